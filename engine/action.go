@@ -1,0 +1,234 @@
+package engine
+
+// Type says what an action would do, whatever tool does it. An action has a
+// set of them; a shell command has the types of its effects.
+type Type string
+
+// The types of actions.
+const (
+	TypeFileRead         Type = "file_read"
+	TypeFileCreation     Type = "file_creation"
+	TypeFileModification Type = "file_modification"
+	TypeFileDeletion     Type = "file_deletion"
+	TypeSystemCommand    Type = "system_command" // changes the system, or is a command that is not understood
+	TypeNetworkRequest   Type = "network_request"
+	TypeMessage          Type = "message" // talks to a person or keeps the agent's own books; touches nothing
+	TypeAgentSpawn       Type = "agent_spawn"
+	TypeMCPCall          Type = "mcp_call"
+	TypeUnknown          Type = "unknown" // could not be parsed: risky, never harmless
+)
+
+// Types lists every Type.
+func Types() []string {
+	return []string{
+		string(TypeFileRead), string(TypeFileCreation), string(TypeFileModification), string(TypeFileDeletion),
+		string(TypeSystemCommand), string(TypeNetworkRequest), string(TypeMessage), string(TypeAgentSpawn),
+		string(TypeMCPCall), string(TypeUnknown),
+	}
+}
+
+// Facts is what a Classifier says of an Event: facts on which two
+// organisations agree, masked and shortened. Nothing in it depends on policy
+// or on the session's history.
+type Facts struct {
+	Event  EventFacts
+	Action *Action // nil for events that are no action (a prompt, a session's start)
+	Args   string  // MAC of the raw arguments' canonical bytes; tells whether what ran is what was approved
+	Cut    []Cut   // what was shortened
+}
+
+// Cut says what was shortened to fit a record, so that nothing is lost silently.
+type Cut struct {
+	Field string `json:"field"`         // JSON path below the record, such as "event.args.command"
+	Bytes int64  `json:"bytes"`         // full length before shortening (items for a list)
+	MAC   string `json:"mac,omitempty"` // keyed digest of the full text
+}
+
+// Action is what an Event means. Lists are sorted where order says nothing.
+type Action struct {
+	Name        string                  `json:"name"`               // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
+	Resource    string                  `json:"resource"`           // the command, path, URL, or a JSON summary; masked, shortened
+	Types       []Type                  `json:"types"`              // sorted, at least one
+	Intent      Type                    `json:"intent"`             // the one type that names the action best
+	Commands    []Command               `json:"commands"`           // in the order in which they would run
+	Paths       []string                `json:"paths"`              // distinct Short paths that are touched, sorted
+	Hosts       []string                `json:"hosts"`              // distinct hosts that are contacted, sorted
+	Effects     []Effect                `json:"effects"`            // worst kinds first
+	Signals     []Signal                `json:"signals"`            // sorted
+	Opaque      []Opaque                `json:"opaque"`             // what was not understood
+	Fingerprint string                  `json:"fingerprint"`        // 16 hex digits: same tool and same arguments (MAC)
+	Tokens      []string                `json:"tokens,omitempty"`   // 16 smallest token hashes (8 hex), for similarity of commands
+	Contents    map[string]ContentFacts `json:"contents,omitempty"` // argument name -> facts of a text that is not stored
+}
+
+// Command is one simple command after wrappers were taken off.
+type Command struct {
+	Name     string   `json:"name"`               // base name of the program; empty when it is not known
+	Sub      []string `json:"sub,omitempty"`      // subcommands: ["push"], ["compose","down"]
+	Flags    []string `json:"flags,omitempty"`    // as written, long options without their value
+	Operands []string `json:"operands,omitempty"` // what is left, masked; unknown parts as "?"
+	Wrappers []string `json:"wrappers,omitempty"` // sudo, env, timeout…, outermost first
+	Via      []string `json:"via,omitempty"`      // provenance: sh-c, eval, heredoc, pipe, base64, xargs, find-exec…, outermost first
+}
+
+// EffectKind is what an effect acts on.
+type EffectKind string
+
+// The kinds of effects, the worst first: the order in which effects are kept
+// when there are too many for a record.
+const (
+	EffectFileDelete EffectKind = "file_delete"
+	EffectSystemCall EffectKind = "system_call" // changes the system beyond files: disks, services, accounts, firewall, power
+	EffectNetwork    EffectKind = "network"
+	EffectFileWrite  EffectKind = "file_write"
+	EffectResource   EffectKind = "resource" // spends time, memory, disk without bound
+	EffectProcess    EffectKind = "process"
+	EffectFileRead   EffectKind = "file_read"
+)
+
+// EffectKinds lists every EffectKind, worst first.
+func EffectKinds() []string {
+	return []string{
+		string(EffectFileDelete), string(EffectSystemCall), string(EffectNetwork), string(EffectFileWrite),
+		string(EffectResource), string(EffectProcess), string(EffectFileRead),
+	}
+}
+
+// Certainty says how well a target is known.
+type Certainty string
+
+// The certainties of a target. Policy treats anything but exact and glob as
+// the worst case.
+const (
+	CertaintyExact   Certainty = "exact"
+	CertaintyGlob    Certainty = "glob"    // a pattern whose fixed directory is in Target
+	CertaintyPrefix  Certainty = "prefix"  // Target is a known beginning
+	CertaintyUnknown Certainty = "unknown" // nothing is known
+)
+
+// Certainties lists every Certainty.
+func Certainties() []string {
+	return []string{string(CertaintyExact), string(CertaintyGlob), string(CertaintyPrefix), string(CertaintyUnknown)}
+}
+
+// Location says where a path lies, seen from the session's workspace. The
+// classifier decides it on real paths (symbolic links resolved).
+type Location string
+
+// The locations of paths.
+const (
+	LocationInside   Location = "inside"    // below the workspace
+	LocationSelf     Location = "self"      // the workspace itself, or all that is in it
+	LocationAncestor Location = "ancestor"  // contains the workspace
+	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
+	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
+	LocationHome     Location = "home"      // below a home directory
+	LocationHomeRoot Location = "home_root" // a home directory itself, or all that is in it
+	LocationSystem   Location = "system"    // below /etc, /usr, /boot, …
+	LocationDevice   Location = "device"    // below /dev, but not the harmless ones (null, zero, stdout, …)
+	LocationNull     Location = "null"      // /dev/null and its like: nothing happens to it
+	LocationRoot     Location = "root"      // the root, a drive, or a directory just below it that belongs to the system
+	LocationOutside  Location = "outside"   // anywhere else
+	LocationUnknown  Location = "unknown"   // the target is not known
+)
+
+// Locations lists every Location.
+func Locations() []string {
+	return []string{
+		string(LocationInside), string(LocationSelf), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
+		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
+		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
+	}
+}
+
+// Class says what kind of file a path is by its name and place, independent of
+// any organisation's own list of protected places (which is policy).
+type Class string
+
+// The classes of files that matter to more than one organisation.
+const (
+	ClassCredential Class = "credential"    // private keys, cloud and package credentials, keychains, shell history
+	ClassEnvFile    Class = "env_file"      // .env and its kin, but not examples and templates
+	ClassStartup    Class = "startup"       // shell rc files, crontabs, systemd units, launch agents, login items
+	ClassGitHook    Class = "git_hook"      // .git/hooks, and configuration that names commands
+	ClassGitData    Class = "git_data"      // below .git otherwise, or .git itself
+	ClassAgent      Class = "agent_config"  // settings, hooks, MCP servers and instructions of coding agents
+	ClassGuard      Class = "guard"         // reviewer's own state, policy, keys and binary
+	ClassCI         Class = "ci_config"     // workflow definitions
+	ClassGenerated  Class = "generated"     // built or downloaded again by a tool: ignored by git and known to be regenerable
+	ClassBackup     Class = "backup"        // copies kept for a bad day
+	ClassDatabase   Class = "database"      // files of a database
+	ClassMount      Class = "system_config" // configuration of the machine below /etc
+)
+
+// Classes lists every Class.
+func Classes() []string {
+	return []string{
+		string(ClassCredential), string(ClassEnvFile), string(ClassStartup), string(ClassGitHook), string(ClassGitData),
+		string(ClassAgent), string(ClassGuard), string(ClassCI), string(ClassGenerated), string(ClassBackup),
+		string(ClassDatabase), string(ClassMount),
+	}
+}
+
+// Reversibility is the taxonomy's scale: R0 pure read, R1 by the tool itself,
+// R2 by version control, R3 at a cost (rebuild, download again), R4 never on
+// this machine, R5 never anywhere. Empty: not known.
+type Reversibility string
+
+// The steps of reversibility.
+const (
+	R0 Reversibility = "R0"
+	R1 Reversibility = "R1"
+	R2 Reversibility = "R2"
+	R3 Reversibility = "R3"
+	R4 Reversibility = "R4"
+	R5 Reversibility = "R5"
+)
+
+// Reversibilities lists every known step.
+func Reversibilities() []string {
+	return []string{string(R0), string(R1), string(R2), string(R3), string(R4), string(R5)}
+}
+
+// Effect is one thing that an action would do to one target.
+type Effect struct {
+	Kind          EffectKind    `json:"kind"`
+	Verb          string        `json:"verb"`             // read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen, exec, kill, …
+	Target        string        `json:"target,omitempty"` // real absolute path, URL or host; masked
+	Short         string        `json:"short,omitempty"`  // the path with the home directory as ~ and the workspace as .
+	Certainty     Certainty     `json:"certainty"`
+	Location      Location      `json:"location,omitempty"` // paths only
+	Class         Class         `json:"class,omitempty"`    // paths only
+	Exists        string        `json:"exists,omitempty"`   // "yes", "no"; absent: not known
+	Entry         string        `json:"entry,omitempty"`    // "file", "dir", "link", "other"; absent: not known
+	Git           string        `json:"git,omitempty"`      // "clean", "dirty", "untracked", "ignored"; absent: not known
+	Recursive     bool          `json:"recursive,omitempty"`
+	Forced        bool          `json:"forced,omitempty"`
+	Privileged    bool          `json:"privileged,omitempty"`
+	Egress        bool          `json:"egress,omitempty"`      // data leaves the machine
+	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
+	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
+	Reversibility Reversibility `json:"reversibility,omitempty"`
+	Command       int           `json:"command"`          // index into Action.Commands; -1: the tool itself
+	Ledger        string        `json:"ledger,omitempty"` // what the session did to the path before: see LedgerStates; joined from history
+}
+
+// Opaque is something that the classifier did not understand, with where.
+type Opaque struct {
+	Reason string `json:"reason"`          // one of OpaqueReasons
+	Where  string `json:"where,omitempty"` // the piece, masked and shortened
+}
+
+// OpaqueReasons lists every reason for which an action is not understood.
+func OpaqueReasons() []string {
+	return []string{
+		"syntax",    // the text does not parse
+		"command",   // the command's name is not known before it runs
+		"code",      // code is run that is not seen
+		"target",    // the target of a change is not known
+		"budget",    // too large to look at all of it
+		"tool",      // the tool is not known
+		"arguments", // the arguments are not what the tool takes
+		"encoding",  // bytes that are no text, invisible or look-alike characters
+	}
+}

@@ -1,0 +1,151 @@
+package engine
+
+// Verdict is what is done with a call, from the mildest to the strictest.
+type Verdict string
+
+// The verdicts.
+const (
+	Allow  Verdict = "allow"  // the call runs as if reviewer were not there
+	Warn   Verdict = "warn"   // it runs, and the agent and the person are told something
+	Modify Verdict = "modify" // it runs in another form
+	Ask    Verdict = "ask"    // a person decides
+	Block  Verdict = "block"  // it does not run
+)
+
+// Verdicts lists every Verdict, mildest first.
+func Verdicts() []string {
+	return []string{string(Allow), string(Warn), string(Modify), string(Ask), string(Block)}
+}
+
+// Strictness orders verdicts: 0 for allow to 4 for block. A word that is no
+// verdict counts as block.
+func (v Verdict) Strictness() int {
+	for i, known := range Verdicts() {
+		if string(v) == known {
+			return i
+		}
+	}
+	return len(Verdicts()) - 1
+}
+
+// Finding says that a condition of the policy (CEL) holds.
+type Finding struct {
+	ID      string  `json:"id"`
+	Measure float64 `json:"measure,omitempty"` // of a pattern; rounded to 1e-6
+	Level   string  `json:"level,omitempty"`   // severity step that the measure reached
+	Error   string  `json:"error,omitempty"`   // the condition could not be evaluated: never silently 'no'
+}
+
+// Decision is what policy said. It holds no timings and depends on nothing but
+// the Input and the policy, so it can be computed again byte for byte.
+type Decision struct {
+	Decision     Verdict       `json:"decision"`          // what policy says
+	Enforced     Verdict       `json:"enforced"`          // what it says after enforcement modes: what is to be answered
+	Reason       string        `json:"reason,omitempty"`  // the primary reason
+	Reasons      []string      `json:"reasons,omitempty"` // all, in order: risk, rationality, side effects, rules
+	Explanation  string        `json:"explanation,omitempty"`
+	Rules        []RuleResult  `json:"rules,omitempty"` // the rules that spoke, strictest first
+	Risk         *Risk         `json:"risk,omitempty"`
+	Rationality  *Rationality  `json:"rationality,omitempty"`
+	SideEffects  *SideEffects  `json:"side_effects,omitempty"`
+	Confidence   float64       `json:"confidence,omitempty"`   // 0 to 1
+	Alternatives []string      `json:"alternatives,omitempty"` // safer ways; never empty on block or modify
+	Obligations  []string      `json:"obligations,omitempty"`  // such as checkpoint
+	Intervention *Intervention `json:"intervention,omitempty"`
+	Grant        bool          `json:"grant,omitempty"` // tell the agent to skip its own prompt; policy must say so
+	Text         string        `json:"text,omitempty"`  // what the agent is told; {id} stands for the record's id
+	Errors       []RuleError   `json:"errors,omitempty"`
+}
+
+// RuleResult is one rule that spoke.
+type RuleResult struct {
+	ID          string  `json:"id"`
+	Decision    Verdict `json:"decision"`
+	Severity    string  `json:"severity,omitempty"`
+	Message     string  `json:"message,omitempty"`
+	Enforcement string  `json:"enforcement,omitempty"` // observe or warn where it is not enforce
+}
+
+// RuleError names a rule that could not be evaluated; its worst outcome was taken.
+type RuleError struct {
+	Rule    string `json:"rule,omitempty"` // empty: not known which
+	Message string `json:"message"`
+}
+
+// Risk is how much could go wrong, from 0 to 1.
+type Risk struct {
+	Score   float64  `json:"score"`
+	Level   string   `json:"level"`
+	Factors []string `json:"factors,omitempty"`
+}
+
+// Rationality is how much sense the action makes, from 0 to 1.
+type Rationality struct {
+	Score       float64            `json:"score"`
+	Level       string             `json:"level"`
+	Components  map[string]float64 `json:"components,omitempty"`
+	Issues      []string           `json:"issues,omitempty"`
+	Suggestions []string           `json:"suggestions,omitempty"`
+}
+
+// SideEffects sums up what the action leaves behind.
+type SideEffects struct {
+	Severity    string   `json:"severity"` // none, low, medium, high, critical
+	Reversible  bool     `json:"reversible"`
+	Kinds       []string `json:"kinds,omitempty"`
+	Mitigations []string `json:"mitigations,omitempty"`
+}
+
+// Intervention is what policy wants done about the run.
+type Intervention struct {
+	Kind   string `json:"kind"` // emergency_stop is the only one that is carried out so far
+	Reason string `json:"reason,omitempty"`
+}
+
+// EmergencyStop is the intervention that ends a run.
+const EmergencyStop = "emergency_stop"
+
+// Stops says whether the decision ends the run.
+func (d *Decision) Stops() bool {
+	return d.Intervention != nil && d.Intervention.Kind == EmergencyStop
+}
+
+// RuleIDs returns the ids of the rules that spoke, in order.
+func (d *Decision) RuleIDs() []string {
+	ids := make([]string, 0, len(d.Rules))
+	for _, r := range d.Rules {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// AnswerMode says how an answer came about.
+type AnswerMode string
+
+// The modes of an answer.
+const (
+	ModeEnforced  AnswerMode = "enforced"  // the answer is the decision
+	ModeObserve   AnswerMode = "observe"   // milder than the decision: policy only watches
+	ModeDegraded  AnswerMode = "degraded"  // something failed; a denial where the event can be denied
+	ModeDuplicate AnswerMode = "duplicate" // the recorded answer again: the hook is installed twice
+)
+
+// Answer is what the agent is told.
+type Answer struct {
+	ID     string // the record's id; empty where nothing could be recorded
+	Effect Verdict
+	Mode   AnswerMode
+	Text   string // for the agent (and the person, where the agent shows it)
+	Grant  bool   // the person's own prompt may be skipped
+	Stop   bool   // the run ends
+}
+
+// AnswerFacts is an Answer as it is recorded.
+type AnswerFacts struct {
+	Effect      Verdict           `json:"effect"`
+	Mode        AnswerMode        `json:"mode"`
+	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
+	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that holds the decision
+	Obligations map[string]string `json:"obligations,omitempty"` // what became of each, such as {"checkpoint":"unavailable"}
+	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
+}

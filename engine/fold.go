@@ -1,0 +1,426 @@
+package engine
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Append folds one record into the history. Its cost does not grow with the
+// length of the session. Order is the order of the log; a record's own time
+// only moves the clock.
+func (h *History) Append(r *Record) {
+	switch r.Kind {
+	case KindOpen:
+		h.foldOpen(r)
+	case KindPrompt:
+		h.Prompts++
+		h.FileOps = 0
+		h.closeCalls("")
+	case KindPre:
+		h.foldPre(r)
+	case KindPost:
+		h.foldPost(r)
+	case KindStop:
+		h.closeCalls(agentOf(r))
+	case KindControl:
+		h.foldControl(r)
+	case KindAct:
+		h.foldAct(r)
+	}
+	h.N, h.T = r.N, max(h.T, r.T)
+}
+
+func (h *History) foldOpen(r *Record) {
+	h.Chain, h.Session, h.Harness, h.Started = r.Chain, r.Session, r.Harness, r.T
+	if r.Open == nil {
+		return
+	}
+	h.Workspace = r.Open.Workspace
+	if r.Open.Env != nil {
+		h.Env = r.Open.Env.Digest()
+	}
+}
+
+func (h *History) foldControl(r *Record) {
+	if r.Control == nil {
+		return
+	}
+	switch r.Control.Do {
+	case ControlStop:
+		h.Stop = &Stopped{N: r.N, Reason: r.Control.Reason, By: r.Control.By}
+	case ControlResume:
+		h.Stop = nil
+		h.DeniedRow = 0
+	}
+}
+
+// foldAct makes a stop that policy chose as sticky as one of a person.
+func (h *History) foldAct(r *Record) {
+	if r.Act != nil && r.Act.Kind == EmergencyStop && h.Stop == nil {
+		h.Stop = &Stopped{N: r.N, Reason: r.Act.Result, By: "policy"}
+	}
+}
+
+// The choices of a person that are recorded as control.
+const (
+	ControlStop   = "stop"
+	ControlResume = "resume"
+)
+
+func (h *History) foldPre(r *Record) {
+	denied := answered(r).Strictness() == Block.Strictness()
+	h.Actions++
+	h.ByVerdict[string(answered(r))]++
+	if r.Event != nil {
+		count(h.ByTool, truncateKey(r.Event.Tool), 64)
+	}
+	a := h.touchAgent(agentOf(r))
+	a.Events++
+	p := newPast(r, denied)
+	a.Ring = append(a.Ring, p)
+	h.boundRings(a)
+	if denied {
+		h.foldDenial(r, p)
+	} else {
+		h.DeniedRow = 0
+		h.foldEffects(r)
+	}
+	h.foldCall(r, denied)
+}
+
+// answered is what the agent was told, which is what decides whether a call
+// runs; a record without an answer (an imported one) counts as its decision.
+func answered(r *Record) Verdict {
+	if r.Answer != nil {
+		return r.Answer.Effect
+	}
+	if r.Decision != nil {
+		return r.Decision.Enforced
+	}
+	return Allow
+}
+
+func (h *History) foldDenial(r *Record, p past) {
+	h.Denied++
+	h.DeniedRow++
+	d := denial{N: r.N, Print: p.Print, Target: p.Target}
+	if r.Action != nil && len(r.Action.Effects) > 0 {
+		d.Kind = string(r.Action.Effects[0].Kind)
+	}
+	h.Denials = keepLast(append(h.Denials, d), maxDenials)
+}
+
+func (h *History) foldCall(r *Record, denied bool) {
+	if r.Call == "" {
+		return
+	}
+	c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Pre: r.N, Enforced: answered(r), Outcome: OutcomePending}
+	if denied {
+		c.Outcome = OutcomeDenied
+	} else {
+		c.Creates = creates(r.Action)
+	}
+	if r.Decision != nil {
+		c.Decision = r.Decision.Decision
+	}
+	if r.SHA != nil {
+		c.Args = r.SHA.Args
+	}
+	h.Calls = keepLast(append(h.Calls, c), maxCalls)
+}
+
+// foldEffects notes what an action does to paths. Whatever makes policy
+// stricter counts at once, as if the call had run; what makes it milder
+// (created, read) waits for the post record.
+func (h *History) foldEffects(r *Record) {
+	if r.Action == nil {
+		return
+	}
+	for _, t := range r.Action.Types {
+		count(h.ByType, string(t), 64)
+	}
+	for i := range r.Action.Effects {
+		e := &r.Action.Effects[i]
+		h.foldLabel(r.N, e)
+		switch {
+		case e.Kind == EffectFileDelete:
+			h.FileOps++
+			h.mark(e.Short, ledgerDeleted, r.N)
+		case e.Kind == EffectFileWrite:
+			h.FileOps++
+			h.foldWrite(r.N, e)
+		}
+	}
+}
+
+func (h *History) foldWrite(n int64, e *Effect) {
+	switch {
+	case e.Verb == "move":
+		h.mark(e.Short, ledgerMoved, n)
+	case e.Exists == "no":
+		// waits for the post: foldPost marks it as created
+	default:
+		h.mark(e.Short, ledgerWritten, n)
+	}
+}
+
+func (h *History) foldLabel(n int64, e *Effect) {
+	if e.Kind == EffectFileRead && (e.Class == ClassCredential || e.Class == ClassEnvFile) {
+		if _, known := h.Labels[LabelSecretRead]; !known {
+			h.Labels[LabelSecretRead] = n
+		}
+	}
+}
+
+// LabelSecretRead is earned by reading a credential or env file.
+const LabelSecretRead = "secret_read"
+
+// creates lists the paths that will exist only once the action ran.
+func creates(a *Action) []string {
+	var keys []string
+	if a == nil {
+		return nil
+	}
+	for _, e := range a.Effects {
+		if e.Kind == EffectFileWrite && e.Exists == "no" && e.Verb != "move" && len(keys) < maxCreates {
+			keys = append(keys, truncateKey(e.Short))
+		}
+	}
+	return keys
+}
+
+func (h *History) foldPost(r *Record) {
+	outcome := OutcomeUnknown
+	if r.Event != nil && r.Event.Result != nil {
+		outcome = r.Event.Result.Outcome
+	}
+	c := h.call(agentOf(r), r.Call)
+	if c == nil {
+		h.foldUnreviewed(r, outcome)
+		return
+	}
+	c.Outcome, c.Post = outcome, r.N
+	h.finishPast(c, r, outcome)
+	if outcome != OutcomeRan {
+		return
+	}
+	for _, key := range c.Creates {
+		h.mark(key, ledgerCreated, r.N)
+	}
+	h.foldReads(r)
+}
+
+// foldUnreviewed notes a call that was never asked about, so that a second
+// hook's word about it is known as a duplicate.
+func (h *History) foldUnreviewed(r *Record, o Outcome) {
+	if r.Call != "" {
+		c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Post: r.N, Outcome: o}
+		h.Calls = keepLast(append(h.Calls, c), maxCalls)
+	}
+}
+
+func (h *History) foldReads(r *Record) {
+	if r.Action == nil {
+		return
+	}
+	for i := range r.Action.Effects {
+		if e := &r.Action.Effects[i]; e.Kind == EffectFileRead && e.Certainty == CertaintyExact {
+			h.mark(e.Short, ledgerRead, r.N)
+		}
+	}
+}
+
+// finishPast completes the ring's entry of a call.
+func (h *History) finishPast(c *callEntry, r *Record, o Outcome) {
+	a := h.agent(c.Agent)
+	if a == nil {
+		return
+	}
+	for i := len(a.Ring) - 1; i >= 0; i-- {
+		p := &a.Ring[i]
+		if p.N != c.Pre {
+			continue
+		}
+		p.Outcome = o
+		if res := resultOf(r); res != nil {
+			p.Error = res.Class[:min(errorClassLen, len(res.Class))]
+			if res.Content != nil {
+				p.Result = res.Content.MAC[:min(16, len(res.Content.MAC))]
+			}
+		}
+		if o == OutcomeRan {
+			p.Sketch = ""
+		}
+		if p.Error != "" {
+			count(a.Errors, p.Error, maxErrors)
+		}
+		return
+	}
+}
+
+func resultOf(r *Record) *ResultFacts {
+	if r.Event == nil {
+		return nil
+	}
+	return r.Event.Result
+}
+
+// closeCalls marks the calls of an agent (all agents where name is empty) that
+// nobody heard of again.
+func (h *History) closeCalls(name string) {
+	for i := range h.Calls {
+		if c := &h.Calls[i]; c.Outcome == OutcomePending && (name == "" || c.Agent == name) {
+			c.Outcome = OutcomeUnknown
+		}
+	}
+}
+
+// mark sets a path's state. A state that makes policy stricter is never
+// replaced by a milder one.
+func (h *History) mark(short, state string, n int64) {
+	if short == "" {
+		return
+	}
+	key := truncateKey(short)
+	e := pathEntry{Key: key, State: state, N: n}
+	if old := h.path(key); old != nil {
+		e.Used = old.Used || state == ledgerRead
+		if !replaces(old.State, state) {
+			e.State, e.N = old.State, old.N
+		}
+		h.Paths = slices.DeleteFunc(h.Paths, func(p pathEntry) bool { return p.Key == key })
+	}
+	h.Paths = append(h.Paths, e)
+	h.boundPaths()
+}
+
+// replaces says whether a path in state old becomes state new. Something that
+// was moved into stays so; something created stays created however often it is
+// read or written, until it is deleted.
+func replaces(old, new string) bool {
+	switch old {
+	case ledgerMoved:
+		return false
+	case ledgerCreated:
+		return new == ledgerMoved || new == ledgerDeleted
+	case ledgerDeleted:
+		return new != ledgerRead
+	}
+	return new != ledgerRead
+}
+
+// boundPaths forgets the oldest of the milder entries first.
+func (h *History) boundPaths() {
+	if len(h.Paths) <= maxLedger {
+		return
+	}
+	for _, state := range LedgerStates() {
+		if i := slices.IndexFunc(h.Paths, func(p pathEntry) bool { return p.State == state }); i >= 0 {
+			h.Paths = slices.Delete(h.Paths, i, i+1)
+			return
+		}
+	}
+}
+
+// touchAgent returns the agent's history and makes it the most recent one.
+func (h *History) touchAgent(name string) *agentHistory {
+	i := slices.IndexFunc(h.Agents, func(a *agentHistory) bool { return a.Name == name })
+	if i < 0 {
+		a := &agentHistory{Name: name, Errors: map[string]int64{}}
+		h.Agents = keepLast(append(h.Agents, a), maxAgents)
+		return a
+	}
+	a := h.Agents[i]
+	h.Agents = append(slices.Delete(h.Agents, i, i+1), a)
+	return a
+}
+
+// boundRings keeps each ring and their sum within bounds, taking from the
+// longest ring first: a busy sub-agent does not push out the others' history.
+func (h *History) boundRings(a *agentHistory) {
+	a.Ring = keepLast(a.Ring, ringSize)
+	total, longest := 0, a
+	for _, other := range h.Agents {
+		total += len(other.Ring)
+		if len(other.Ring) > len(longest.Ring) {
+			longest = other
+		}
+	}
+	if total > ringTotal {
+		longest.Ring = slices.Delete(longest.Ring, 0, 1)
+	}
+}
+
+func newPast(r *Record, denied bool) past {
+	p := past{N: r.N, T: r.T, Outcome: OutcomePending}
+	if denied {
+		p.Outcome = OutcomeDenied
+	}
+	if r.Action == nil {
+		return p
+	}
+	p.Types = r.Action.Types
+	p.Print = r.Action.Fingerprint
+	p.Sketch = sketch(r.Action.Tokens)
+	p.Target, p.Class = target(r.Action)
+	p.Writes = slices.ContainsFunc(r.Action.Effects, func(e Effect) bool {
+		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
+	})
+	return p
+}
+
+// target names what an action is mostly about, and its class.
+func target(a *Action) (key, class string) {
+	if len(a.Effects) == 0 {
+		return "", ""
+	}
+	e := &a.Effects[0]
+	if e.Kind == EffectNetwork {
+		return truncateKey(e.Target), "host"
+	}
+	return truncateKey(e.Short), string(e.Location) + "/" + string(e.Class)
+}
+
+// sketch keeps the first sketchSize tokens as 4 digits each.
+func sketch(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens[:min(len(tokens), sketchSize)] {
+		b.WriteString(t[:min(4, len(t))])
+	}
+	return b.String()
+}
+
+// truncateKey bounds a key without letting two keys fall together.
+func truncateKey(s string) string {
+	if len(s) <= keyLength {
+		return s
+	}
+	f := fnv.New64a()
+	f.Write([]byte(s))
+	return strings.ToValidUTF8(s[:keyLength-18], "") + "~" + strconv.FormatUint(f.Sum64(), 16)
+}
+
+// count adds one to a bounded map of counters; when it is full, the smallest
+// counter (the first in order among equals) makes room.
+func count(m map[string]int64, key string, bound int) {
+	m[key]++
+	if len(m) <= bound {
+		return
+	}
+	least := ""
+	for k, n := range m {
+		if k != key && (least == "" || n < m[least] || n == m[least] && k < least) {
+			least = k
+		}
+	}
+	delete(m, least)
+}
+
+func keepLast[T any](s []T, n int) []T {
+	if len(s) <= n {
+		return s
+	}
+	return slices.Delete(s, 0, len(s)-n)
+}

@@ -1,0 +1,290 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Classifier says what an event means, seen from the session's workspace.
+type Classifier interface {
+	Classify(ctx context.Context, e Event, workspace string) (Facts, error)
+}
+
+// SessionKey names a session.
+type SessionKey struct{ Harness, Session string }
+
+// Tail is the end of a session's chain while its lock is held.
+type Tail struct {
+	History *History                       // everything folded; Append keeps it up to date
+	Append  func(*Record) error            // completes v, prev, n and chain, writes the line, folds it
+	Read    func(n int64) (*Record, error) // an earlier record
+}
+
+// Log keeps the records.
+type Log interface {
+	// Update calls fn under the session's lock, with a new chain begun where
+	// the session has none.
+	Update(ctx context.Context, key SessionKey, fn func(Tail) error) error
+	// Workspace returns the workspace that the session's chain was opened
+	// with, without locking; empty where there is no chain yet.
+	Workspace(key SessionKey) (string, error)
+}
+
+// Reviewer reviews the events of agents: the only code of the package that
+// causes effects, all of them through its fields.
+type Reviewer struct {
+	Policy     func(workspace string) (*Policy, error)
+	Classifier Classifier
+	Log        Log
+	Env        Env
+	Now        func() int64             // Unix milliseconds
+	Lap        func() float64           // milliseconds since the event was received
+	Mask       func(text string) string // takes secrets out of error texts
+}
+
+// maxID bounds the ids that an agent gives: they are copied into each record.
+const maxID = 128
+
+// Handle reviews one event, records it, and returns the answer. It always
+// returns an answer: where anything fails before a tool call, that is a
+// denial. The error says what failed; the answer already takes it into account.
+func (r *Reviewer) Handle(ctx context.Context, e Event) (Answer, error) {
+	answer, err := r.handle(ctx, e)
+	if err != nil {
+		return Degraded(e.Phase, r.mask(err.Error())), err
+	}
+	return answer, nil
+}
+
+// Degraded is the answer to an event that could not be reviewed: a denial
+// where there is still something to deny, else silence. This is the one place
+// that decides so.
+func Degraded(p Phase, failure string) Answer {
+	if p != PhasePre {
+		return Answer{Effect: Allow, Mode: ModeDegraded}
+	}
+	text := "reviewer could not review this call, so it does not run: " + failure +
+		". Run `reviewer doctor` in a terminal to see what is wrong; do not try to get around it."
+	return Answer{Effect: Block, Mode: ModeDegraded, Text: text}
+}
+
+func (r *Reviewer) mask(s string) string {
+	if r.Mask == nil {
+		return s
+	}
+	return r.Mask(s)
+}
+
+func (r *Reviewer) handle(ctx context.Context, e Event) (Answer, error) {
+	if err := checkIDs(e); err != nil {
+		return Answer{}, err
+	}
+	key := SessionKey{e.Harness, e.Session}
+	workspace, err := r.workspace(key, e)
+	if err != nil {
+		return Answer{}, err
+	}
+	rec, err := r.classify(ctx, e, workspace)
+	if err != nil {
+		return Answer{}, err
+	}
+	policy, policyErr := r.Policy(workspace)
+	var answer Answer
+	err = r.Log.Update(ctx, key, func(t Tail) error {
+		answer, err = r.answer(ctx, t, rec, policy, policyErr, workspace)
+		return err
+	})
+	return answer, err
+}
+
+func checkIDs(e Event) error {
+	if e.Session == "" {
+		return errors.New("event names no session")
+	}
+	for what, id := range map[string]string{"session": e.Session, "agent": e.Agent, "call": e.Call, "harness": e.Harness} {
+		if len(id) > maxID {
+			return fmt.Errorf("%s id is %d bytes long, at most %d", what, len(id), maxID)
+		}
+	}
+	return nil
+}
+
+// workspace is pinned when the chain is opened: a hook's working directory
+// follows `cd`, and would let an agent move the workspace under its target.
+func (r *Reviewer) workspace(key SessionKey, e Event) (string, error) {
+	pinned, err := r.Log.Workspace(key)
+	if err != nil || pinned != "" {
+		return pinned, err
+	}
+	if e.Project != "" {
+		return e.Project, nil
+	}
+	return e.CWD, nil
+}
+
+// classify makes the record of an event, without what only the lock can give.
+func (r *Reviewer) classify(ctx context.Context, e Event, workspace string) (*Record, error) {
+	facts, err := r.Classifier.Classify(ctx, e, workspace)
+	if err != nil {
+		return nil, fmt.Errorf("classify: %w", err)
+	}
+	t := e.Time
+	if t == 0 {
+		t = r.Now()
+	}
+	return NewRecord(e, facts, t), nil
+}
+
+// NewRecord makes the record of an event from its facts. What only the chain
+// can give (number, previous hash, chain) and the decision are still missing.
+func NewRecord(e Event, f Facts, t int64) *Record {
+	rec := &Record{
+		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
+		Harness: e.Harness, Phase: e.Phase, Event: &f.Event, Action: f.Action, Cut: f.Cut,
+	}
+	if f.Args != "" {
+		rec.SHA = &SHA{Args: f.Args}
+	}
+	return rec
+}
+
+func kindOf(p Phase) Kind {
+	switch p {
+	case PhasePre:
+		return KindPre
+	case PhasePost:
+		return KindPost
+	case PhasePrompt:
+		return KindPrompt
+	case PhaseStop:
+		return KindStop
+	}
+	return KindNote
+}
+
+// answer runs under the session's lock.
+func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, policyErr error, workspace string) (Answer, error) {
+	if t.History.Empty() {
+		if err := t.Append(r.opening(rec, workspace)); err != nil {
+			return Answer{}, err
+		}
+	}
+	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
+		return r.again(t, rec, n)
+	}
+	rec.stamp(t.History)
+	if err := r.review(ctx, t, rec, p, policyErr); err != nil {
+		rec.Answer = r.failed(rec.Phase, err)
+	}
+	if err := t.Append(rec); err != nil {
+		return Answer{}, err
+	}
+	if err := r.act(t, rec); err != nil {
+		return Answer{}, err
+	}
+	return AnswerOf(rec), nil
+}
+
+func (r *Reviewer) opening(rec *Record, workspace string) *Record {
+	env := r.Env
+	return &Record{Kind: KindOpen, T: rec.T, Session: rec.Session, Harness: rec.Harness,
+		Open: &Open{Workspace: r.mask(workspace), Env: &env}}
+}
+
+// stamp keeps time from running backwards within a chain.
+func (r *Record) stamp(h *History) {
+	if r.T < h.T {
+		r.Skew, r.T = h.T-r.T, h.T
+	}
+}
+
+// again answers a call that was answered before: the hook is installed twice.
+func (r *Reviewer) again(t Tail, rec *Record, n int64) (Answer, error) {
+	first, err := t.Read(n)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read the recorded answer: %w", err)
+	}
+	note := &Record{Kind: KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &Note{What: "duplicate"}}
+	note.stamp(t.History)
+	answer := AnswerOf(first)
+	answer.Mode = ModeDuplicate
+	note.Answer = &AnswerFacts{Effect: answer.Effect, Mode: ModeDuplicate, Of: first.ID()}
+	return answer, t.Append(note)
+}
+
+// reviewed says whether policy is asked about a phase.
+func reviewed(p Phase) bool {
+	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
+}
+
+func (r *Reviewer) review(ctx context.Context, t Tail, rec *Record, p *Policy, policyErr error) error {
+	if !reviewed(rec.Phase) {
+		return nil
+	}
+	if policyErr != nil {
+		return fmt.Errorf("load policy: %w", policyErr)
+	}
+	v, err := p.Review(ctx, rec, t.History)
+	rec.By = &By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest()}
+	rec.SHA = &v.SHA
+	if err != nil {
+		return err
+	}
+	rec.Findings, rec.Decision = v.Findings, &v.Decision
+	rec.Answer = r.answerFacts(rec)
+	return nil
+}
+
+func (r *Reviewer) answerFacts(rec *Record) *AnswerFacts {
+	d := rec.Decision
+	a := &AnswerFacts{Effect: d.Enforced, Mode: ModeEnforced, MS: r.lap()}
+	if d.Enforced != d.Decision {
+		a.Mode = ModeObserve
+	}
+	for _, o := range d.Obligations {
+		if a.Obligations == nil {
+			a.Obligations = map[string]string{}
+		}
+		a.Obligations[o] = "unavailable"
+	}
+	return a
+}
+
+func (r *Reviewer) lap() float64 {
+	if r.Lap == nil {
+		return 0
+	}
+	return float64(int64(r.Lap()*100)) / 100
+}
+
+func (r *Reviewer) failed(p Phase, err error) *AnswerFacts {
+	failure := clip(r.mask(err.Error()), 480)
+	return &AnswerFacts{Effect: Degraded(p, failure).Effect, Mode: ModeDegraded, MS: r.lap(), Failure: failure}
+}
+
+// act carries out the intervention that the decision asks for.
+func (r *Reviewer) act(t Tail, rec *Record) error {
+	if rec.Decision == nil || !rec.Decision.Stops() || t.History.Stop != nil {
+		return nil
+	}
+	return t.Append(&Record{Kind: KindAct, T: rec.T, Agent: rec.Agent, Call: rec.Call,
+		Act: &Act{Kind: EmergencyStop, Of: rec.ID(), Result: rec.Decision.Intervention.Reason}})
+}
+
+// AnswerOf returns the answer that a record holds: the same words whether it is
+// sent for the first time or again.
+func AnswerOf(r *Record) Answer {
+	if r.Answer == nil {
+		return Answer{ID: r.ID(), Effect: Allow, Mode: ModeEnforced}
+	}
+	a := Answer{ID: r.ID(), Effect: r.Answer.Effect, Mode: r.Answer.Mode}
+	if r.Decision == nil {
+		a.Text = Degraded(r.Phase, r.Answer.Failure).Text
+		return a
+	}
+	a.Text = strings.ReplaceAll(r.Decision.Text, "{id}", r.ID())
+	a.Grant, a.Stop = r.Decision.Grant, r.Decision.Stops()
+	return a
+}

@@ -1,0 +1,197 @@
+package engine
+
+// FoldVersion is raised by hand whenever the same records fold to another
+// state. Audits recorded under another one are incomparable, not wrong.
+const FoldVersion = 1
+
+// Bounds of the fold's structures. They keep the state below MaxKeyframe, and
+// its cost per record constant; they belong to FoldVersion.
+const (
+	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
+	ringTotal     = 240 // over all agents
+	maxAgents     = 24
+	maxErrors     = 24 // error classes per agent
+	maxLedger     = 160
+	maxDenials    = 32
+	maxCalls      = 64
+	maxCreates    = 8  // paths that one pending call may create
+	keyLength     = 64 // bytes of a path or target as a key
+	repeatSpan    = 20 // actions back within which the same call counts as repeated
+	similarShare  = 0.85
+	sketchSize    = 16
+	errorClassLen = 80
+)
+
+// History is the state that records fold to: bounded, the same whether it is
+// kept in a running process, read from a snapshot, or computed again from the
+// log. It does not depend on any policy. The zero History is that of an empty
+// chain.
+//
+// There are two levels. Limits, denials, labels, paths and stops belong to the
+// session; windows, loops and errors belong to the agent, since interleaved
+// sub-agents would otherwise hide or fake each other's.
+//
+// Bounded structures forget towards strictness: what makes policy milder (a
+// path was created by the session) is forgotten before what makes it stricter
+// (a path was moved into, a call was denied).
+type History struct {
+	Fold      int              `json:"fold"` // FoldVersion
+	Chain     string           `json:"chain"`
+	Session   string           `json:"session"`
+	Harness   string           `json:"harness"`
+	Workspace string           `json:"workspace"`
+	N         int64            `json:"n"` // number of the last record
+	T         int64            `json:"t"` // its time
+	Started   int64            `json:"started"`
+	Env       string           `json:"env,omitempty"` // digest of the environment that opened the chain
+	Stop      *Stopped         `json:"stop,omitempty"`
+	Actions   int64            `json:"actions"`
+	Prompts   int64            `json:"prompts"`
+	FileOps   int64            `json:"file_ops"` // since the last prompt
+	Denied    int64            `json:"denied"`
+	DeniedRow int64            `json:"denied_row"`
+	ByType    map[string]int64 `json:"by_type"`
+	ByVerdict map[string]int64 `json:"by_verdict"`
+	ByTool    map[string]int64 `json:"by_tool"`
+	Labels    map[string]int64 `json:"labels"` // label -> number of the record that first earned it
+	Agents    []*agentHistory  `json:"agents"` // most recent last
+	Paths     []pathEntry      `json:"paths"`  // most recent last
+	Denials   []denial         `json:"denials"`
+	Calls     []callEntry      `json:"calls"` // most recent last
+}
+
+// Stopped says that a person or policy stopped the session. It stays until a
+// person resumes it.
+type Stopped struct {
+	N      int64  `json:"n"`
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+type agentHistory struct {
+	Name   string           `json:"name"`
+	Events int64            `json:"events"`
+	Ring   []past           `json:"ring"` // oldest first
+	Errors map[string]int64 `json:"errors"`
+}
+
+// past is one earlier action in the ring.
+type past struct {
+	N       int64   `json:"n"`
+	T       int64   `json:"t"`
+	Types   []Type  `json:"y"`
+	Target  string  `json:"p,omitempty"` // key of the first target
+	Class   string  `json:"k,omitempty"` // target class: location and file class, or "host"
+	Print   string  `json:"f"`           // fingerprint
+	Sketch  string  `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
+	Result  string  `json:"r,omitempty"` // MAC of the result, shortened
+	Error   string  `json:"e,omitempty"` // error class
+	Outcome Outcome `json:"o"`
+	Writes  bool    `json:"w,omitempty"`
+}
+
+// pathEntry is what the session did to one path.
+type pathEntry struct {
+	Key   string `json:"p"`
+	State string `json:"s"` // one of LedgerStates
+	N     int64  `json:"n"` // record of the latest change of state
+	Used  bool   `json:"u,omitempty"`
+}
+
+// The states of a path in the ledger, mildest first: of two, the later wins.
+const (
+	ledgerRead    = "read"
+	ledgerCreated = "created"
+	ledgerWritten = "written"
+	ledgerDeleted = "deleted"
+	ledgerMoved   = "moved_into"
+)
+
+// LedgerStates lists what Effect.Ledger may say.
+func LedgerStates() []string {
+	return []string{ledgerRead, ledgerCreated, ledgerWritten, ledgerDeleted, ledgerMoved}
+}
+
+type denial struct {
+	N      int64  `json:"n"`
+	Print  string `json:"f"`
+	Kind   string `json:"k,omitempty"`
+	Target string `json:"p,omitempty"`
+}
+
+// callEntry is a call that was answered, until its fate is old enough to forget.
+type callEntry struct {
+	ID       string   `json:"id"` // the agent's id of the call
+	Agent    string   `json:"a"`
+	Pre      int64    `json:"pre,omitempty"`  // number of the pre record
+	Post     int64    `json:"post,omitempty"` // number of the post record
+	Decision Verdict  `json:"d,omitempty"`
+	Enforced Verdict  `json:"v,omitempty"`
+	Args     string   `json:"m,omitempty"` // MAC of the approved arguments
+	Creates  []string `json:"c,omitempty"` // path keys that exist only once it ran
+	Outcome  Outcome  `json:"o"`
+}
+
+// NewHistory returns the state of an empty chain.
+func NewHistory() *History {
+	return &History{
+		Fold: FoldVersion, ByType: map[string]int64{}, ByVerdict: map[string]int64{},
+		ByTool: map[string]int64{}, Labels: map[string]int64{},
+	}
+}
+
+// Empty says that nothing was folded yet.
+func (h *History) Empty() bool { return h.N == 0 }
+
+// Recorded returns the number of the record that answers (agent, call, phase),
+// or 0. An empty call id is never found: such events are all different.
+func (h *History) Recorded(agent, call string, p Phase) int64 {
+	c := h.call(agent, call)
+	switch {
+	case c == nil:
+		return 0
+	case p == PhasePre:
+		return c.Pre
+	case p == PhasePost:
+		return c.Post
+	}
+	return 0
+}
+
+func (h *History) call(agent, id string) *callEntry {
+	if id == "" {
+		return nil
+	}
+	agent, id = truncateKey(agent), truncateKey(id)
+	for i := len(h.Calls) - 1; i >= 0; i-- {
+		if c := &h.Calls[i]; c.ID == id && c.Agent == agent {
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *History) agent(name string) *agentHistory {
+	for i := len(h.Agents) - 1; i >= 0; i-- {
+		if h.Agents[i].Name == name {
+			return h.Agents[i]
+		}
+	}
+	return nil
+}
+
+func (h *History) path(key string) *pathEntry {
+	for i := len(h.Paths) - 1; i >= 0; i-- {
+		if h.Paths[i].Key == key {
+			return &h.Paths[i]
+		}
+	}
+	return nil
+}
+
+func agentOf(r *Record) string {
+	if r.Agent == "" {
+		return MainAgent
+	}
+	return truncateKey(r.Agent)
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// FormatVersion is the version of the record format, the first field of each line.
+const FormatVersion = 1
+
+// Limits of a line, from the record format: a verifier may refuse longer ones.
+const (
+	MaxLine     = 8 << 10  // bytes of a line with its newline
+	MaxKeyframe = 64 << 10 // bytes of a keyframe's line with its newline
+	MaxFacts    = 5 << 10  // bytes of event and action together, as a Classifier must shorten them
+)
+
+// Kind is what a record says.
+type Kind string
+
+// The kinds of records.
+const (
+	KindOpen     Kind = "open"     // line 1 of a chain
+	KindPrompt   Kind = "prompt"   // a person's prompt
+	KindPre      Kind = "pre"      // before a tool call
+	KindPost     Kind = "post"     // after it
+	KindStop     Kind = "stop"     // the agent's stop
+	KindAct      Kind = "act"      // an intervention that was carried out
+	KindControl  Kind = "control"  // a person's choice
+	KindKeyframe Kind = "keyframe" // the whole state of the fold
+	KindSeal     Kind = "seal"     // covers everything before it
+	KindNote     Kind = "note"     // all other events
+)
+
+// Kinds lists every Kind.
+func Kinds() []string {
+	return []string{
+		string(KindOpen), string(KindPrompt), string(KindPre), string(KindPost), string(KindStop),
+		string(KindAct), string(KindControl), string(KindKeyframe), string(KindSeal), string(KindNote),
+	}
+}
+
+// Record is one line of a chain: one replayable fact. The order of the fields
+// is part of the format: a line begins {"v":1,"prev":"…","n":17,"kind":…
+type Record struct {
+	V        int          `json:"v"`
+	Prev     string       `json:"prev"` // SHA-256 of the line before, newline included; of line 1: ChainSeed
+	N        int64        `json:"n"`    // number of the line in the chain, from 1
+	Kind     Kind         `json:"kind"`
+	T        int64        `json:"t"` // Unix milliseconds, never less than the line before
+	Chain    string       `json:"chain"`
+	Session  string       `json:"session,omitempty"`
+	Agent    string       `json:"agent,omitempty"`
+	Call     string       `json:"call,omitempty"`
+	Harness  string       `json:"harness,omitempty"`
+	Phase    Phase        `json:"phase,omitempty"`
+	Skew     int64        `json:"skew,omitempty"` // milliseconds by which the clock was behind the line before
+	Event    *EventFacts  `json:"event,omitempty"`
+	Action   *Action      `json:"action,omitempty"`
+	Findings []Finding    `json:"findings,omitempty"`
+	Decision *Decision    `json:"decision,omitempty"`
+	Answer   *AnswerFacts `json:"answer,omitempty"`
+	By       *By          `json:"by,omitempty"`
+	SHA      *SHA         `json:"sha,omitempty"`
+	Cut      []Cut        `json:"cut,omitempty"`
+	Source   string       `json:"source,omitempty"` // prefilter, transcript; empty: a hook
+	Open     *Open        `json:"open,omitempty"`
+	Control  *Control     `json:"control,omitempty"`
+	Act      *Act         `json:"act,omitempty"`
+	Seal     *Seal        `json:"seal,omitempty"`
+	Note     *Note        `json:"note,omitempty"`
+	State    *History     `json:"state,omitempty"` // keyframe only: the state before this line
+}
+
+// By says what decided: digests that replay looks up.
+type By struct {
+	Policy string `json:"policy"`           // digest of the effective policy (layers and settings)
+	Config string `json:"config,omitempty"` // digest of the merged settings
+	Env    string `json:"env"`              // digest of Env
+}
+
+// Env is what besides policy could make the same facts come out otherwise. The
+// numbers are raised by hand; it is spelled out once in a chain, in open.
+type Env struct {
+	Engine     int    `json:"engine"`
+	Classifier int    `json:"classifier"`
+	Fold       int    `json:"fold"`
+	OPA        string `json:"opa"`
+	CEL        string `json:"cel"`
+}
+
+// Digest returns the digest of the environment as by.env holds it.
+func (e Env) Digest() string {
+	d, err := Digest(e)
+	if err != nil {
+		return "" // not reached: Env holds integers and strings only
+	}
+	return d
+}
+
+// SHA holds digests, hex.
+type SHA struct {
+	Input string `json:"input,omitempty"` // SHA-256 of the canonical Input
+	State string `json:"state,omitempty"` // SHA-256 of the canonical part of Input that comes from history
+	Args  string `json:"args,omitempty"`  // MAC of the raw arguments' canonical bytes
+}
+
+// Open begins a chain.
+type Open struct {
+	Workspace string `json:"workspace,omitempty"` // the agent's project folder, else the first working directory; pinned
+	Env       *Env   `json:"env,omitempty"`
+	Of        string `json:"of,omitempty"` // in the ledger: the chain that was opened
+}
+
+// Control is a person's choice.
+type Control struct {
+	Do     string `json:"do"` // stop, resume
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"` // who, as far as the system knows
+	Of     string `json:"of,omitempty"` // in the ledger: the chain that it concerns
+}
+
+// Act is an intervention that was carried out.
+type Act struct {
+	Kind   string `json:"kind"`
+	Of     string `json:"of,omitempty"` // id of the record whose decision asked for it
+	Result string `json:"result,omitempty"`
+}
+
+// Seal covers all lines before it. In the ledger it names another chain's head.
+type Seal struct {
+	Chain string `json:"chain,omitempty"`
+	N     int64  `json:"n"`    // lines covered
+	Head  string `json:"head"` // hash of line N
+}
+
+// Note is any other fact.
+type Note struct {
+	What   string `json:"what"` // recovered, undecodable, duplicate, executed_differs, purge, policy, or an agent's event
+	Detail string `json:"detail,omitempty"`
+}
+
+// ID returns the record's id: the first 8 digits of its chain and its number.
+func (r *Record) ID() string { return RecordID(r.Chain, r.N) }
+
+// RecordID returns the id of line n of a chain.
+func RecordID(chain string, n int64) string {
+	return chain[:min(8, len(chain))] + "-" + strconv.FormatInt(n, 10)
+}
+
+// ChainSeed returns the prev of a chain's first line.
+func ChainSeed(chain string) string {
+	return hexSum([]byte("reviewer audit v1\n" + chain))
+}
+
+// LineHash returns the hash of a raw line, newline included.
+func LineHash(line []byte) string { return hexSum(line) }
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// ErrTooLong says that a record does not fit a line.
+var ErrTooLong = errors.New("record is too long for a line")
+
+// EncodeLine returns the record as its line with the newline. It refuses one
+// that is longer than the format allows.
+func EncodeLine(r *Record) ([]byte, error) {
+	b, err := marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode record: %w", err)
+	}
+	b = append(b, '\n')
+	limit := MaxLine
+	if r.Kind == KindKeyframe {
+		limit = MaxKeyframe
+	}
+	if len(b) > limit {
+		return nil, fmt.Errorf("%w: %s of %d bytes, at most %d", ErrTooLong, r.Kind, len(b), limit)
+	}
+	return b, nil
+}
+
+// DecodeLine reads one line. Unknown fields are kept out without an error, so
+// that an older reader can show what a newer one wrote; unknown versions are
+// refused.
+func DecodeLine(line []byte) (*Record, error) {
+	if len(line) > MaxKeyframe {
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, len(line))
+	}
+	var r Record
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	if r.V != FormatVersion {
+		return nil, fmt.Errorf("record has format version %d; this reviewer reads %d", r.V, FormatVersion)
+	}
+	return &r, nil
+}

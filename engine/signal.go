@@ -1,0 +1,65 @@
+package engine
+
+// Signal is the id of a fact that the classifier recognises: a combination of
+// effects that has a name of its own. The list is closed; ids that an
+// organisation adds are findings (CEL), never signals.
+type Signal string
+
+// The signals. The first five are SafeClaw's, the others follow the families
+// of dangerous operations.
+const (
+	SignalObfuscated     Signal = "obfuscated_execution"  // code that runs was encoded, or is built while it runs
+	SignalCredential     Signal = "credential_adjacent"   // touches a credential file or store
+	SignalBroadDelete    Signal = "broad_destructive"     // deletes a root, a home, a system directory or what holds the workspace
+	SignalPipeExternal   Signal = "pipe_to_external"      // data piped or uploaded to another host
+	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later by itself
+	SignalRemoteCode     Signal = "remote_code"           // fetched code is run
+	SignalUnknownCommand Signal = "unknown_command"       // the program to run is not known beforehand
+	SignalDeferred       Signal = "deferred_execution"    // runs later: at, cron, trap, nohup …
+	SignalEnvInjected    Signal = "env_injected_code"     // LD_PRELOAD, BASH_ENV, GIT_SSH_COMMAND … carry code
+	SignalGitForcePush   Signal = "git_force_push"        // overwrites a remote branch without a lease
+	SignalGitDiscard     Signal = "git_discard"           // throws away uncommitted work
+	SignalGitHistory     Signal = "git_history_rewrite"   // expires reflogs, filters branches, deletes refs
+	SignalGitNoVerify    Signal = "git_no_verify"         // skips hooks
+	SignalGitDataDelete  Signal = "git_data_delete"       // deletes .git or below it
+	SignalDiskWrite      Signal = "disk_write"            // formats or writes a disk device
+	SignalPower          Signal = "power_state"           // shuts down, reboots
+	SignalKillAll        Signal = "kill_all"              // ends processes broadly
+	SignalForkBomb       Signal = "fork_bomb"
+	SignalUnbounded      Signal = "unbounded_resource" // writes or loops without end
+	SignalPrivilege      Signal = "privilege_elevation"
+	SignalPermission     Signal = "permission_broad" // world-writable, setuid, recursive ownership outside the workspace
+	SignalEnvDump        Signal = "environment_dump" // prints all environment variables
+	SignalSecretEgress   Signal = "secret_egress"    // a credential file and egress in one action
+	SignalReverseShell   Signal = "reverse_shell"
+	SignalTunnel         Signal = "tunnel"
+	SignalListen         Signal = "inbound_listener"
+	SignalPackageInstall Signal = "package_install"
+	SignalPackageURL     Signal = "package_install_url" // from a URL, a git repository or another index
+	SignalPublish        Signal = "publish"             // packages, releases, gists
+	SignalInfraDelete    Signal = "infrastructure_delete"
+	SignalContainerWipe  Signal = "container_wipe" // prunes volumes, removes named volumes or namespaces
+	SignalContainerHost  Signal = "container_host" // privileged, or mounts the host's root or docker socket
+	SignalDatabaseDrop   Signal = "database_destructive"
+	SignalGuardTamper    Signal = "guard_tampering" // touches reviewer's or the agent's own guard
+	SignalAgentUnguarded Signal = "agent_unguarded" // starts an agent with its guards off
+	SignalMuted          Signal = "errors_muted"    // 2>/dev/null, || true around a change
+	SignalUnconfirmed    Signal = "confirmation_skipped"
+	SignalDryRun         Signal = "dry_run"
+)
+
+// Signals lists every Signal.
+func Signals() []string {
+	return []string{
+		string(SignalObfuscated), string(SignalCredential), string(SignalBroadDelete), string(SignalPipeExternal),
+		string(SignalPersistence), string(SignalRemoteCode), string(SignalUnknownCommand), string(SignalDeferred),
+		string(SignalEnvInjected), string(SignalGitForcePush), string(SignalGitDiscard), string(SignalGitHistory),
+		string(SignalGitNoVerify), string(SignalGitDataDelete), string(SignalDiskWrite), string(SignalPower),
+		string(SignalKillAll), string(SignalForkBomb), string(SignalUnbounded), string(SignalPrivilege),
+		string(SignalPermission), string(SignalEnvDump), string(SignalSecretEgress), string(SignalReverseShell),
+		string(SignalTunnel), string(SignalListen), string(SignalPackageInstall), string(SignalPackageURL),
+		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
+		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),
+		string(SignalUnconfirmed), string(SignalDryRun),
+	}
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+)
+
+// join adds to an action what the session did to its targets before.
+func (h *History) join(a Action) Action {
+	a.Types, a.Commands, a.Signals = orEmpty(a.Types), orEmpty(a.Commands), orEmpty(a.Signals)
+	a.Paths, a.Hosts, a.Opaque = orEmpty(a.Paths), orEmpty(a.Hosts), orEmpty(a.Opaque)
+	effects := make([]Effect, len(a.Effects))
+	for i, e := range a.Effects {
+		if p := h.path(truncateKey(e.Short)); p != nil && e.Short != "" {
+			e.Ledger = p.State
+		}
+		effects[i] = e
+	}
+	a.Effects = effects
+	return a
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func (h *History) sessionFacts(r *Record) SessionFacts {
+	f := SessionFacts{
+		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps,
+		Denials: h.Denied, DeniedInRow: h.DeniedRow, CountsByType: maps.Clone(h.ByType),
+	}
+	_, f.SecretsRead = h.Labels[LabelSecretRead]
+	if h.Stop != nil {
+		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
+	}
+	if r.Phase == PhasePre && r.Action != nil {
+		f.FileOps += fileOps(r.Action)
+	}
+	return f
+}
+
+func fileOps(a *Action) int64 {
+	var n int64
+	for _, e := range a.Effects {
+		if e.Kind == EffectFileWrite || e.Kind == EffectFileDelete {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *History) facts(r *Record, a Action, windows []Window) HistoryFacts {
+	f := HistoryFacts{Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}, Progression: "explores", FirstTime: true}
+	agent := h.agent(agentOf(r))
+	if agent == nil {
+		agent = &agentHistory{}
+	}
+	for _, w := range windows {
+		f.Windows[w.Name] = agent.window(w, r.T)
+	}
+	if r.Phase == PhasePost {
+		f.Call = h.callFacts(r)
+	}
+	if r.Action != nil && r.Phase == PhasePre {
+		f.Similar = agent.similar(a)
+		f.FirstTime = !h.seenKind(a)
+		f.Progression = h.progression(agent, a)
+		f.Presupposes = presupposed(agent, a)
+	}
+	return f
+}
+
+func (h *History) callFacts(r *Record) *CallFacts {
+	c := h.call(agentOf(r), r.Call)
+	if c == nil || c.Pre == 0 {
+		return nil
+	}
+	f := &CallFacts{Decision: c.Decision, Enforced: c.Enforced}
+	if r.SHA != nil {
+		f.ExecutedDiffers = c.Args != "" && r.SHA.Args != "" && c.Args != r.SHA.Args
+	}
+	return f
+}
+
+func (a *agentHistory) window(w Window, now int64) WindowFacts {
+	f := WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
+	prints := map[string]bool{}
+	for _, p := range a.stretch(w, now) {
+		f.Events++
+		for _, t := range p.Types {
+			f.ByType[string(t)]++
+		}
+		switch p.Outcome {
+		case OutcomeFailed:
+			f.Failed++
+		case OutcomeDenied:
+			f.Denied++
+		}
+		if p.Error != "" {
+			f.Errors[p.Error]++
+			f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
+		}
+		prints[p.Print] = true
+	}
+	f.Distinct = int64(len(prints))
+	return f
+}
+
+func (a *agentHistory) stretch(w Window, now int64) []past {
+	if w.Last > 0 {
+		return a.Ring[max(0, len(a.Ring)-w.Last):]
+	}
+	from := now - w.For.Milliseconds()
+	i := len(a.Ring)
+	for i > 0 && a.Ring[i-1].T >= from {
+		i--
+	}
+	return a.Ring[i:]
+}
+
+// similar counts actions with the same types and target, or whose words are
+// the same to similarShare.
+func (a *agentHistory) similar(act Action) SimilarFacts {
+	var f SimilarFacts
+	key, _ := target(&act)
+	words := sketch(act.Tokens)
+	for i := range a.Ring {
+		p := &a.Ring[i]
+		same := key != "" && p.Target == key && slices.Equal(p.Types, act.Types)
+		if !same && p.Print != act.Fingerprint && !alike(p.Sketch, words) {
+			continue
+		}
+		f.Count++
+		if p.Outcome == OutcomeFailed {
+			f.Failed++
+		}
+	}
+	return f
+}
+
+// alike compares two sketches: the share of hashes in common among all.
+func alike(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	common := 0
+	for i := 0; i+4 <= len(a); i += 4 {
+		for j := 0; j+4 <= len(b); j += 4 {
+			if a[i:i+4] == b[j:j+4] {
+				common++
+				break
+			}
+		}
+	}
+	all := len(a)/4 + len(b)/4 - common
+	return float64(common) >= similarShare*float64(all)
+}
+
+// seenKind says whether any agent of the session did something of the same
+// types to the same class of target before.
+func (h *History) seenKind(a Action) bool {
+	_, class := target(&a)
+	for _, agent := range h.Agents {
+		for i := range agent.Ring {
+			if p := &agent.Ring[i]; p.Class == class && slices.Equal(p.Types, a.Types) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progression says how an action follows from what came before.
+func (h *History) progression(agent *agentHistory, a Action) string {
+	switch {
+	case h.contradicts(a):
+		return "contradicts"
+	case agent.repeats(a):
+		return "repeats"
+	case h.buildsOn(a):
+		return "builds_on"
+	}
+	return "explores"
+}
+
+// contradicts: the action deletes what the session created and then used.
+func (h *History) contradicts(a Action) bool {
+	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
+		if e.Kind != EffectFileDelete {
+			return false
+		}
+		p := h.path(truncateKey(e.Short))
+		return p != nil && p.State == ledgerCreated && p.Used
+	})
+}
+
+// repeats: the same call was made among the last repeatSpan actions, nothing
+// was written since, and its results so far do not differ.
+func (a *agentHistory) repeats(act Action) bool {
+	result, found := "", false
+	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan); i-- {
+		p := &a.Ring[i]
+		if p.Print != act.Fingerprint {
+			if p.Writes && p.Outcome != OutcomeDenied {
+				break
+			}
+			continue
+		}
+		if found && p.Result != result {
+			return false
+		}
+		result, found = p.Result, true
+	}
+	return found
+}
+
+// buildsOn: the action uses a path or host that an earlier action touched.
+func (h *History) buildsOn(a Action) bool {
+	for _, e := range a.Effects {
+		if e.Short != "" && h.path(truncateKey(e.Short)) != nil {
+			return true
+		}
+		if e.Kind == EffectNetwork && h.seenHost(truncateKey(e.Target)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *History) seenHost(key string) bool {
+	for _, agent := range h.Agents {
+		for i := range agent.Ring {
+			if p := &agent.Ring[i]; p.Class == "host" && p.Target == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// presupposed lists what an action takes for granted, as far as the ledger
+// shows: a file that is changed was read or written before.
+func presupposed(agent *agentHistory, a Action) []Presupposed {
+	list := []Presupposed{}
+	for _, e := range a.Effects {
+		if e.Kind == EffectFileWrite && e.Exists == "yes" && e.Certainty == CertaintyExact && e.Entry != "dir" {
+			list = append(list, Presupposed{What: "read_before_edit", Met: e.Ledger != ""})
+			break
+		}
+	}
+	if n := len(agent.Ring); n > 0 {
+		list = append(list, Presupposed{What: "earlier_step_succeeded", Met: agent.Ring[n-1].Outcome != OutcomeFailed})
+	}
+	return list
+}
