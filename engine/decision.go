@@ -105,9 +105,10 @@ type Intervention struct {
 // EmergencyStop is the intervention that ends a run.
 const EmergencyStop = "emergency_stop"
 
-// Stops says whether the decision ends the run.
+// Stops says whether the decision ends the run. A policy that only watches
+// ends nothing.
 func (d *Decision) Stops() bool {
-	return d.Intervention != nil && d.Intervention.Kind == EmergencyStop
+	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
 }
 
 // RuleIDs returns the ids of the rules that spoke, in order.

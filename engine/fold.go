@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -30,9 +28,15 @@ func (h *History) Append(r *Record) {
 		h.foldAct(r)
 	}
 	h.N, h.T = r.N, max(h.T, r.T)
+	h.bound()
 }
 
+// foldOpen takes over what a chain begins with. A ledger also holds the open
+// and control records of other chains: they say nothing about itself.
 func (h *History) foldOpen(r *Record) {
+	if r.Open != nil && r.Open.Of != "" {
+		return
+	}
 	h.Chain, h.Session, h.Harness, h.Started = r.Chain, r.Session, r.Harness, r.T
 	if r.Open == nil {
 		return
@@ -44,12 +48,12 @@ func (h *History) foldOpen(r *Record) {
 }
 
 func (h *History) foldControl(r *Record) {
-	if r.Control == nil {
+	if r.Control == nil || r.Control.Of != "" {
 		return
 	}
 	switch r.Control.Do {
 	case ControlStop:
-		h.Stop = &Stopped{N: r.N, Reason: r.Control.Reason, By: r.Control.By}
+		h.Stop = &Stopped{N: r.N, Reason: clipJSON(r.Control.Reason, reasonLength), By: clipJSON(r.Control.By, keyLength)}
 	case ControlResume:
 		h.Stop = nil
 		h.DeniedRow = 0
@@ -59,7 +63,7 @@ func (h *History) foldControl(r *Record) {
 // foldAct makes a stop that policy chose as sticky as one of a person.
 func (h *History) foldAct(r *Record) {
 	if r.Act != nil && r.Act.Kind == EmergencyStop && h.Stop == nil {
-		h.Stop = &Stopped{N: r.N, Reason: r.Act.Result, By: "policy"}
+		h.Stop = &Stopped{N: r.N, Reason: clipJSON(r.Act.Result, reasonLength), By: "policy"}
 	}
 }
 
@@ -74,13 +78,15 @@ func (h *History) foldPre(r *Record) {
 	h.Actions++
 	h.ByVerdict[string(answered(r))]++
 	if r.Event != nil {
-		count(h.ByTool, truncateKey(r.Event.Tool), 64)
+		count(h.ByTool, truncateKey(r.Event.Tool), maxTools)
 	}
 	a := h.touchAgent(agentOf(r))
 	a.Events++
 	p := newPast(r, denied)
 	a.Ring = append(a.Ring, p)
-	h.boundRings(a)
+	if len(a.Ring) > ringSize {
+		a.Ring = a.Ring[1:]
+	}
 	if denied {
 		h.foldDenial(r, p)
 	} else {
@@ -94,20 +100,23 @@ func (h *History) foldPre(r *Record) {
 // runs; a record without an answer (an imported one) counts as its decision.
 func answered(r *Record) Verdict {
 	if r.Answer != nil {
-		return r.Answer.Effect
+		return known(r.Answer.Effect)
 	}
 	if r.Decision != nil {
-		return r.Decision.Enforced
+		return known(r.Decision.Enforced)
 	}
 	return Allow
 }
+
+// known turns a word that is no verdict into block, which it counts as.
+func known(v Verdict) Verdict { return Verdict(Verdicts()[v.Strictness()]) }
 
 func (h *History) foldDenial(r *Record, p past) {
 	h.Denied++
 	h.DeniedRow++
 	d := denial{N: r.N, Print: p.Print, Target: p.Target}
 	if r.Action != nil && len(r.Action.Effects) > 0 {
-		d.Kind = string(r.Action.Effects[0].Kind)
+		d.Kind = boundKey(string(r.Action.Effects[0].Kind), digestLength)
 	}
 	h.Denials = keepLast(append(h.Denials, d), maxDenials)
 }
@@ -123,12 +132,12 @@ func (h *History) foldCall(r *Record, denied bool) {
 		c.Creates = creates(r.Action)
 	}
 	if r.Decision != nil {
-		c.Decision = r.Decision.Decision
+		c.Decision = known(r.Decision.Decision)
 	}
 	if r.SHA != nil {
-		c.Args = r.SHA.Args
+		c.Args = prefix(r.SHA.Args, argsLength)
 	}
-	h.Calls = keepLast(append(h.Calls, c), maxCalls)
+	h.Calls = append(h.Calls, c)
 }
 
 // foldEffects notes what an action does to paths. Whatever makes policy
@@ -139,7 +148,7 @@ func (h *History) foldEffects(r *Record) {
 		return
 	}
 	for _, t := range r.Action.Types {
-		count(h.ByType, string(t), 64)
+		count(h.ByType, truncateKey(string(t)), maxTypes)
 	}
 	for i := range r.Action.Effects {
 		e := &r.Action.Effects[i]
@@ -194,22 +203,31 @@ func creates(a *Action) []string {
 func (h *History) foldPost(r *Record) {
 	outcome := OutcomeUnknown
 	if r.Event != nil && r.Event.Result != nil {
-		outcome = r.Event.Result.Outcome
+		outcome = knownOutcome(r.Event.Result.Outcome)
 	}
 	c := h.call(agentOf(r), r.Call)
 	if c == nil {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
+	created := c.Creates
 	c.Outcome, c.Post = outcome, r.N
+	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
 	h.finishPast(c, r, outcome)
 	if outcome != OutcomeRan {
 		return
 	}
-	for _, key := range c.Creates {
+	for _, key := range created {
 		h.mark(key, ledgerCreated, r.N)
 	}
 	h.foldReads(r)
+}
+
+func knownOutcome(o Outcome) Outcome {
+	if slices.Contains(Outcomes(), string(o)) {
+		return o
+	}
+	return OutcomeUnknown
 }
 
 // foldUnreviewed notes a call that was never asked about, so that a second
@@ -217,7 +235,7 @@ func (h *History) foldPost(r *Record) {
 func (h *History) foldUnreviewed(r *Record, o Outcome) {
 	if r.Call != "" {
 		c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Post: r.N, Outcome: o}
-		h.Calls = keepLast(append(h.Calls, c), maxCalls)
+		h.Calls = append(h.Calls, c)
 	}
 }
 
@@ -245,9 +263,9 @@ func (h *History) finishPast(c *callEntry, r *Record, o Outcome) {
 		}
 		p.Outcome = o
 		if res := resultOf(r); res != nil {
-			p.Error = res.Class[:min(errorClassLen, len(res.Class))]
+			p.Error = boundKey(res.Class, errorClassLen)
 			if res.Content != nil {
-				p.Result = res.Content.MAC[:min(16, len(res.Content.MAC))]
+				p.Result = prefix(res.Content.MAC, digestLength)
 			}
 		}
 		if o == OutcomeRan {
@@ -293,7 +311,6 @@ func (h *History) mark(short, state string, n int64) {
 		h.Paths = slices.DeleteFunc(h.Paths, func(p pathEntry) bool { return p.Key == key })
 	}
 	h.Paths = append(h.Paths, e)
-	h.boundPaths()
 }
 
 // replaces says whether a path in state old becomes state new. Something that
@@ -311,19 +328,6 @@ func replaces(old, new string) bool {
 	return new != ledgerRead
 }
 
-// boundPaths forgets the oldest of the milder entries first.
-func (h *History) boundPaths() {
-	if len(h.Paths) <= maxLedger {
-		return
-	}
-	for _, state := range LedgerStates() {
-		if i := slices.IndexFunc(h.Paths, func(p pathEntry) bool { return p.State == state }); i >= 0 {
-			h.Paths = slices.Delete(h.Paths, i, i+1)
-			return
-		}
-	}
-}
-
 // touchAgent returns the agent's history and makes it the most recent one.
 func (h *History) touchAgent(name string) *agentHistory {
 	i := slices.IndexFunc(h.Agents, func(a *agentHistory) bool { return a.Name == name })
@@ -337,22 +341,6 @@ func (h *History) touchAgent(name string) *agentHistory {
 	return a
 }
 
-// boundRings keeps each ring and their sum within bounds, taking from the
-// longest ring first: a busy sub-agent does not push out the others' history.
-func (h *History) boundRings(a *agentHistory) {
-	a.Ring = keepLast(a.Ring, ringSize)
-	total, longest := 0, a
-	for _, other := range h.Agents {
-		total += len(other.Ring)
-		if len(other.Ring) > len(longest.Ring) {
-			longest = other
-		}
-	}
-	if total > ringTotal {
-		longest.Ring = slices.Delete(longest.Ring, 0, 1)
-	}
-}
-
 func newPast(r *Record, denied bool) past {
 	p := past{N: r.N, T: r.T, Outcome: OutcomePending}
 	if denied {
@@ -361,14 +349,25 @@ func newPast(r *Record, denied bool) past {
 	if r.Action == nil {
 		return p
 	}
-	p.Types = r.Action.Types
-	p.Print = r.Action.Fingerprint
+	p.Types = knownTypes(r.Action.Types)
+	p.Print = boundKey(r.Action.Fingerprint, digestLength)
 	p.Sketch = sketch(r.Action.Tokens)
 	p.Target, p.Class = target(r.Action)
 	p.Writes = slices.ContainsFunc(r.Action.Effects, func(e Effect) bool {
 		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
 	})
 	return p
+}
+
+// knownTypes turns a word that is no type into unknown.
+func knownTypes(types []Type) []Type {
+	known, all := slices.Clone(types[:min(len(types), len(Types()))]), Types()
+	for i, t := range known {
+		if !slices.Contains(all, string(t)) {
+			known[i] = TypeUnknown
+		}
+	}
+	return known
 }
 
 // target names what an action is mostly about, and its class.
@@ -380,47 +379,16 @@ func target(a *Action) (key, class string) {
 	if e.Kind == EffectNetwork {
 		return truncateKey(e.Target), "host"
 	}
-	return truncateKey(e.Short), string(e.Location) + "/" + string(e.Class)
+	return truncateKey(e.Short), truncateKey(string(e.Location) + "/" + string(e.Class))
 }
 
 // sketch keeps the first sketchSize tokens as 4 digits each.
 func sketch(tokens []string) string {
 	var b strings.Builder
 	for _, t := range tokens[:min(len(tokens), sketchSize)] {
-		b.WriteString(t[:min(4, len(t))])
-	}
-	return b.String()
-}
-
-// truncateKey bounds a key without letting two keys fall together.
-func truncateKey(s string) string {
-	if len(s) <= keyLength {
-		return s
-	}
-	f := fnv.New64a()
-	f.Write([]byte(s))
-	return strings.ToValidUTF8(s[:keyLength-18], "") + "~" + strconv.FormatUint(f.Sum64(), 16)
-}
-
-// count adds one to a bounded map of counters; when it is full, the smallest
-// counter (the first in order among equals) makes room.
-func count(m map[string]int64, key string, bound int) {
-	m[key]++
-	if len(m) <= bound {
-		return
-	}
-	least := ""
-	for k, n := range m {
-		if k != key && (least == "" || n < m[least] || n == m[least] && k < least) {
-			least = k
+		if len(t) >= 4 && plainASCII(t[:4]) {
+			b.WriteString(t[:4])
 		}
 	}
-	delete(m, least)
-}
-
-func keepLast[T any](s []T, n int) []T {
-	if len(s) <= n {
-		return s
-	}
-	return slices.Delete(s, 0, len(s)-n)
+	return b.String()
 }

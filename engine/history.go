@@ -1,21 +1,36 @@
 package engine
 
+import (
+	"encoding/json"
+	"errors"
+)
+
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
 const FoldVersion = 1
 
-// Bounds of the fold's structures. They keep the state below MaxKeyframe, and
-// its cost per record constant; they belong to FoldVersion.
+// Bounds of the fold's structures. They keep the state below MaxKeyframe
+// whatever the records hold, and its cost per record constant; they belong to
+// FoldVersion. The rings get what the other structures leave, which with names
+// of usual length is room for ringTotal entries.
 const (
 	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
 	ringTotal     = 240 // over all agents
 	maxAgents     = 24
 	maxErrors     = 24 // error classes per agent
+	totalErrors   = 32 // over all agents
+	maxTools      = 32
+	maxTypes      = 16
 	maxLedger     = 160
+	ledgerBytes   = 14 << 10
 	maxDenials    = 32
 	maxCalls      = 64
+	callBytes     = 9 << 10
 	maxCreates    = 8  // paths that one pending call may create
 	keyLength     = 64 // bytes of a path or target as a key
+	digestLength  = 16 // hex digits kept of a digest: 64 bits
+	argsLength    = 32 // of the arguments' MAC
+	reasonLength  = 256
 	repeatSpan    = 20 // actions back within which the same call counts as repeated
 	similarShare  = 0.85
 	sketchSize    = 16
@@ -127,7 +142,7 @@ type callEntry struct {
 	Post     int64    `json:"post,omitempty"` // number of the post record
 	Decision Verdict  `json:"d,omitempty"`
 	Enforced Verdict  `json:"v,omitempty"`
-	Args     string   `json:"m,omitempty"` // MAC of the approved arguments
+	Args     string   `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
 	Creates  []string `json:"c,omitempty"` // path keys that exist only once it ran
 	Outcome  Outcome  `json:"o"`
 }
@@ -138,6 +153,28 @@ func NewHistory() *History {
 		Fold: FoldVersion, ByType: map[string]int64{}, ByVerdict: map[string]int64{},
 		ByTool: map[string]int64{}, Labels: map[string]int64{},
 	}
+}
+
+// UnmarshalJSON reads a state. It refuses what no fold produces and would not
+// stand: a history is read from files that others may have written to.
+func (h *History) UnmarshalJSON(b []byte) error {
+	type plain History
+	read := plain(*NewHistory())
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	for _, m := range []*map[string]int64{&read.ByType, &read.ByVerdict, &read.ByTool, &read.Labels} {
+		if *m == nil {
+			*m = map[string]int64{}
+		}
+	}
+	for _, a := range read.Agents {
+		if a == nil || a.Errors == nil {
+			return errors.New("read history: an agent without its counts")
+		}
+	}
+	*h = History(read)
+	return nil
 }
 
 // Empty says that nothing was folded yet.

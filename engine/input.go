@@ -12,6 +12,7 @@ type Input struct {
 	Phase   Phase        `json:"phase"`
 	Harness string       `json:"harness"`
 	Agent   string       `json:"agent"`
+	Facts   []string     `json:"facts"` // sorted; see FactNames
 	Event   EventFacts   `json:"event"`
 	Action  Action       `json:"action"`
 	Time    TimeFacts    `json:"time"`
@@ -115,6 +116,7 @@ func NewInput(r *Record, h *History, windows []Window) Input {
 	}
 	in.Session = h.sessionFacts(r)
 	in.History = h.facts(r, in.Action, windows)
+	in.Facts = in.facts()
 	return in
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 )
 
@@ -135,8 +136,10 @@ type Act struct {
 // Seal covers all lines before it. In the ledger it names another chain's head.
 type Seal struct {
 	Chain string `json:"chain,omitempty"`
-	N     int64  `json:"n"`    // lines covered
-	Head  string `json:"head"` // hash of line N
+	N     int64  `json:"n"`             // lines covered
+	Head  string `json:"head"`          // hash of line N
+	Sig   string `json:"sig,omitempty"` // ed25519 over chain, n and head, hex; in the ledger and in exported seals
+	Key   string `json:"key,omitempty"` // public key of sig, hex: says whose it claims to be, proves nothing
 }
 
 // Note is any other fact.
@@ -199,6 +202,9 @@ func DecodeLine(line []byte) (*Record, error) {
 	d.UseNumber()
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("decode record: text after the record")
 	}
 	if r.V != FormatVersion {
 		return nil, fmt.Errorf("record has format version %d; this reviewer reads %d", r.V, FormatVersion)

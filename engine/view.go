@@ -80,7 +80,7 @@ func (h *History) callFacts(r *Record) *CallFacts {
 	}
 	f := &CallFacts{Decision: c.Decision, Enforced: c.Enforced}
 	if r.SHA != nil {
-		f.ExecutedDiffers = c.Args != "" && r.SHA.Args != "" && c.Args != r.SHA.Args
+		f.ExecutedDiffers = c.Args != "" && r.SHA.Args != "" && c.Args != prefix(r.SHA.Args, argsLength)
 	}
 	return f
 }

@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// bound keeps the state's JSON below MaxKeyframe. It is a function of the state
+// alone and changes nothing the second time.
+func (h *History) bound() {
+	h.boundPaths()
+	h.Denials = keepLast(h.Denials, maxDenials)
+	h.boundCalls()
+	h.boundErrors()
+	h.boundRings(MaxKeyframe - h.fixedSize())
+}
+
+// fixedSize is at least what a keyframe's line takes without the rings.
+func (h *History) fixedSize() int {
+	const fields = 1500 // names of all fields, numbers, digests, and the line around the state
+	n := fields + jsonLen(h.Workspace) + 2*jsonLen(h.Session) + 2*jsonLen(h.Harness)
+	if h.Stop != nil {
+		n += jsonLen(h.Stop.Reason) + jsonLen(h.Stop.By)
+	}
+	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels} {
+		n += countsSize(m)
+	}
+	for _, a := range h.Agents {
+		n += 70 + len(a.Name) + countsSize(a.Errors)
+	}
+	return n + sum(h.Paths, pathEntry.size) + sum(h.Calls, callEntry.size) + sum(h.Denials, denial.size)
+}
+
+func sum[T any](entries []T, size func(T) int) int {
+	n := 0
+	for _, e := range entries {
+		n += size(e)
+	}
+	return n
+}
+
+func countsSize(m map[string]int64) int {
+	n := 0
+	for key, count := range m {
+		n += len(key) + 4 + digits(count)
+	}
+	return n
+}
+
+// The sizes of entries are what they take in JSON, or a few bytes more; their
+// texts are plain.
+
+func (p pathEntry) size() int { return len(p.Key) + len(p.State) + 30 + digits(p.N) }
+
+func (d denial) size() int {
+	return len(d.Print) + text(d.Kind) + text(d.Target) + 15 + digits(d.N)
+}
+
+func (c callEntry) size() int {
+	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(string(c.Outcome))
+	if len(c.Creates) > 0 {
+		n += 7
+	}
+	for _, key := range c.Creates {
+		n += len(key) + 3
+	}
+	return n
+}
+
+func (p past) size() int {
+	n := digits(p.N) + digits(p.T) + 30 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
+		text(p.Result) + text(p.Error) + text(string(p.Outcome))
+	for _, t := range p.Types {
+		n += len(t) + 3
+	}
+	return n
+}
+
+// text is the size of a field of one letter that is left out when empty.
+func text(s string) int {
+	if s == "" {
+		return 0
+	}
+	return len(s) + 7
+}
+
+func number(n int64) int {
+	if n == 0 {
+		return 0
+	}
+	return digits(n) + 8
+}
+
+func digits(n int64) int {
+	d := 1
+	for ; n > 9 || n < -9; n /= 10 {
+		d++
+	}
+	if n < 0 {
+		d++
+	}
+	return d
+}
+
+// boundPaths forgets the oldest of the milder entries first.
+func (h *History) boundPaths() {
+	size := sum(h.Paths, pathEntry.size)
+	for len(h.Paths) > maxLedger || size > ledgerBytes {
+		i := h.mildestPath()
+		size -= h.Paths[i].size()
+		h.Paths = slices.Delete(h.Paths, i, i+1)
+	}
+}
+
+func (h *History) mildestPath() int {
+	for _, state := range LedgerStates() {
+		if i := slices.IndexFunc(h.Paths, func(p pathEntry) bool { return p.State == state }); i >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// boundCalls first forgets what the oldest calls would create, since that only
+// makes policy milder; then calls whose fate is known; then the oldest.
+func (h *History) boundCalls() {
+	size := sum(h.Calls, callEntry.size)
+	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
+		size -= h.Calls[i].size()
+		h.Calls[i].Creates = nil
+		size += h.Calls[i].size()
+	}
+	for len(h.Calls) > maxCalls || size > callBytes {
+		i := max(0, slices.IndexFunc(h.Calls, func(c callEntry) bool {
+			return c.Outcome != OutcomePending && c.Outcome != OutcomeUnknown
+		}))
+		size -= h.Calls[i].size()
+		h.Calls = slices.Delete(h.Calls, i, i+1)
+	}
+}
+
+// boundErrors takes the rarest class of the agent with the most of them.
+func (h *History) boundErrors() {
+	for {
+		total, most := 0, (*agentHistory)(nil)
+		for _, a := range h.Agents {
+			total += len(a.Errors)
+			if most == nil || len(a.Errors) > len(most.Errors) {
+				most = a
+			}
+		}
+		if total <= totalErrors {
+			return
+		}
+		delete(most.Errors, rarest(most.Errors, ""))
+	}
+}
+
+// boundRings keeps the rings' sum within bounds, taking from the longest ring
+// first: a busy sub-agent does not push out the others' history.
+func (h *History) boundRings(bytes int) {
+	entries := 0
+	for _, a := range h.Agents {
+		entries += len(a.Ring)
+		bytes -= sum(a.Ring, past.size)
+	}
+	for ; entries > 0 && (entries > ringTotal || bytes < 0); entries-- {
+		longest := slices.MaxFunc(h.Agents, func(a, b *agentHistory) int { return len(a.Ring) - len(b.Ring) })
+		bytes += longest.Ring[0].size()
+		longest.Ring = longest.Ring[1:]
+	}
+}
+
+// truncateKey bounds a key without letting two keys fall together.
+func truncateKey(s string) string { return boundKey(s, keyLength) }
+
+// boundKey returns a key of at most n bytes that takes n bytes in JSON too: one
+// that is longer, or would grow, ends in 64 bits of its digest.
+func boundKey(s string, n int) string {
+	if len(s) <= n && plain(s) {
+		return s
+	}
+	sum := hexSum([]byte(s))[:digestLength]
+	if n <= digestLength+1 {
+		return sum[:min(n, digestLength)]
+	}
+	room := s[:min(len(s), n-digestLength-1)]
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !plainRune(r) {
+			return '?'
+		}
+		return r
+	}, room) + "~" + sum
+}
+
+// prefix keeps the first n digits of a digest.
+func prefix(digest string, n int) string {
+	if len(digest) <= n || !plainASCII(digest) {
+		return boundKey(digest, n)
+	}
+	return digest[:n]
+}
+
+// plain says that a text is the same in JSON as outside.
+func plain(s string) bool {
+	if plainASCII(s) {
+		return true
+	}
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !plainRune(r) }) < 0
+}
+
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+func plainRune(r rune) bool {
+	return r >= ' ' && r != '"' && r != '\\' && r != '\u2028' && r != '\u2029' && r <= unicode.MaxRune
+}
+
+// jsonLen is at least the number of bytes of a text in JSON, quotes included.
+func jsonLen(s string) int {
+	n := 2
+	for _, r := range s {
+		if r == utf8.RuneError || !plainRune(r) {
+			n += 6
+		} else {
+			n += utf8.RuneLen(r)
+		}
+	}
+	return n
+}
+
+// clipJSON shortens a text to about n bytes in JSON.
+func clipJSON(s string, n int) string {
+	size := 2
+	for i, r := range s {
+		if size += jsonLen(string(r)) - 2; size > n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// count adds one to a bounded map of counters; when it is full, the smallest
+// counter (the first in order among equals) makes room.
+func count(m map[string]int64, key string, bound int) {
+	m[key]++
+	if len(m) > bound {
+		delete(m, rarest(m, key))
+	}
+}
+
+// rarest returns the key of the smallest counter, not looking at one of them.
+func rarest(m map[string]int64, except string) string {
+	least, found := "", false
+	for k, n := range m {
+		if k != except && (!found || n < m[least] || n == m[least] && k < least) {
+			least, found = k, true
+		}
+	}
+	return least
+}
+
+func keepLast[T any](s []T, n int) []T {
+	if len(s) <= n {
+		return s
+	}
+	return slices.Delete(s, 0, len(s)-n)
+}

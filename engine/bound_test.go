@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// longRecord returns record n of a session in which every name is new, and as
+// long or as hard to encode as the filler makes it.
+func longRecord(n int64, filler string) *Record {
+	name := func(what string) string { return fmt.Sprintf("%s-%d-%s", what, n, strings.Repeat(filler, 80)) }
+	r := &Record{
+		V: FormatVersion, N: n, T: 1_700_000_000_000 + n, Kind: KindPre, Phase: PhasePre,
+		Agent: name("agent")[:60] + fmt.Sprint(n%30), Call: name("call"),
+		Event:  &EventFacts{Tool: name("tool")},
+		SHA:    &SHA{Args: strings.Repeat("a", 64)},
+		Answer: &AnswerFacts{Effect: Verdict([]string{"allow", "block"}[n/2%2])},
+		Action: &Action{Fingerprint: fmt.Sprintf("%016x", n)},
+	}
+	for _, t := range Types() {
+		r.Action.Types = append(r.Action.Types, Type(t))
+	}
+	for i := range 16 {
+		r.Action.Tokens = append(r.Action.Tokens, fmt.Sprintf("%08x", n*int64(i+1)))
+	}
+	for i := range 8 {
+		r.Action.Effects = append(r.Action.Effects, Effect{Kind: EffectFileWrite, Verb: []string{"move", "write"}[i%2],
+			Short: name(fmt.Sprint("path", i)), Exists: "no", Location: LocationHomeRoot, Class: ClassMount})
+	}
+	return r
+}
+
+func failedPost(pre *Record, n int64) *Record {
+	post := *pre
+	post.N, post.Kind, post.Phase = n, KindPost, PhasePost
+	event := *pre.Event
+	event.Result = &ResultFacts{Outcome: OutcomeFailed, Class: fmt.Sprintf("class %d %s", n, pre.Call), Content: &ContentFacts{MAC: pre.SHA.Args}}
+	post.Event = &event
+	return &post
+}
+
+func TestStateFitsAKeyframe(t *testing.T) {
+	for _, filler := range []string{"x", "é", `"`, "\x01", "\xff", "\u2028", "\U0001F600", "<"} {
+		h := NewHistory()
+		open := &Record{V: FormatVersion, N: 1, Kind: KindOpen, Chain: strings.Repeat("c", 32),
+			Session: strings.Repeat(filler, 128/len(filler)), Harness: strings.Repeat(filler, 128/len(filler)), Open: &Open{Env: &Env{}}}
+		for open.Open.Workspace = filler; ; open.Open.Workspace += filler {
+			if _, err := EncodeLine(open); err != nil {
+				break
+			}
+		}
+		open.Open.Workspace = strings.TrimSuffix(open.Open.Workspace, filler)
+		h.Append(asWritten(t, open))
+		for n := int64(2); n < 1200; n += 2 {
+			pre := longRecord(n, filler)
+			h.Append(pre)
+			if post := failedPost(pre, n+1); n%3 == 0 {
+				h.Append(post)
+			} else {
+				h.Append(asWritten(t, &Record{V: FormatVersion, N: n + 1, Kind: KindControl, Control: &Control{Do: ControlStop, Reason: pre.Call, By: pre.Agent}}))
+			}
+			if n%100 > 2 {
+				continue
+			}
+			if _, err := EncodeLine(&Record{V: FormatVersion, Prev: strings.Repeat("0", 64), N: h.N + 1, Kind: KindKeyframe, T: h.T,
+				Chain: h.Chain, Session: h.Session, Harness: h.Harness, Skew: 1 << 40, State: h}); err != nil {
+				t.Fatalf("filler %q, record %d: %v", filler, n, err)
+			}
+		}
+		testSteady(t, h)
+		if len(h.Denials) != maxDenials {
+			t.Errorf("filler %q: %d denials are remembered, want %d", filler, len(h.Denials), maxDenials)
+		}
+	}
+}
+
+// asWritten returns the record as a reader of its line sees it.
+func asWritten(t *testing.T, r *Record) *Record {
+	t.Helper()
+	line, err := EncodeLine(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = DecodeLine(line); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// testSteady: bounding again, and writing and reading, change nothing.
+func testSteady(t *testing.T, h *History) {
+	t.Helper()
+	before, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.bound()
+	var read History
+	if err := json.Unmarshal(before, &read); err != nil {
+		t.Fatal(err)
+	}
+	for what, state := range map[string]*History{"bound": h, "write and read": &read} {
+		if after, err := json.Marshal(state); err != nil || string(after) != string(before) {
+			t.Errorf("%s changed the state (%v)", what, err)
+		}
+	}
+}
+
+// TestUsualNamesFillTheRing: the bytes' bound is for hostile names only.
+func TestUsualNamesFillTheRing(t *testing.T) {
+	h := NewHistory()
+	h.Append(&Record{N: 1, Kind: KindOpen, Chain: strings.Repeat("c", 32), Session: strings.Repeat("s", 36), Open: &Open{Workspace: "/home/someone/projects/shop"}})
+	for n := int64(2); n < 3000; n += 2 {
+		r := &Record{N: n, T: 1_700_000_000_000 + n, Kind: KindPre, Agent: MainAgent, Call: fmt.Sprintf("toolu_01%022d", n),
+			Event: &EventFacts{Tool: "Edit"}, SHA: &SHA{Args: strings.Repeat("a", 64)}, Answer: &AnswerFacts{Effect: Allow},
+			Action: &Action{Types: []Type{TypeFileModification}, Fingerprint: fmt.Sprintf("%016x", n), Effects: []Effect{{
+				Kind: EffectFileWrite, Verb: "write", Short: fmt.Sprintf("./internal/orders/handler_%d.go", n%400), Exists: "yes", Location: LocationInside}}}}
+		h.Append(r)
+		post := *r
+		post.N, post.Kind, post.Event = n+1, KindPost, &EventFacts{Tool: "Edit", Result: &ResultFacts{Outcome: OutcomeRan, Content: &ContentFacts{MAC: strings.Repeat("b", 64)}}}
+		h.Append(&post)
+	}
+	if got := len(h.agent(MainAgent).Ring); got != ringSize {
+		t.Errorf("ring holds %d actions, want %d", got, ringSize)
+	}
+	if len(h.Paths) != maxLedger || len(h.Calls) != maxCalls {
+		t.Errorf("%d paths and %d calls are remembered, want %d and %d", len(h.Paths), len(h.Calls), maxLedger, maxCalls)
+	}
+}
+
+func TestKeysStayApartAndPlain(t *testing.T) {
+	long := strings.Repeat("a/", 40)
+	keys := map[string]string{}
+	for _, s := range []string{"", "./a.go", long, long + "b", "a\x01", "a\x02", "a\"", "a?", "é\xff", "é\xfe", "日本語/ファイル.go"} {
+		k := truncateKey(s)
+		if other, taken := keys[k]; taken {
+			t.Errorf("%q and %q have the same key %q", s, other, k)
+		}
+		keys[k] = s
+		b, err := marshal(k)
+		if err != nil || len(k) > keyLength || len(b) != len(k)+2 {
+			t.Errorf("key of %q is %q, %d bytes, in JSON %s", s, k, len(k), b)
+		}
+	}
+}
+
+func TestBrokenStatesAreRefused(t *testing.T) {
+	for _, in := range []string{`{"agents":[null]}`, `{"agents":[{"name":"main"}]}`, `[]`, `{"n":"x"}`} {
+		var h History
+		if err := json.Unmarshal([]byte(in), &h); err == nil {
+			t.Errorf("state %s was read", in)
+		}
+	}
+	var h History
+	if err := json.Unmarshal([]byte(`{"by_type":null}`), &h); err != nil {
+		t.Fatal(err)
+	}
+	h.Append(longRecord(1, "x"))
+}

@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// SchemaDraft is the JSON Schema dialect of Schema: draft 7, the newest one
+// that Rego's type checker reads.
+const SchemaDraft = "http://json-schema.org/draft-07/schema#"
+
+// Schema returns the JSON Schema of the documents that v's type encodes to:
+// field names from json tags, required what has no omitempty, nothing else
+// allowed, the closed vocabularies as enums. Named structs become definitions.
+func Schema(v any, title string) map[string]any {
+	s := schemaMaker{defs: map[string]any{}}
+	root := s.object(indirect(reflect.TypeOf(v)))
+	root["$schema"], root["title"] = SchemaDraft, title
+	if len(s.defs) > 0 {
+		root["definitions"] = s.defs
+	}
+	return root
+}
+
+// SchemaJSON returns Schema as indented JSON that ends in a newline; the same
+// bytes for the same type.
+func SchemaJSON(v any, title string) ([]byte, error) {
+	b, err := json.MarshalIndent(Schema(v, title), "", "  ")
+	return append(b, '\n'), err
+}
+
+type schemaMaker struct{ defs map[string]any }
+
+func (s schemaMaker) object(t reflect.Type) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, f := range JSONFields(t) {
+		properties[f.Name] = s.field(t, f)
+		if !f.Omit {
+			required = append(required, f.Name)
+		}
+	}
+	return map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	}
+}
+
+func (s schemaMaker) field(t reflect.Type, f JSONField) map[string]any {
+	schema := s.schema(f.Type)
+	values := fieldValues(t, f.Name)
+	switch {
+	case values == nil:
+	case f.Type.Kind() == reflect.Slice:
+		schema["items"] = map[string]any{"type": "string", "enum": values}
+	default:
+		schema["enum"] = values
+	}
+	return schema
+}
+
+func (s schemaMaker) schema(t reflect.Type) map[string]any {
+	if values := Values(t); values != nil {
+		return map[string]any{"type": "string", "enum": values}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.schema(t.Elem())
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": s.schema(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": s.schema(t.Elem())}
+	case reflect.Struct:
+		return s.ref(t)
+	}
+	return map[string]any{} // any value
+}
+
+// ref puts a named struct among the definitions. History is the exception: its
+// shape belongs to FoldVersion and is nobody's interface.
+func (s schemaMaker) ref(t reflect.Type) map[string]any {
+	if t == reflect.TypeFor[History]() {
+		return map[string]any{"type": "object"}
+	}
+	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+	if _, known := s.defs[name]; !known {
+		s.defs[name] = nil // stops a type that holds itself
+		s.defs[name] = s.object(t)
+	}
+	return map[string]any{"$ref": "#/definitions/" + name}
+}
+
+// JSONField is a field of a struct as encoding/json sees it.
+type JSONField struct {
+	Name  string
+	Type  reflect.Type
+	Index int  // of the Go field
+	Omit  bool // omitempty
+}
+
+// JSONFields lists the fields of a struct type that encode to JSON, in order.
+// Embedded structs are not looked into: the documents have none.
+func JSONFields(t reflect.Type) []JSONField {
+	var fields []JSONField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" || name == "" {
+			continue
+		}
+		omit := slices.Contains(strings.Split(options, ","), "omitempty")
+		fields = append(fields, JSONField{Name: name, Type: f.Type, Index: i, Omit: omit})
+	}
+	return fields
+}
+
+// Values lists the closed vocabulary of a named string type, nil where it has
+// none.
+func Values(t reflect.Type) []string {
+	if t.Kind() != reflect.String {
+		return nil
+	}
+	switch t {
+	case reflect.TypeFor[Phase]():
+		return Phases()
+	case reflect.TypeFor[Type]():
+		return Types()
+	case reflect.TypeFor[Signal]():
+		return Signals()
+	case reflect.TypeFor[Outcome]():
+		return Outcomes()
+	case reflect.TypeFor[EffectKind]():
+		return EffectKinds()
+	case reflect.TypeFor[Certainty]():
+		return Certainties()
+	case reflect.TypeFor[Location]():
+		return Locations()
+	case reflect.TypeFor[Class]():
+		return Classes()
+	case reflect.TypeFor[Reversibility]():
+		return Reversibilities()
+	case reflect.TypeFor[Verdict]():
+		return Verdicts()
+	case reflect.TypeFor[Kind]():
+		return Kinds()
+	case reflect.TypeFor[AnswerMode]():
+		return []string{string(ModeEnforced), string(ModeObserve), string(ModeDegraded), string(ModeDuplicate)}
+	}
+	return nil
+}
+
+// FieldValues lists what a field of a document's struct may hold, or what its
+// items may be where it is a list; nil: anything. Structs of other packages say
+// theirs by a method Vocabulary(field string) []string.
+func FieldValues(t reflect.Type, f JSONField) []string {
+	if values := fieldValues(t, f.Name); values != nil {
+		return values
+	}
+	if f.Type.Kind() == reflect.Slice {
+		return Values(f.Type.Elem())
+	}
+	return Values(f.Type)
+}
+
+// fieldValues holds the vocabularies of fields that are plain strings, and of
+// an intent, which is empty where an event is no action.
+func fieldValues(t reflect.Type, name string) []string {
+	if v, ok := reflect.Zero(t).Interface().(interface{ Vocabulary(string) []string }); ok {
+		return v.Vocabulary(name)
+	}
+	switch t.Name() + "." + name {
+	case "Input.facts":
+		return FactNames()
+	case "Action.intent":
+		return append([]string{""}, Types()...)
+	case "Opaque.reason":
+		return OpaqueReasons()
+	case "Effect.ledger":
+		return LedgerStates()
+	case "Effect.exists":
+		return []string{"yes", "no"}
+	case "TimeFacts.weekday":
+		return Weekdays()
+	case "HistoryFacts.progression":
+		return []string{"builds_on", "explores", "repeats", "contradicts"}
+	}
+	return nil
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// Nearest returns the word of a list that was probably meant: at most two
+// letters away (one in words up to four), or the only one that begins with it;
+// empty if none.
+func Nearest(word string, list []string) string {
+	best, least := "", min(3, 1+(len(word)+1)/3)
+	for _, w := range list {
+		if d := distance(strings.ToLower(word), strings.ToLower(w)); d < least {
+			best, least = w, d
+		}
+	}
+	if best != "" || len(word) < 4 {
+		return best
+	}
+	for _, w := range list {
+		if strings.HasPrefix(w, word) {
+			if best != "" {
+				return ""
+			}
+			best = w
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, replace or swap with their
+// neighbour to get from a to b.
+func distance(a, b string) int {
+	var before []int
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
