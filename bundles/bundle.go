@@ -1,0 +1,324 @@
+// Package bundles knows the policy bundle: its files, what of them counts for
+// its digest, how several layers and their settings become one effective
+// policy, and where policies are kept by digest. The policy that ships is in
+// bundles/default.
+//
+// Not its business: evaluating anything (rego, cel) and any number or name of
+// the policy itself, which is in the bundle's own files.
+package bundles
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/mod/sumdb/dirhash"
+)
+
+//go:embed all:default
+var shipped embed.FS
+
+// The layers of a policy, in order. Base owns the package reviewer and the
+// settings; the others own the package policies.<layer>.
+const (
+	Base         = "base"
+	Organisation = "organisation"
+	User         = "user"
+	Project      = "project" // writable by the agent: may only tighten
+)
+
+// Layers lists the layers in their order.
+func Layers() []string { return []string{Base, Organisation, User, Project} }
+
+// Bundle is one layer's files, read and checked but not compiled.
+type Bundle struct {
+	Layer    string
+	Manifest Manifest
+	Files    map[string][]byte // the effective files: what the digest covers
+	Digest   string            // Go's dirhash h1 over Files
+	Modules  map[string]string // path -> Rego source
+	Data     map[string]any    // the document that data.yaml files make up
+	Rules    []Rule            // rows of rules/**.yaml
+	Settings map[string]any    // settings.yaml; never in the base layer, whose settings are its data
+
+	shipped bool // the embedded policy, whose settings the tests have checked
+}
+
+// Manifest is what .manifest says, in OPA's form.
+type Manifest struct {
+	Revision string   `json:"revision"`
+	Roots    []string `json:"roots"`
+	Rego     int      `json:"rego_version"`
+	Metadata struct {
+		Name     string         `json:"name"`
+		Version  string         `json:"version"`
+		Sequence int64          `json:"sequence"`
+		Requires map[string]int `json:"requires"`
+	} `json:"metadata"`
+}
+
+// Default returns the policy that ships.
+func Default() (*Bundle, error) {
+	b, err := Load(DefaultFS(), Base)
+	if err != nil {
+		return nil, fmt.Errorf("embedded policy: %w", err)
+	}
+	b.shipped = true
+	return b, nil
+}
+
+// DefaultFS returns the files of the policy that ships, tests and cases included.
+func DefaultFS() fs.FS {
+	sub, err := fs.Sub(shipped, "default")
+	if err != nil {
+		return shipped // not reached: the directory is embedded above
+	}
+	return sub
+}
+
+// maxFile bounds one file of a bundle; the whole default policy has a tenth of it.
+const maxFile = 1 << 20
+
+// Load reads a bundle as a layer. Errors name the file and say what to do; all
+// files are looked at before it gives up.
+func Load(fsys fs.FS, layer string) (*Bundle, error) {
+	files, err := readFiles(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return FromFiles(files, layer)
+}
+
+// FromFiles makes a bundle of files in memory.
+func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
+	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		errs = append(errs, b.add(name, files[name]))
+	}
+	errs = append(errs, b.checkManifest(), b.checkRuleIDs())
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var err error
+	b.Digest, err = digest(files)
+	return b, err
+}
+
+// counts says whether a file is part of the effective policy: tests, cases and
+// signatures are not, and neither is what no policy reads, such as a README.
+func counts(name string) bool {
+	switch {
+	case name == ".manifest":
+		return true
+	case strings.HasSuffix(name, "_test.rego"), strings.HasPrefix(name, "cases/"):
+		return false
+	}
+	switch path.Ext(name) {
+	case ".rego", ".yaml", ".yml", ".json":
+		return !strings.HasPrefix(path.Base(name), ".")
+	}
+	return false
+}
+
+func readFiles(fsys fs.FS) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !counts(name):
+			return nil
+		}
+		files[name], err = readFile(fsys, name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	return files, nil
+}
+
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%s: larger than %d bytes", name, maxFile)
+	}
+	return b, err
+}
+
+func digest(files map[string][]byte) (string, error) {
+	return dirhash.Hash1(slices.Collect(maps.Keys(files)), func(name string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(files[name])), nil
+	})
+}
+
+// add takes one file to where its name says it belongs.
+func (b *Bundle) add(name string, content []byte) error {
+	base := path.Base(name)
+	switch {
+	case name == ".manifest":
+		return b.addManifest(content)
+	case path.Ext(name) == ".rego":
+		b.Modules[name] = string(content)
+		return nil
+	case name == "settings.yaml":
+		return b.addSettings(content)
+	case base == "data.yaml" || base == "data.json":
+		return b.addData(name, content)
+	case strings.HasPrefix(name, "rules/"):
+		rows, err := ParseConditions(name, content)
+		b.Rules = append(b.Rules, rows...)
+		return err
+	}
+	return fmt.Errorf("%s: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml and rules/**.yaml", name)
+}
+
+func (b *Bundle) addManifest(content []byte) error {
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&b.Manifest); err != nil {
+		return fmt.Errorf(".manifest: %w", err)
+	}
+	return nil
+}
+
+func (b *Bundle) addSettings(content []byte) error {
+	if b.Layer == Base {
+		return errors.New("settings.yaml: the base layer's settings are its data.yaml, below the key reviewer")
+	}
+	var err error
+	b.Settings, err = decodeYAML("settings.yaml", content)
+	return err
+}
+
+// addData puts a data file at the path of its directory, as OPA does.
+func (b *Bundle) addData(name string, content []byte) error {
+	doc, err := decodeYAML(name, content)
+	if err != nil {
+		return err
+	}
+	at := b.Data
+	if dir := path.Dir(name); dir != "." {
+		for _, key := range strings.Split(dir, "/") {
+			next, ok := at[key].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[key] = next
+			}
+			at = next
+		}
+	}
+	for k, v := range doc {
+		if _, twice := at[k]; twice {
+			return fmt.Errorf("%s: %q is set by another data file too", name, k)
+		}
+		at[k] = v
+	}
+	return nil
+}
+
+func decodeYAML(name string, content []byte) (map[string]any, error) {
+	var doc map[string]any
+	if err := yaml.Unmarshal(content, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if doc == nil {
+		doc = map[string]any{}
+	}
+	return doc, nil
+}
+
+// root is the data path below which a layer's packages and data must lie.
+func (b *Bundle) root() string {
+	if b.Layer == Base {
+		return "reviewer"
+	}
+	return "policies/" + b.Layer
+}
+
+func (b *Bundle) checkManifest() error {
+	m := &b.Manifest
+	if m.Roots == nil {
+		m.Roots = []string{b.root()}
+	}
+	if m.Metadata.Name == "" {
+		m.Metadata.Name = b.Layer
+	}
+	if !slices.Equal(m.Roots, []string{b.root()}) {
+		return fmt.Errorf(".manifest: roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
+	}
+	if m.Rego > 1 {
+		return fmt.Errorf(".manifest: rego_version is %d; this reviewer reads version 1", m.Rego)
+	}
+	if need := m.Metadata.Requires["engine"]; need > engine.Version {
+		return fmt.Errorf(".manifest: the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+	}
+	return b.checkData()
+}
+
+// checkData keeps a layer's data below its own root.
+func (b *Bundle) checkData() error {
+	for k, v := range b.Data {
+		first, rest, nested := strings.Cut(b.root(), "/")
+		if k != first {
+			return fmt.Errorf("data: %q lies outside the root %q of the %s layer", k, b.root(), b.Layer)
+		}
+		if m, ok := v.(map[string]any); nested && (!ok || len(m) != 1 || m[rest] == nil) {
+			return fmt.Errorf("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
+		}
+	}
+	return nil
+}
+
+func (b *Bundle) checkRuleIDs() error {
+	seen := map[string]bool{}
+	var errs []error
+	for _, r := range b.Rules {
+		if seen[r.ID] {
+			errs = append(errs, fmt.Errorf("rules: id %q is used twice in the %s layer", r.ID, b.Layer))
+		}
+		seen[r.ID] = true
+	}
+	return errors.Join(errs...)
+}
+
+// LayerOf says which layer a folder is written for: by the root that its
+// manifest names; without a manifest it is a user's.
+func LayerOf(fsys fs.FS) (string, error) {
+	raw, err := fs.ReadFile(fsys, ".manifest")
+	if errors.Is(err, fs.ErrNotExist) {
+		return User, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read .manifest: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return "", fmt.Errorf(".manifest: %w", err)
+	}
+	for _, layer := range Layers() {
+		b := Bundle{Layer: layer}
+		if slices.Equal(m.Roots, []string{b.root()}) {
+			return layer, nil
+		}
+	}
+	return "", fmt.Errorf(".manifest: roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
+}

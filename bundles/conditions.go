@@ -1,0 +1,435 @@
+package bundles
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Rule is one row of a bundle's rules: when it holds, and what it says then. A
+// row without a decision is a finding only, for others to judge; one without
+// any of match, when and measure describes a rule that is judged in Rego.
+//
+//	id: git.push_protected
+//	title: Force push to a protected branch
+//	severity: high
+//	decision: ask
+//	message: "{command} overwrites what others have"
+//	match: {signals: [git_force_push]}
+//	when: |
+//	  action.commands.exists(c, c.name == "git" && "main" in c.operands)
+//	examples:
+//	  match: [{tool: Bash, args: {command: git push --force origin main}}]
+//	  no_match: [{tool: Bash, args: {command: git push origin main}}]
+type Rule struct {
+	ID          string       `json:"id" yaml:"id"`
+	Title       string       `json:"title,omitempty" yaml:"title"`
+	Description string       `json:"description,omitempty" yaml:"description"`
+	Severity    string       `json:"severity" yaml:"severity"`           // one of Severities
+	Decision    string       `json:"decision,omitempty" yaml:"decision"` // one of engine.Verdicts
+	Message     string       `json:"message,omitempty" yaml:"message"`   // template: see MessageFields
+	Remediation string       `json:"remediation,omitempty" yaml:"remediation"`
+	References  []string     `json:"references,omitempty" yaml:"references"`
+	Tags        []string     `json:"tags,omitempty" yaml:"tags"`
+	Overridable []string     `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions
+	Enforcement string       `json:"enforcement,omitempty" yaml:"enforcement"` // one of Enforcements; empty: as the settings say
+	Always      bool         `json:"always,omitempty" yaml:"always"`           // cannot be switched off
+	Match       RuleMatch    `json:"match,omitempty" yaml:"match"`
+	When        string       `json:"when,omitempty" yaml:"when"`           // CEL, bool
+	Measure     string       `json:"measure,omitempty" yaml:"measure"`     // CEL, a number
+	Threshold   *float64     `json:"threshold,omitempty" yaml:"threshold"` // of measure
+	Levels      []RuleLevel  `json:"levels,omitempty" yaml:"levels"`       // what a measure is worth
+	Examples    RuleExamples `json:"examples,omitempty" yaml:"examples"`
+
+	file  string
+	lines map[string]int // of the row itself (""), and of the text of each key's value
+}
+
+// RuleMatch is what an input must have before a rule's expressions are looked
+// at; one word of each list is enough, an empty list asks for nothing.
+type RuleMatch struct {
+	Phases   []string `json:"phases,omitempty" yaml:"phases"`
+	Tools    []string `json:"tools,omitempty" yaml:"tools"` // exact, or ending in *
+	Types    []string `json:"types,omitempty" yaml:"types"`
+	Signals  []string `json:"signals,omitempty" yaml:"signals"`
+	Commands []string `json:"commands,omitempty" yaml:"commands"` // names of programs
+}
+
+// RuleLevel is the severity of a finding whose measure reaches At.
+type RuleLevel struct {
+	At    float64 `json:"at" yaml:"at"`
+	Level string  `json:"level" yaml:"level"` // one of Severities
+}
+
+// RuleExamples are events (tool, args, phase, …) for which the rule must hold
+// and must not hold.
+type RuleExamples struct {
+	Match   []map[string]any `json:"match,omitempty" yaml:"match"`
+	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"`
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Rule) Vocabulary(key string) []string {
+	switch key {
+	case "severity":
+		return Severities()
+	case "decision":
+		return engine.Verdicts()
+	case "enforcement":
+		return Enforcements()
+	case "overridable":
+		return Layers()[1:] // of a rule of the base layer; never by that layer itself
+	}
+	return nil
+}
+
+// Vocabulary lists what the items of a key may be, nil where that is open.
+func (RuleMatch) Vocabulary(key string) []string {
+	switch key {
+	case "phases":
+		return engine.Phases()
+	case "types":
+		return engine.Types()
+	case "signals":
+		return engine.Signals()
+	}
+	return nil
+}
+
+// Vocabulary lists what a level may be.
+func (RuleLevel) Vocabulary(key string) []string {
+	if key == "level" {
+		return Severities()
+	}
+	return nil
+}
+
+// Severities lists how bad it can be when a rule holds, mildest first.
+func Severities() []string { return []string{"low", "medium", "high", "critical"} }
+
+// Enforcements lists how far a rule may go, mildest first: only be watched,
+// only warn, or be held to.
+func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
+
+// MessageFields lists what the message of a rule with a condition may name in
+// braces. A rule that is judged in Rego may name more: its policy fills them in.
+func MessageFields() []string {
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations"}
+}
+
+// Conditional says that the row has a condition of its own. Without one it
+// describes a rule that is judged in Rego.
+func (r Rule) Conditional() bool {
+	m := r.Match
+	return r.When != "" || r.Measure != "" || len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands) > 0
+}
+
+// Place returns file:line for a line (from 1) of the text of one of the rule's
+// keys, such as "when"; line 0 or a key that is not there: of the row.
+func (r Rule) Place(key string, line int) string {
+	at, ok := r.lines[key]
+	if !ok {
+		at = r.lines[""]
+	}
+	return r.file + ":" + strconv.Itoa(at+max(0, line-1))
+}
+
+// ParseConditions reads the rules of one file: YAML documents, each a rule or a
+// list of them. It is strict: whatever is not understood is an error, and all
+// errors are returned together, each as file:line: what is wrong and what was
+// expected.
+func ParseConditions(file string, data []byte) ([]Rule, error) {
+	p := &rowParser{file: file, seen: map[string]int{}}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var doc yaml.Node
+		err := d.Decode(&doc)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			p.problems = append(p.problems, syntaxError(file, err))
+			break
+		}
+		p.document(doc.Content[0])
+	}
+	if len(p.problems) > 0 {
+		return nil, errors.Join(p.problems...)
+	}
+	return p.rules, nil
+}
+
+// syntaxError gives YAML's own errors, which say "line 3: …", our form.
+func syntaxError(file string, err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if line, what, ok := strings.Cut(rest, ": "); ok {
+			return fmt.Errorf("%s:%s: %s", file, line, what)
+		}
+	}
+	return fmt.Errorf("%s:1: %s", file, text)
+}
+
+type rowParser struct {
+	file     string
+	rules    []Rule
+	seen     map[string]int // id -> line
+	problems []error
+}
+
+func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
+	p.problems = append(p.problems, fmt.Errorf("%s:%d: %s", p.file, n.Line, fmt.Sprintf(format, args...)))
+}
+
+func (p *rowParser) document(n *yaml.Node) {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		for _, row := range n.Content {
+			p.row(row)
+		}
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // nothing but comments
+	default:
+		p.row(n)
+	}
+}
+
+func (p *rowParser) row(n *yaml.Node) {
+	before := len(p.problems)
+	p.check(n, "the rule", reflect.TypeFor[Rule](), nil)
+	if len(p.problems) > before {
+		return
+	}
+	r := Rule{file: p.file, lines: map[string]int{"": n.Line}}
+	if err := n.Decode(&r); err != nil {
+		p.wrong(n, "%v", err)
+		return
+	}
+	nodes := map[string]*yaml.Node{}
+	for i := 0; i < len(n.Content); i += 2 {
+		value := n.Content[i+1]
+		nodes[n.Content[i].Value] = value
+		r.lines[n.Content[i].Value] = textLine(value)
+	}
+	p.validate(r, n, nodes)
+	p.rules = append(p.rules, r)
+}
+
+// textLine is where the text of a value begins: below the | of a block.
+func textLine(n *yaml.Node) int {
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return n.Line + 1
+	}
+	return n.Line
+}
+
+// check compares a node with the type that it is to become, and its words with
+// those known, where there are such.
+func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []string) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		p.wrong(n, "%s: aliases are not read here; write the value out", name)
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		p.wrong(n, "%s is empty; give it a value or leave it out", name)
+	case t.Kind() == reflect.Pointer:
+		p.check(n, name, t.Elem(), known)
+	case t.Kind() == reflect.Struct:
+		p.object(n, name, t)
+	case t.Kind() == reflect.Slice:
+		p.list(n, name, t, known)
+	case t.Kind() == reflect.Map:
+		p.free(n, name)
+	case n.Kind != yaml.ScalarNode:
+		p.wrong(n, "%s: expected %s, got %s", name, wanted(t), kind(n))
+	case t.Kind() == reflect.Float64:
+		p.number(n, name)
+	case t.Kind() == reflect.Bool:
+		if n.Tag != "!!bool" {
+			p.wrong(n, "%s: expected true or false, got %q", name, n.Value)
+		}
+	default:
+		p.word(n, name, known)
+	}
+}
+
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "text"
+}
+
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys with values (quote a text that holds ': ' or begins with {)"
+	case yaml.SequenceNode:
+		return "a list (quote a text that begins with [ or -)"
+	}
+	return strconv.Quote(n.Value)
+}
+
+func (p *rowParser) object(n *yaml.Node, name string, t reflect.Type) {
+	if n.Kind != yaml.MappingNode {
+		p.wrong(n, "%s: expected keys with values, got %s", name, kind(n))
+		return
+	}
+	fields := map[string]engine.JSONField{}
+	var known, missing []string
+	for _, f := range engine.JSONFields(t) {
+		fields[f.Name] = f
+		known = append(known, f.Name)
+		if !f.Omit {
+			missing = append(missing, f.Name)
+		}
+	}
+	p.unique(n)
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		f, ok := fields[key.Value]
+		if !ok {
+			p.wrong(key, "unknown key %s", unknown(key.Value, known))
+			continue
+		}
+		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
+		p.check(n.Content[i+1], key.Value, f.Type, engine.FieldValues(t, f))
+	}
+	for _, m := range missing {
+		p.wrong(n, "%s: %s is missing", name, m)
+	}
+}
+
+// unique reports keys that stand twice: one of the two values would be lost.
+func (p *rowParser) unique(n *yaml.Node) {
+	first := map[string]int{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if line, twice := first[key.Value]; twice {
+			p.wrong(key, "%s is given twice, first in line %d", key.Value, line)
+		}
+		first[key.Value] = key.Line
+	}
+}
+
+func (p *rowParser) list(n *yaml.Node, name string, t reflect.Type, known []string) {
+	if n.Kind != yaml.SequenceNode {
+		p.wrong(n, "%s: expected a list such as [a, b], got %s", name, kind(n))
+		return
+	}
+	for _, item := range n.Content {
+		p.check(item, name, t.Elem(), known)
+	}
+}
+
+// free accepts any object without aliases and double keys: an event.
+func (p *rowParser) free(n *yaml.Node, name string) {
+	if n.Kind != yaml.MappingNode {
+		p.wrong(n, "%s: expected an event such as {tool: Bash, args: {command: ls}}, got %s", name, kind(n))
+		return
+	}
+	p.plain(n, name)
+}
+
+func (p *rowParser) plain(n *yaml.Node, name string) {
+	if n.Kind == yaml.AliasNode {
+		p.wrong(n, "%s: aliases are not read here; write the value out", name)
+		return
+	}
+	if n.Kind == yaml.MappingNode {
+		p.unique(n)
+		for i := 0; i < len(n.Content); i += 2 {
+			if key := n.Content[i]; key.Tag != "!!str" {
+				p.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
+			}
+		}
+	}
+	for _, c := range n.Content {
+		p.plain(c, name)
+	}
+}
+
+func (p *rowParser) number(n *yaml.Node, name string) {
+	var f float64
+	if err := n.Decode(&f); err != nil || n.Tag == "!!str" {
+		p.wrong(n, "%s: expected a number, got %q", name, n.Value)
+	} else if math.IsNaN(f) || math.IsInf(f, 0) {
+		p.wrong(n, "%s: expected a finite number, got %s", name, n.Value)
+	}
+}
+
+func (p *rowParser) word(n *yaml.Node, name string, known []string) {
+	if strings.TrimSpace(n.Value) == "" {
+		p.wrong(n, "%s is empty; give it a value or leave it out", name)
+	} else if known != nil && !slices.Contains(known, n.Value) {
+		p.wrong(n, "%s: unknown word %s", name, unknown(n.Value, known))
+	}
+}
+
+// unknown quotes a word that is none of those known, and says what was meant.
+func unknown(word string, known []string) string {
+	if near := engine.Nearest(word, known); near != "" {
+		return fmt.Sprintf("%q; did you mean %q?", word, near)
+	}
+	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
+}
+
+var (
+	idForm      = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
+	placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+)
+
+// validate says what is wrong with a row whose keys and types are right.
+func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
+	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
+	if line, twice := p.seen[r.ID]; twice {
+		p.wrong(at("id"), "id %s is given twice, first in line %d", r.ID, line)
+	}
+	p.seen[r.ID] = at("id").Line
+	if !idForm.MatchString(r.ID) {
+		p.wrong(at("id"), "id %q: expected lower-case words joined by . _ or -, such as git.force_push", r.ID)
+	}
+	if r.Decision != "" && r.Decision != string(engine.Allow) && r.Message == "" {
+		p.wrong(row, "%s: message is missing: whoever is told %q must be told why", r.ID, r.Decision)
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(r.Message, -1) {
+		if !slices.Contains(MessageFields(), m[1]) {
+			p.wrong(at("message"), "message: unknown field %s", unknown(m[1], MessageFields()))
+		}
+	}
+	p.validateCondition(r, at)
+}
+
+func (p *rowParser) validateCondition(r Rule, at func(string) *yaml.Node) {
+	switch {
+	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
+		p.wrong(at("examples"), "examples: there is no match, when or measure to try them on; rules in Rego have cases")
+	case r.Measure != "" && r.Threshold == nil:
+		p.wrong(at("measure"), "measure: threshold is missing: say from which value the rule holds")
+	case r.Measure == "" && r.Threshold != nil:
+		p.wrong(at("threshold"), "threshold: there is no measure to compare with")
+	case r.Measure == "" && len(r.Levels) > 0:
+		p.wrong(at("levels"), "levels: there is no measure to compare with")
+	}
+	for i, l := range r.Levels {
+		if r.Threshold != nil && l.At < *r.Threshold {
+			p.wrong(at("levels"), "levels: %s at %v is below the threshold %v and can never be given", l.Level, l.At, *r.Threshold)
+		}
+		if i > 0 && l.At <= r.Levels[i-1].At {
+			p.wrong(at("levels"), "levels: %v after %v: expected rising steps", l.At, r.Levels[i-1].At)
+		}
+	}
+}

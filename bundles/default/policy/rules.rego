@@ -1,0 +1,96 @@
+# METADATA
+# title: Review rules
+# description: >-
+#   Which rules spoke. A rule is a row of the catalogue (rules/**/*.yaml). It
+#   speaks if Rego says so in `speaks` (rules/**/*.rego), or if its condition
+#   is among the findings. Other layers add findings and exceptions of their own.
+# scope: package
+package reviewer.spoken
+
+_order := {"block": 0, "ask": 1, "modify": 2, "warn": 3, "allow": 4}
+
+_severity := {"critical": 0, "high": 1, "medium": 2, "low": 3}
+
+# METADATA
+# title: The rules that spoke, strictest first
+rules := [k[3] | some k in sort(_keyed)]
+
+_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
+	some id in _ids
+	r := _result(id, data.reviewer.catalog[id])
+}
+
+_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
+	some layer, id
+	data.policies[layer].catalog[id].decision
+	id in input.findings
+	r := _result(id, data.policies[layer].catalog[id])
+}
+
+_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
+	some layer
+	some f in data.policies[layer].findings
+	r := _result(f.id, f)
+}
+
+_ids contains id if {
+	some id in speaks
+	_enabled(id)
+}
+
+_ids contains id if {
+	some id in input.findings
+	data.reviewer.catalog[id].decision
+	_enabled(id)
+}
+
+_result(id, row) := {
+	"id": id,
+	"decision": row.decision,
+	"severity": object.get(row, "severity", "medium"),
+	"message": object.get(row, "message", row.id),
+	"mode": _mode(row),
+	"remediation": object.get(row, "remediation", ""),
+}
+
+# A person's own word, and the guard's own safety, are not softened.
+_mode(row) := "enforce" if row.always
+
+_mode(row) := data.reviewer.enforcement if {
+	not row.always
+	not row.enforcement
+}
+
+_mode(row) := _milder[data.reviewer.enforcement][row.enforcement] if {
+	not row.always
+	row.enforcement
+}
+
+_milder := {
+	"enforce": {"enforce": "enforce", "warn": "warn", "observe": "observe"},
+	"warn": {"enforce": "warn", "warn": "warn", "observe": "observe"},
+	"observe": {"enforce": "observe", "warn": "observe", "observe": "observe"},
+}
+
+_enabled(id) if data.reviewer.catalog[id].always
+
+_enabled(id) if {
+	not data.reviewer.catalog[id].always
+	not id in data.reviewer.rules.disabled
+	_in_set(id)
+	not _excepted(id)
+}
+
+_in_set(_) if data.reviewer.rules.builtin == "all"
+
+_in_set(id) if {
+	data.reviewer.rules.builtin == "essential"
+	"essential" in data.reviewer.catalog[id].tags
+}
+
+# An exception counts only where the rule says that this layer may make one.
+_excepted(id) if {
+	some layer in data.reviewer.catalog[id].overridable
+	some e in data.policies[layer].exceptions
+	e.rule == id
+}

@@ -1,0 +1,61 @@
+package reviewer.spoken
+
+import data.reviewer.scores
+
+# METADATA
+# title: Recursive deletion
+# custom:
+#   id: prevent_recursive_deletion
+speaks contains "prevent_recursive_deletion" if {
+	"deletes_recursive" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.recursive
+	not _can_be_got_back(e)
+}
+
+_can_be_got_back(e) if {
+	scores.in_scope(e)
+	scores.step(e) in {"R0", "R1", "R2", "R3"}
+}
+
+# What is not there cannot be lost.
+_can_be_got_back(e) if {
+	e.exists == "no"
+	scores.in_scope(e)
+}
+
+# A scratch directory of the machine; whose it is was not recorded.
+_can_be_got_back(e) if e.location == "temp"
+
+# METADATA
+# title: Deletion outside the workspace
+# custom:
+#   id: delete_outside_scope
+speaks contains "delete_outside_scope" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	input.session.workspace != ""
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
+}
+
+# METADATA
+# title: Deletion of something that is not known beforehand
+# custom:
+#   id: delete_unknown_target
+speaks contains "delete_unknown_target" if {
+	"unknown_target" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind in {"file_delete", "file_write"}
+	e.certainty in {"unknown", "prefix"}
+	e.location == "unknown"
+	_destroys(e)
+}
+
+_destroys(e) if e.kind == "file_delete"
+
+_destroys(e) if e.verb == "truncate"

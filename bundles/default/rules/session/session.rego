@@ -1,0 +1,23 @@
+package reviewer.spoken
+
+# METADATA
+# title: The session was stopped
+# custom:
+#   id: session_stopped
+speaks contains "session_stopped" if "stopped" in input.facts
+
+# METADATA
+# title: Too many file operations for one prompt
+# custom:
+#   id: limit_file_operations
+speaks contains "limit_file_operations" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	input.session.file_ops > data.reviewer.limits.max_file_operations
+}
+
+# METADATA
+# title: Something else ran than was approved
+# custom:
+#   id: executed_differs
+speaks contains "executed_differs" if "executed_differs" in input.facts

@@ -1,0 +1,171 @@
+package bundles
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Effective is what several layers come to: everything that a host needs to
+// compile, and the digests under which decisions are recorded.
+type Effective struct {
+	Layers   []*Bundle
+	Data     map[string]any    // the whole data document, settings merged, catalogues in place
+	Settings map[string]any    // the merged settings, without catalogues
+	Origin   map[string]string // settings path -> layer of its value, for those that are not base's
+	Windows  []engine.Window
+	Digest   string // over the ordered (layer, digest) pairs and Config
+	Config   string // of the merged settings
+}
+
+// Assemble joins layers, the base layer first.
+func Assemble(layers ...*Bundle) (*Effective, error) {
+	if len(layers) == 0 || layers[0].Layer != Base {
+		return nil, fmt.Errorf("the first layer of a policy must be %s", Base)
+	}
+	e := &Effective{Layers: layers, Origin: map[string]string{}}
+	settings, err := mergeSettings(layers, e.Origin)
+	if err != nil {
+		return nil, err
+	}
+	if e.Config, err = engine.Digest(settings); err != nil {
+		return nil, fmt.Errorf("digest settings: %w", err)
+	}
+	e.Settings = maps.Clone(settings)
+	if err := e.join(settings); err != nil {
+		return nil, err
+	}
+	if e.Windows, err = parseWindows(settings["windows"]); err != nil {
+		return nil, err
+	}
+	e.Digest = e.sum()
+	return e, nil
+}
+
+func (e *Effective) sum() string {
+	h := sha256.New()
+	for _, l := range e.Layers {
+		fmt.Fprintf(h, "%s %s\n", l.Layer, l.Digest)
+	}
+	fmt.Fprintf(h, "config %s\n", e.Config)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Modules returns the Rego sources of all layers by layer/path.
+func (e *Effective) Modules() map[string]string {
+	all := map[string]string{}
+	for _, l := range e.Layers {
+		for name, src := range l.Modules {
+			all[l.Layer+"/"+name] = src
+		}
+	}
+	return all
+}
+
+// Rules returns the rows of all layers in order.
+func (e *Effective) Rules() []Rule {
+	var all []Rule
+	for _, l := range e.Layers {
+		all = append(all, l.Rules...)
+	}
+	return all
+}
+
+// join builds the data document: base's with the merged settings, and each
+// layer's data and catalogue below its root.
+func (e *Effective) join(settings map[string]any) error {
+	policies := map[string]any{}
+	e.Data = map[string]any{"reviewer": settings, "policies": policies}
+	owner := map[string]string{}
+	for _, l := range e.Layers {
+		at := settings
+		if l.Layer != Base {
+			at = layerData(l)
+			policies[l.Layer] = at
+		}
+		catalogue := map[string]any{}
+		for _, r := range l.Rules {
+			if other, taken := owner[r.ID]; taken {
+				return fmt.Errorf("rule %q of the %s layer has the id of a rule of the %s layer", r.ID, l.Layer, other)
+			}
+			owner[r.ID] = l.Layer
+			row, err := r.row()
+			if err != nil {
+				return err
+			}
+			catalogue[r.ID] = row
+		}
+		at["catalog"] = catalogue
+	}
+	return nil
+}
+
+func layerData(l *Bundle) map[string]any {
+	if p, ok := l.Data["policies"].(map[string]any); ok {
+		if m, ok := p[l.Layer].(map[string]any); ok {
+			return m
+		}
+	}
+	return map[string]any{}
+}
+
+// row is what policy sees of a rule: everything but its condition and examples.
+func (r Rule) row() (map[string]any, error) {
+	row := map[string]any{"id": r.ID, "tags": orEmpty(r.Tags), "overridable": orEmpty(r.Overridable), "always": r.Always}
+	for k, v := range map[string]string{
+		"title": r.Title, "severity": string(r.Severity), "decision": string(r.Decision), "message": r.Message,
+		"remediation": r.Remediation, "enforcement": string(r.Enforcement),
+	} {
+		if v != "" {
+			row[k] = v
+		}
+	}
+	b, err := json.Marshal(row) // one kind of list for every consumer
+	if err != nil {
+		return nil, fmt.Errorf("rule %q: %w", r.ID, err)
+	}
+	return row, json.Unmarshal(b, &row)
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// parseWindows reads {recent: {last: 10}, five_minutes: {for: 5m}}.
+func parseWindows(v any) ([]engine.Window, error) {
+	m, _ := v.(map[string]any)
+	var windows []engine.Window
+	for name, spec := range m {
+		w := engine.Window{Name: name}
+		s, _ := spec.(map[string]any)
+		switch last := s["last"].(type) {
+		case int:
+			w.Last = last
+		case float64:
+			w.Last = int(last)
+		}
+		if span, ok := s["for"].(string); ok {
+			d, err := time.ParseDuration(span)
+			if err != nil {
+				return nil, fmt.Errorf("windows.%s.for: %q is no duration such as 5m: %w", name, span, err)
+			}
+			w.For = d
+		}
+		if (w.Last > 0) == (w.For > 0) {
+			return nil, fmt.Errorf("windows.%s: set one of last (a number of events) and for (a duration such as 5m)", name)
+		}
+		windows = append(windows, w)
+	}
+	slices.SortFunc(windows, func(a, b engine.Window) int { return strings.Compare(a.Name, b.Name) })
+	return windows, nil
+}

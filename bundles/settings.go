@@ -1,0 +1,231 @@
+package bundles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/schemas"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// setting is a node of schemas/settings.json as far as merging reads it.
+type setting struct {
+	Merge      string              `json:"x-merge"`
+	Ascending  []string            `json:"x-ascending"`
+	Order      []any               `json:"x-order"` // mildest first; else the order of enum
+	Enum       []any               `json:"enum"`
+	Properties map[string]*setting `json:"properties"`
+}
+
+const settingsSchema = "settings.json"
+
+func settingsTree() (*setting, error) {
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
+	var s setting
+	return &s, json.Unmarshal(raw, &s)
+}
+
+// mergeSettings joins the base layer's settings with those of the others, and
+// notes in origin which layer a changed value comes from.
+func mergeSettings(layers []*Bundle, origin map[string]string) (map[string]any, error) {
+	base, _ := layers[0].Data["reviewer"].(map[string]any)
+	if base == nil {
+		return nil, errors.New("data.yaml: the base layer has no key reviewer")
+	}
+	if len(layers) == 1 && layers[0].shipped {
+		return maps.Clone(base), nil // checked by the tests, at no cost to a hook
+	}
+	tree, err := settingsTree()
+	if err != nil {
+		return nil, err
+	}
+	if err := validate("data.yaml", base); err != nil {
+		return nil, err
+	}
+	m := merger{origin: origin, set: map[string]bool{}}
+	merged := normal(base).(map[string]any)
+	for _, l := range layers[1:] {
+		if err := validate(l.Layer+"/settings.yaml", l.Settings); err != nil {
+			return nil, err
+		}
+		m.layer = l.Layer
+		m.object("", tree, merged, normal(l.Settings).(map[string]any))
+	}
+	m.ascending("", tree, merged)
+	return merged, errors.Join(m.errs...)
+}
+
+// normal gives every number one Go type, so that values of YAML and JSON compare.
+func normal(v any) any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return map[string]any{}
+	}
+	var out any
+	if json.Unmarshal(raw, &out) != nil || out == nil {
+		return map[string]any{}
+	}
+	return out
+}
+
+func validate(file string, doc map[string]any) error {
+	c := jsonschema.NewCompiler()
+	c.ExtractAnnotations = false
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	if err != nil {
+		return fmt.Errorf("read the settings schema: %w", err)
+	}
+	if err := c.AddResource(settingsSchema, strings.NewReader(string(raw))); err != nil {
+		return fmt.Errorf("load the settings schema: %w", err)
+	}
+	s, err := c.Compile(settingsSchema)
+	if err != nil {
+		return fmt.Errorf("compile the settings schema: %w", err)
+	}
+	return explain(file, s.Validate(normal(doc)))
+}
+
+// explain turns a validation error into one line for each leaf: where, what.
+func explain(file string, err error) error {
+	var v *jsonschema.ValidationError
+	if !errors.As(err, &v) {
+		return err
+	}
+	var lines []error
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		if len(e.Causes) == 0 {
+			at := strings.ReplaceAll(strings.TrimPrefix(e.InstanceLocation, "/"), "/", ".")
+			lines = append(lines, fmt.Errorf("%s: %s: %s", file, orRoot(at), e.Message))
+		}
+		for _, c := range e.Causes {
+			walk(c)
+		}
+	}
+	walk(v)
+	return errors.Join(lines...)
+}
+
+func orRoot(at string) string {
+	if at == "" {
+		return "(top)"
+	}
+	return at
+}
+
+// merger joins one layer's settings into what the layers before it came to.
+type merger struct {
+	layer  string
+	origin map[string]string
+	set    map[string]bool // paths that a layer above this one has set
+	errs   []error
+}
+
+func (m *merger) object(at string, s *setting, into, from map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		path := strings.TrimPrefix(at+"."+key, ".")
+		node := s.Properties[key]
+		if node == nil {
+			node = &setting{}
+		}
+		if sub, ok := from[key].(map[string]any); ok && node.Properties != nil {
+			next, ok := into[key].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				into[key] = next
+			}
+			m.object(path, node, next, sub)
+			continue
+		}
+		m.value(path, node, into, key, from[key])
+	}
+}
+
+func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
+	switch {
+	case s.Merge == "":
+		m.errs = append(m.errs, fmt.Errorf("%s/settings.yaml: %s: only the base layer may set this", m.layer, path))
+		return
+	case s.Merge == "replace" && m.layer == Project:
+		m.errs = append(m.errs, fmt.Errorf("%s/settings.yaml: %s: the project layer may not set this, since the agent can write it", m.layer, path))
+		return
+	}
+	before := into[key]
+	if m.layer == Project || m.set[path] || s.Merge == "union" {
+		v = s.combine(before, v)
+	}
+	m.set[path] = true
+	if !reflect.DeepEqual(before, v) {
+		into[key], m.origin[path] = v, m.layer
+	}
+}
+
+// combine joins the value so far with a layer's, towards strictness.
+func (s *setting) combine(a, b any) any {
+	switch s.Merge {
+	case "min":
+		return min(number(a), number(b))
+	case "max":
+		return max(number(a), number(b))
+	case "union":
+		return union(list(a), list(b))
+	case "intersect":
+		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })
+	case "strictest":
+		if s.rank(b) > s.rank(a) {
+			return b
+		}
+		return a
+	}
+	return b
+}
+
+func (s *setting) rank(v any) int {
+	if s.Order != nil {
+		return slices.Index(s.Order, v)
+	}
+	return slices.Index(s.Enum, v)
+}
+
+func number(v any) float64 {
+	f, _ := v.(float64)
+	return f
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+func union(a, b []any) []any {
+	out := slices.Clone(a)
+	for _, v := range b {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ascending checks that thresholds are in order after everything is merged.
+func (m *merger) ascending(at string, s *setting, doc map[string]any) {
+	for i := 1; i < len(s.Ascending); i++ {
+		low, high := s.Ascending[i-1], s.Ascending[i]
+		if number(doc[low]) > number(doc[high]) {
+			m.errs = append(m.errs, fmt.Errorf("settings: %s.%s (%v) is above %s.%s (%v): levels are out of order", at, low, doc[low], at, high, doc[high]))
+		}
+	}
+	for key, node := range s.Properties {
+		if sub, ok := doc[key].(map[string]any); ok {
+			m.ascending(strings.TrimPrefix(at+"."+key, "."), node, sub)
+		}
+	}
+}

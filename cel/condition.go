@@ -1,0 +1,135 @@
+package cel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Condition is one question about an Input. It gives a finding where Match lets
+// the input through, When is true (or empty), and Measure reaches Threshold (or
+// is empty).
+type Condition struct {
+	ID        string
+	Match     Match
+	When      string  // CEL, bool
+	Measure   string  // CEL, a number; rounded to 1e-6 before it is compared
+	Threshold float64 // of Measure: reached counts
+	Levels    []Level // what a Measure is worth
+}
+
+// Level names the step that a measure has reached: the highest whose At it
+// reaches.
+type Level struct {
+	At    float64
+	Level string
+}
+
+// Match is what an input must have before a condition is looked at. In each
+// list one word is enough; an empty list asks for nothing.
+type Match struct {
+	Phases   []string
+	Tools    []string // exact names; "mcp__*" is every name that begins so
+	Types    []string // of the action
+	Signals  []string // of the action
+	Commands []string // names of the action's commands, wrappers not counted
+}
+
+// Error is what is wrong with a condition.
+type Error struct {
+	ID      string // of the condition
+	Part    string // id, match, when, measure, threshold, levels
+	Line    int    // in the expression, from 1; 0 where no place can be given
+	Column  int    // in the line, from 1
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("condition %s: %s: %s", e.ID, e.Part, e.Message)
+	}
+	return fmt.Sprintf("condition %s: %s:%d:%d: %s", e.ID, e.Part, e.Line, e.Column, e.Message)
+}
+
+// join makes one error of several; nil of none. errors.As finds the first,
+// Unwrap() []error all.
+func join(problems []*Error) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
+}
+
+// validate says what is wrong with a condition apart from its expressions.
+func (c *Condition) validate() []*Error {
+	problems := c.Match.validate(c.ID)
+	add := func(part, format string, args ...any) {
+		problems = append(problems, &Error{ID: c.ID, Part: part, Message: fmt.Sprintf(format, args...)})
+	}
+	if c.ID == "" {
+		add("id", "is missing: give each condition a name of its own")
+	}
+	if c.When == "" && c.Measure == "" && c.Match.empty() {
+		add("when", "is missing: without when, measure or match the condition would hold for everything")
+	}
+	if c.Measure == "" && c.Threshold != 0 {
+		add("threshold", "has no measure to compare with")
+	}
+	if c.Measure == "" && len(c.Levels) > 0 {
+		add("levels", "have no measure to compare with")
+	}
+	for i, l := range c.Levels {
+		switch {
+		case l.Level == "":
+			add("levels", "the step at %v has no level", l.At)
+		case l.At < c.Threshold:
+			add("levels", "%s at %v is below the threshold %v and can never be given", l.Level, l.At, c.Threshold)
+		case slices.ContainsFunc(c.Levels[:i], func(o Level) bool { return o.At == l.At }):
+			add("levels", "two steps at %v", l.At)
+		}
+	}
+	return problems
+}
+
+func (m *Match) validate(id string) []*Error {
+	var problems []*Error
+	add := func(format string, args ...any) {
+		problems = append(problems, &Error{ID: id, Part: "match", Message: fmt.Sprintf(format, args...)})
+	}
+	for _, list := range []struct {
+		name         string
+		words, known []string
+	}{
+		{"phases", m.Phases, engine.Phases()},
+		{"types", m.Types, engine.Types()},
+		{"signals", m.Signals, engine.Signals()},
+		{"tools", m.Tools, nil},
+		{"commands", m.Commands, nil},
+	} {
+		for _, w := range list.words {
+			switch {
+			case w == "":
+				add("%s: an empty word matches nothing; leave the list out to match anything", list.name)
+			case list.known != nil && !slices.Contains(list.known, w):
+				add("%s: %s", list.name, unknownWord(w, list.known))
+			case list.name != "tools" && strings.Contains(w, "*"):
+				add("%s: %q: patterns are not understood here", list.name, w)
+			case strings.Contains(strings.TrimSuffix(w, "*"), "*"):
+				add("tools: %q: a * can stand at the end only", w)
+			}
+		}
+	}
+	return problems
+}
+
+// unknownWord says that a word is none of a vocabulary, and what was meant.
+func unknownWord(word string, known []string) string {
+	if near := engine.Nearest(word, known); near != "" {
+		return fmt.Sprintf("unknown word %q; did you mean %q?", word, near)
+	}
+	return fmt.Sprintf("unknown word %q; expected one of %s", word, strings.Join(known, ", "))
+}

@@ -1,0 +1,132 @@
+package cel
+
+import (
+	"path"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// functions declares what the package comment adds to the language, each with
+// the model of its cost: the lengths of both strings.
+func functions() cel.EnvOption {
+	return func(e *cel.Env) (*cel.Env, error) {
+		for _, f := range []struct {
+			name string
+			call func(a, b string) (bool, error)
+		}{
+			{"under", under}, {"glob", glob}, {"domain", domain},
+		} {
+			id := f.name + "_string_string"
+			declared := cel.Function(f.name, cel.Overload(id, []*cel.Type{cel.StringType, cel.StringType}, cel.BoolType,
+				cel.BinaryBinding(func(a, b ref.Val) ref.Val { return call(f.call, a, b) })))
+			scan := cost.StringScan(cost.Sum(cost.Length(cost.Arg(0)), cost.Length(cost.Arg(1))))
+			var err error
+			if e, err = declared(e); err != nil {
+				return nil, err
+			}
+			model := cel.CostModel(cost.Overload(id, cost.EvalCost(cost.Sum(cost.Const(cost.CallCost), scan))))
+			if e, err = model(e); err != nil {
+				return nil, err
+			}
+		}
+		return e, nil
+	}
+}
+
+func call(f func(a, b string) (bool, error), a, b ref.Val) ref.Val {
+	x, okX := a.(types.String)
+	y, okY := b.(types.String)
+	if !okX || !okY {
+		return types.MaybeNoSuchOverloadErr(a)
+	}
+	holds, err := f(string(x), string(y))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Bool(holds)
+}
+
+// under says that a path is dir or lies below it, as spelled: symbolic links
+// were resolved when the facts were made. Nothing lies under an empty path.
+func under(p, dir string) (bool, error) {
+	if p == "" || dir == "" {
+		return false, nil
+	}
+	p, dir = path.Clean(p), path.Clean(dir)
+	switch dir {
+	case "/":
+		return path.IsAbs(p), nil
+	case ".": // what is short for the workspace; ~ is short for somewhere else
+		return !path.IsAbs(p) && !strings.HasPrefix(p, "~") && p != ".." && !strings.HasPrefix(p, "../"), nil
+	}
+	return p == dir || strings.HasPrefix(p, dir+"/"), nil
+}
+
+// glob says that a whole path fits a pattern: * ? [a-z] stop at a slash, ** as
+// a whole segment stands for any number of segments.
+func glob(p, pattern string) (bool, error) {
+	segments, patterns := strings.Split(p, "/"), strings.Split(pattern, "/")
+	if err := checkGlob(patterns); err != nil {
+		return false, err
+	}
+	i, j := 0, 0
+	retryI, retryJ := -1, -1 // where to go on after the latest **
+	for i < len(segments) {
+		if j < len(patterns) && patterns[j] == "**" {
+			j++
+			retryI, retryJ = i, j
+			continue
+		}
+		if j < len(patterns) {
+			if ok, _ := path.Match(patterns[j], segments[i]); ok {
+				i, j = i+1, j+1
+				continue
+			}
+		}
+		if retryI < 0 {
+			return false, nil
+		}
+		retryI++
+		i, j = retryI, retryJ
+	}
+	for j < len(patterns) && patterns[j] == "**" {
+		j++
+	}
+	return j == len(patterns), nil
+}
+
+// globError says what is wrong with a pattern.
+type globError string
+
+func (e globError) Error() string { return string(e) }
+
+// checkGlob looks at all of a pattern: whether it is wrong must not depend on
+// the path.
+func checkGlob(patterns []string) error {
+	for _, s := range patterns {
+		if s != "**" && strings.Contains(s, "**") {
+			return globError("glob: ** must stand alone between slashes, not in " + s)
+		}
+		if _, err := path.Match(s, ""); err != nil {
+			return globError("glob: " + s + " is no pattern: close the [, or write \\[ for the character")
+		}
+	}
+	return nil
+}
+
+// domain says that a host is name or below it. Case and a port do not count.
+func domain(host, name string) (bool, error) {
+	host, name = strings.ToLower(host), strings.ToLower(strings.TrimPrefix(name, "."))
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[:i], ":") {
+		host = host[:i]
+	}
+	host, name = strings.TrimSuffix(host, "."), strings.TrimSuffix(name, ".")
+	if host == "" || name == "" {
+		return false, nil
+	}
+	return host == name || strings.HasSuffix(host, "."+name), nil
+}

@@ -1,0 +1,239 @@
+package cel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Host holds the conditions of a policy. It is an engine.Matcher and safe for
+// concurrent use.
+type Host struct {
+	conditions []condition // by id
+	index      index
+	language   func() (*language, error) // made on first use: see the package comment
+}
+
+var _ engine.Matcher = (*Host)(nil)
+
+// condition is a Condition with its programs, compiled on first use.
+type condition struct {
+	Condition
+	when, measure *expression // nil: not given
+}
+
+// Compile builds a host. It checks ids, match lists and levels, and leaves the
+// expressions alone: Check compiles them all.
+func Compile(conditions []Condition) (*Host, error) {
+	h := &Host{language: sync.OnceValues(newLanguage)}
+	var problems []*Error
+	seen := map[string]bool{}
+	for _, c := range conditions {
+		problems = append(problems, c.validate()...)
+		if seen[c.ID] && c.ID != "" {
+			problems = append(problems, &Error{ID: c.ID, Part: "id", Message: "is given twice: findings could not be told apart"})
+		}
+		seen[c.ID] = true
+		h.conditions = append(h.conditions, h.prepare(c))
+	}
+	if len(problems) > 0 {
+		return nil, join(problems)
+	}
+	slices.SortFunc(h.conditions, func(a, b condition) int { return strings.Compare(a.ID, b.ID) })
+	h.index = newIndex(h.conditions)
+	return h, nil
+}
+
+func (h *Host) prepare(c Condition) condition {
+	c.Levels = slices.Clone(c.Levels)
+	slices.SortFunc(c.Levels, func(a, b Level) int { return cmp.Compare(b.At, a.At) })
+	p := condition{Condition: c}
+	if c.When != "" {
+		p.when = h.expression(c.ID, "when", c.When, boolean...)
+	}
+	if c.Measure != "" {
+		p.measure = h.expression(c.ID, "measure", c.Measure, numeric...)
+	}
+	return p
+}
+
+// Check compiles every expression and returns all that is wrong with them.
+func (h *Host) Check() []*Error {
+	var problems []*Error
+	for _, e := range h.expressions() {
+		if _, errs := e.compile(); len(errs) > 0 {
+			problems = append(problems, errs...)
+		}
+	}
+	return problems
+}
+
+// Cost is the bound on what an expression costs, in CEL's units of about 50 ns.
+type Cost struct {
+	ID, Part string
+	Max      uint64 // math.MaxUint64: no bound is known before it runs
+	Limited  bool   // it is stopped at EvalLimit, with an error
+}
+
+// Costs compiles every expression and returns their bounds, by id; those that
+// do not compile are left out.
+func (h *Host) Costs() []Cost {
+	var costs []Cost
+	for _, e := range h.expressions() {
+		if p, errs := e.compile(); len(errs) == 0 {
+			costs = append(costs, Cost{ID: e.id, Part: e.part, Max: p.max, Limited: p.limited})
+		}
+	}
+	return costs
+}
+
+func (h *Host) expressions() []*expression {
+	var list []*expression
+	for i := range h.conditions {
+		for _, e := range []*expression{h.conditions[i].when, h.conditions[i].measure} {
+			if e != nil {
+				list = append(list, e)
+			}
+		}
+	}
+	return list
+}
+
+// Match returns the findings of an input, by id. It fails only where the
+// context has ended; a condition that fails is a finding.
+func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
+	var findings []engine.Finding
+	vars := &variables{in: in}
+	for _, i := range h.index.candidates(in) {
+		c := &h.conditions[i]
+		if !c.Match.admits(in) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("match condition %s: %w", c.ID, err)
+		}
+		if f, holds := c.find(vars); holds {
+			findings = append(findings, f)
+		}
+	}
+	return findings, nil
+}
+
+// find says whether a condition holds. An error holds: the caller must see it.
+func (c *condition) find(vars *variables) (engine.Finding, bool) {
+	f := engine.Finding{ID: c.ID}
+	if c.when != nil {
+		v, err := c.when.eval(vars)
+		if err != nil {
+			return failed(c.ID, err), true
+		}
+		if v != types.True {
+			return f, false
+		}
+	}
+	if c.measure == nil {
+		return f, true
+	}
+	v, err := c.measure.eval(vars)
+	if err != nil {
+		return failed(c.ID, err), true
+	}
+	if f.Measure, err = number(v); err != nil {
+		return failed(c.ID, err), true
+	}
+	f.Level = c.level(f.Measure)
+	return f, f.Measure >= engine.Round6(c.Threshold)
+}
+
+func (c *condition) level(measure float64) string {
+	for _, l := range c.Levels { // highest first
+		if measure >= engine.Round6(l.At) {
+			return l.Level
+		}
+	}
+	return ""
+}
+
+// number rounds a measure. What JSON cannot hold is an error.
+func number(v ref.Val) (float64, error) {
+	var f float64
+	switch v := v.(type) {
+	case types.Int:
+		f = float64(v)
+	case types.Uint:
+		f = float64(v)
+	case types.Double:
+		f = float64(v)
+	default:
+		return 0, fmt.Errorf("measure: expected a number, got %s", v.Type().TypeName())
+	}
+	if f = engine.Round6(f); math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, fmt.Errorf("measure: %v is no number to compare (a division by zero?)", f)
+	}
+	return f, nil
+}
+
+// maxMessage bounds an error in a finding: findings must fit a record's line.
+const maxMessage = 200
+
+func failed(id string, err error) engine.Finding {
+	m := err.Error()
+	if len(m) > maxMessage {
+		m = strings.ToValidUTF8(m[:maxMessage], "") + "…"
+	}
+	return engine.Finding{ID: id, Error: m}
+}
+
+// expression is one CEL text of a condition, compiled on first use.
+type expression struct {
+	id, part, text string
+	want           []*types.Type
+	compile        func() (*program, []*Error)
+}
+
+// The types that expressions may have.
+var (
+	boolean = []*types.Type{types.BoolType}
+	numeric = []*types.Type{types.IntType, types.DoubleType, types.UintType}
+)
+
+// program is a compiled expression.
+type program struct {
+	cel.Program
+	max     uint64
+	limited bool
+}
+
+func (h *Host) expression(id, part, text string, want ...*types.Type) *expression {
+	e := &expression{id: id, part: part, text: text, want: want}
+	e.compile = sync.OnceValues(func() (*program, []*Error) {
+		l, err := h.language()
+		if err != nil {
+			return nil, []*Error{{ID: id, Part: part, Message: err.Error()}}
+		}
+		return l.compile(e)
+	})
+	return e
+}
+
+func (e *expression) eval(vars *variables) (ref.Val, error) {
+	p, errs := e.compile()
+	if len(errs) > 0 {
+		return nil, join(errs[:1])
+	}
+	v, _, err := p.Eval(vars)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.part, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,119 @@
+package cel
+
+import (
+	"fmt"
+	"math"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/ext"
+)
+
+// EvalLimit stops an expression whose cost has no bound that is known before
+// it runs, in CEL's units: about 2.5 ms. The stop is an error of the condition.
+const EvalLimit = 50_000
+
+// refuseCost is the known bound from which an expression is refused: with
+// EvalLimit it would fail on ordinary inputs. Two lists of engine.MaxFacts
+// walked inside each other stay below, three do not.
+const refuseCost = 10_000_000
+
+// Limits of an expression's text: far above what a person writes or reads.
+const (
+	maxText     = 8 << 10 // characters
+	maxNodes    = 2000
+	maxDepth    = 60   // nesting of expressions
+	maxNesting  = 4    // comprehensions inside each other, or walking each other's results
+	maxRecovery = 4    // syntax errors after which the parser gives up
+	maxRegex    = 2000 // instructions of a compiled RE2 pattern
+)
+
+// language is the typed environment of all expressions.
+type language struct {
+	env   *cel.Env
+	types schema
+}
+
+// newLanguage declares the variables and functions. The versions of the
+// libraries are pinned: a later one could read a shipped policy otherwise.
+func newLanguage() (*language, error) {
+	l := &language{types: newSchema()}
+	options := []cel.EnvOption{
+		cel.OptionalTypes(cel.OptionalTypesVersion(2)),
+		cel.CrossTypeNumericComparisons(true),
+		cel.DefaultUTCTimeZone(true),
+		ext.Strings(ext.StringsVersion(4)),
+		ext.Lists(ext.ListsVersion(3), ext.ListsMaxRangeSize(1000)),
+		ext.Sets(ext.SetsVersion(0)),
+		ext.Math(ext.MathVersion(2)),
+		ext.Bindings(ext.BindingsVersion(1)),
+		l.types.declare(),
+		functions(),
+		cel.ParserExpressionSizeLimit(maxText),
+		cel.ExpressionNodeLimit(maxNodes),
+		cel.ExpressionNestingDepthLimit(maxDepth),
+		cel.ParserRecursionLimit(2 * maxDepth),
+		cel.ParserErrorRecoveryLimit(maxRecovery),
+		cel.RegexProgramSizeLimit(maxRegex),
+		cel.ASTValidators(
+			cel.ValidateRegexLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateDurationLiterals(),
+			cel.ValidateHomogeneousAggregateLiterals(), cel.ValidateComprehensionNestingLimit(maxNesting),
+			plain{}, words{l.types}, globs{},
+		),
+	}
+	for _, f := range l.types.variables() {
+		options = append(options, cel.Variable(f.name, f.typ))
+	}
+	env, err := cel.NewEnv(options...)
+	if err != nil {
+		return nil, fmt.Errorf("declare the language of conditions: %w", err)
+	}
+	l.env = env
+	return l, nil
+}
+
+// compile parses, checks, bounds and plans an expression.
+func (l *language) compile(e *expression) (*program, []*Error) {
+	ast, issues := l.env.Compile(e.text)
+	if issues.Err() != nil {
+		return nil, l.explain(e, issues)
+	}
+	fail := func(format string, args ...any) (*program, []*Error) {
+		return nil, []*Error{{ID: e.id, Part: e.part, Message: fmt.Sprintf(format, args...)}}
+	}
+	if !e.wants(ast.OutputType()) {
+		return fail("expected %s, got %s", e.expected(), ast.OutputType())
+	}
+	cost, err := l.env.EstimateCost(ast, sizes{})
+	if err != nil {
+		return fail("estimate cost: %v", err)
+	}
+	if cost.Max >= refuseCost && cost.Max < math.MaxUint64 {
+		return fail("could cost %d units, the limit is %d: do not walk lists inside each other", cost.Max, refuseCost)
+	}
+	p := &program{max: cost.Max, limited: cost.Max > EvalLimit}
+	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
+	if p.limited {
+		options = append(options, cel.CostLimit(EvalLimit))
+	}
+	if p.Program, err = l.env.Program(ast, options...); err != nil {
+		return fail("plan expression: %v", err)
+	}
+	return p, nil
+}
+
+func (e *expression) wants(t *types.Type) bool {
+	for _, w := range e.want {
+		if t.IsExactType(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *expression) expected() string {
+	if e.part == "when" {
+		return "a bool (compare the value with something)"
+	}
+	return "a number (such as size(list), or double(value))"
+}

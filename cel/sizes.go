@@ -1,0 +1,47 @@
+package cel
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// sizes bounds what an input can hold, for the static bound of an expression's
+// cost. Event and action share engine.MaxFacts bytes, and so do all strings in
+// all items of a list: a string in an item is taken to be as long as it can be
+// on average when there are maxItems of them.
+type sizes struct{}
+
+const (
+	maxItems = 256 // of a list or map of facts: an item takes 20 bytes of a record and more
+	maxInner = 4   // of a list inside such an item, on average
+)
+
+// EstimateCallCost leaves the cost of calls to their own models.
+func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
+	return nil
+}
+
+// EstimateSize bounds a value by its type and by how many lists it lies in.
+func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+	depth := 0
+	for _, step := range n.Path() {
+		if strings.HasPrefix(step, "@") {
+			depth++
+		}
+	}
+	if len(n.Path()) == 0 || depth > 2 {
+		return nil // nothing is known; the expression gets a limit at run time
+	}
+	most := uint64(engine.MaxFacts)
+	switch n.Type().Kind() {
+	case types.ListKind, types.MapKind:
+		most = [...]uint64{maxItems, maxInner, 1}[depth]
+	default:
+		most /= [...]uint64{1, maxItems, maxItems * maxInner}[depth]
+	}
+	return &cost.SizeEstimate{Min: 0, Max: most}
+}

@@ -1,0 +1,204 @@
+package rego
+
+import (
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// document reads fields of an object. A field of another type than is expected
+// is an error of the policy, kept until the end.
+type document struct {
+	obj ast.Object
+	err error
+}
+
+// decode reads the decision document. What is absent keeps its zero value;
+// decision and enforced must be there.
+func decode(t *ast.Term) (engine.Decision, error) {
+	obj, ok := t.Value.(ast.Object)
+	if !ok {
+		return engine.Decision{}, fmt.Errorf("%s is no object", Entry)
+	}
+	d := document{obj: obj}
+	out := engine.Decision{
+		Decision: engine.Verdict(d.text("decision")), Enforced: engine.Verdict(d.text("enforced")),
+		Reason: d.text("reason"), Reasons: d.texts("reasons"), Explanation: d.text("explanation"),
+		Rules: d.rules(), Risk: d.risk(), Rationality: d.rationality(), SideEffects: d.sideEffects(),
+		Confidence: d.number("confidence"), Alternatives: d.texts("alternatives"),
+		Obligations: d.texts("obligations"), Intervention: d.intervention(),
+		Grant: d.flag("grant"), Text: d.text("text"),
+	}
+	if out.Decision == "" || out.Enforced == "" {
+		d.fail("decision", "is missing, or enforced is")
+	}
+	return out, d.err
+}
+
+func (d *document) fail(field, what string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s.%s %s", Entry, field, what)
+	}
+}
+
+func (d *document) get(field string) ast.Value {
+	if t := d.obj.Get(ast.InternedTerm(field)); t != nil {
+		return t.Value
+	}
+	return nil
+}
+
+func (d *document) text(field string) string {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.String:
+		return string(v)
+	default:
+		d.fail(field, "is no string")
+	}
+	return ""
+}
+
+func (d *document) number(field string) float64 {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.Number:
+		if f, ok := v.Float64(); ok {
+			return f
+		}
+	default:
+		d.fail(field, "is no number")
+	}
+	return 0
+}
+
+func (d *document) flag(field string) bool {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.Boolean:
+		return bool(v)
+	default:
+		d.fail(field, "is no boolean")
+	}
+	return false
+}
+
+// each calls fn for the members of a list or set.
+func (d *document) each(field string, fn func(*ast.Term)) {
+	switch v := d.get(field).(type) {
+	case nil:
+	case *ast.Array:
+		v.Foreach(fn)
+	case ast.Set:
+		v.Foreach(fn)
+	default:
+		d.fail(field, "is no list")
+	}
+}
+
+func (d *document) texts(field string) []string {
+	var out []string
+	d.each(field, func(t *ast.Term) {
+		s, ok := t.Value.(ast.String)
+		if !ok {
+			d.fail(field, "holds something that is no string")
+		}
+		out = append(out, string(s))
+	})
+	return out
+}
+
+// sub reads a nested object; nil where it is absent.
+func (d *document) sub(field string) *document {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.Object:
+		return &document{obj: v}
+	default:
+		d.fail(field, "is no object")
+	}
+	return nil
+}
+
+// take keeps the error of a nested object.
+func (d *document) take(field string, s *document) {
+	if s.err != nil {
+		d.fail(field, s.err.Error())
+	}
+}
+
+func (d *document) rules() []engine.RuleResult {
+	var out []engine.RuleResult
+	d.each("rules", func(t *ast.Term) {
+		obj, ok := t.Value.(ast.Object)
+		if !ok {
+			d.fail("rules", "holds something that is no object")
+			return
+		}
+		r := &document{obj: obj}
+		out = append(out, engine.RuleResult{
+			ID: r.text("id"), Decision: engine.Verdict(r.text("decision")), Severity: r.text("severity"),
+			Message: r.text("message"), Enforcement: r.text("enforcement"),
+		})
+		d.take("rules", r)
+	})
+	return out
+}
+
+func (d *document) risk() *engine.Risk {
+	s := d.sub("risk")
+	if s == nil {
+		return nil
+	}
+	defer d.take("risk", s)
+	return &engine.Risk{Score: s.number("score"), Level: s.text("level"), Factors: s.texts("factors")}
+}
+
+func (d *document) rationality() *engine.Rationality {
+	s := d.sub("rationality")
+	if s == nil {
+		return nil
+	}
+	r := &engine.Rationality{
+		Score: s.number("score"), Level: s.text("level"), Issues: s.texts("issues"),
+		Suggestions: s.texts("suggestions"), Components: map[string]float64{},
+	}
+	if c := s.sub("components"); c != nil {
+		c.obj.Foreach(func(k, _ *ast.Term) {
+			if name, ok := k.Value.(ast.String); ok {
+				r.Components[string(name)] = c.number(string(name))
+			}
+		})
+		s.take("components", c)
+	}
+	d.take("rationality", s)
+	return r
+}
+
+func (d *document) sideEffects() *engine.SideEffects {
+	s := d.sub("side_effects")
+	if s == nil {
+		return nil
+	}
+	defer d.take("side_effects", s)
+	return &engine.SideEffects{
+		Severity: s.text("severity"), Reversible: s.flag("reversible"),
+		Kinds: s.texts("kinds"), Mitigations: s.texts("mitigations"),
+	}
+}
+
+// intervention takes the first of the list: policy words at most one.
+func (d *document) intervention() *engine.Intervention {
+	var out *engine.Intervention
+	d.each("interventions", func(t *ast.Term) {
+		obj, ok := t.Value.(ast.Object)
+		if !ok || out != nil {
+			return
+		}
+		s := &document{obj: obj}
+		out = &engine.Intervention{Kind: s.text("kind"), Reason: s.text("reason")}
+		d.take("interventions", s)
+	})
+	return out
+}

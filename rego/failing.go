@@ -1,0 +1,120 @@
+package rego
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// decideDespite decides once more without the rules that fail, and then counts
+// each of them with its worst outcome: a rule that cannot be evaluated speaks.
+func (h *Host) decideDespite(ctx context.Context, value ast.Value) (engine.Decision, error) {
+	q, err := h.prepare(ctx, false)
+	if err != nil {
+		return engine.Decision{}, err
+	}
+	var failures []topdown.Error
+	term, err := h.eval(ctx, q, value, opa.EvalBuiltinErrorList(&failures))
+	if err != nil {
+		return engine.Decision{}, err
+	}
+	d, err := decode(term)
+	if err != nil {
+		return engine.Decision{}, err
+	}
+	for i := range failures {
+		h.count(&d, &failures[i])
+	}
+	return d, nil
+}
+
+// count adds a failed rule to a decision, once.
+func (h *Host) count(d *engine.Decision, e *topdown.Error) {
+	r, named := h.verdicts[h.ruleOf(e)]
+	if !named {
+		r = engine.RuleResult{ID: h.ruleOf(e), Decision: engine.Block, Severity: "critical"}
+	}
+	for _, known := range d.Errors {
+		if known.Rule == r.ID {
+			return
+		}
+	}
+	message := fmt.Sprintf("rule could not be evaluated: %s", e.Message)
+	d.Errors = append(d.Errors, engine.RuleError{Rule: r.ID, Message: message})
+	r.Message = message
+	d.Rules = append([]engine.RuleResult{r}, d.Rules...)
+	if r.Decision.Strictness() > d.Decision.Strictness() {
+		d.Decision, d.Reason = r.Decision, message
+		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome holds: %s. A person can look at `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
+	}
+	d.Enforced = d.Decision
+}
+
+// ruleOf names the rule that failed: the outermost frame of the stack that lies
+// in a rule of a set whose member is a constant, as `speaks contains "id"` is.
+func (h *Host) ruleOf(e *topdown.Error) string {
+	for i := len(e.StackTrace) - 1; i >= 0; i-- {
+		if id := h.ruleAt(e.StackTrace[i].Location); id != "" {
+			return id
+		}
+	}
+	return h.ruleAt(e.Location)
+}
+
+func (h *Host) ruleAt(at *ast.Location) string {
+	if at == nil {
+		return ""
+	}
+	m := h.compiler.Modules[at.File]
+	if m == nil {
+		return ""
+	}
+	id := ""
+	for _, r := range m.Rules {
+		if r.Location.Row > at.Row {
+			break
+		}
+		id = memberOf(r)
+	}
+	return id
+}
+
+func memberOf(r *ast.Rule) string {
+	if r.Head.Key == nil {
+		return ""
+	}
+	if s, ok := r.Head.Key.Value.(ast.String); ok {
+		return string(s)
+	}
+	return ""
+}
+
+// verdicts reads the catalogues: what each rule does when it speaks.
+func verdicts(data map[string]any) map[string]engine.RuleResult {
+	all := map[string]engine.RuleResult{}
+	base, _ := data["reviewer"].(map[string]any)
+	addVerdicts(all, base)
+	layers, _ := data["policies"].(map[string]any)
+	for _, l := range layers {
+		m, _ := l.(map[string]any)
+		addVerdicts(all, m)
+	}
+	return all
+}
+
+func addVerdicts(all map[string]engine.RuleResult, at map[string]any) {
+	rows, _ := at["catalog"].(map[string]any)
+	for id, v := range rows {
+		row, _ := v.(map[string]any)
+		decision, _ := row["decision"].(string)
+		severity, _ := row["severity"].(string)
+		if decision == "" {
+			continue
+		}
+		all[id] = engine.RuleResult{ID: id, Decision: engine.Verdict(decision), Severity: severity}
+	}
+}

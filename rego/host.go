@@ -1,0 +1,163 @@
+package rego
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/cache"
+)
+
+// Entry is the one question that policy answers.
+const Entry = "data.reviewer.decision"
+
+// cacheEntries bounds the compiled patterns that are kept between queries.
+// OPA's own caches hold 100 and compile again beyond that.
+const cacheEntries = 100_000
+
+// Host is a compiled policy. It is safe for concurrent use.
+type Host struct {
+	strict   opa.PreparedEvalQuery
+	lenient  opa.PreparedEvalQuery
+	store    storage.Store
+	txn      storage.Transaction
+	values   cache.InterQueryValueCache
+	encode   *encoder
+	compiler *ast.Compiler
+	verdicts map[string]engine.RuleResult
+}
+
+// Compile compiles the modules of all layers (layer/path -> source) over a data
+// document. All errors come at once, each with file:line:col.
+func Compile(ctx context.Context, modules map[string]string, data map[string]any) (*Host, error) {
+	compiler, err := compileModules(modules)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{compiler: compiler, encode: newEncoder(), verdicts: verdicts(data)}
+	h.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
+	// The store is never written again, so one transaction serves all queries.
+	if h.txn, err = h.store.NewTransaction(ctx); err != nil {
+		return nil, fmt.Errorf("open data: %w", err)
+	}
+	entries := cacheEntries
+	h.values = cache.NewInterQueryValueCache(ctx, &cache.Config{
+		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &entries},
+	})
+	if h.strict, err = h.prepare(ctx, true); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func compileModules(modules map[string]string) (*ast.Compiler, error) {
+	parsed := map[string]*ast.Module{}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if m == nil {
+			errs = append(errs, fmt.Errorf("%s: the file is empty", name))
+			continue
+		}
+		errs = append(errs, checkPackage(name, m))
+		parsed[name] = m
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true)
+	c.Compile(parsed)
+	if c.Failed() {
+		return nil, c.Errors
+	}
+	return c, nil
+}
+
+// checkPackage keeps the modules of a layer below the layer's own root.
+func checkPackage(name string, m *ast.Module) error {
+	layer, _, _ := strings.Cut(name, "/")
+	root := "data.policies." + layer
+	if layer == "base" {
+		root = "data.reviewer"
+	}
+	if p := m.Package.Path.String(); p != root && !strings.HasPrefix(p, root+".") {
+		return fmt.Errorf("%s:%d: package %s lies outside %s, the root of the %s layer",
+			name, m.Package.Location.Row, strings.TrimPrefix(p, "data."), strings.TrimPrefix(root, "data."), layer)
+	}
+	return nil
+}
+
+// prepare makes the query. Strict: the first built-in that fails ends it.
+// Otherwise failing built-ins are collected, with the stack that names the rule.
+func (h *Host) prepare(ctx context.Context, strict bool) (opa.PreparedEvalQuery, error) {
+	q, err := opa.New(
+		opa.Query(Entry), opa.Compiler(h.compiler), opa.Store(h.store), opa.Transaction(h.txn),
+		opa.StrictBuiltinErrors(strict), opa.StackTraces(!strict), opa.Capabilities(Capabilities()),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return q, fmt.Errorf("prepare %s: %w", Entry, err)
+	}
+	return q, nil
+}
+
+// Decide implements engine.Decider.
+func (h *Host) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
+	value := h.encode.input(in, findings)
+	term, err := h.eval(ctx, h.strict, value)
+	if err == nil {
+		d, err := decode(term)
+		return withFailedConditions(d, findings), err
+	}
+	var failed *topdown.Error
+	if !errors.As(err, &failed) || failed.Code != topdown.BuiltinErr {
+		return engine.Decision{}, err
+	}
+	d, err := h.decideDespite(ctx, value)
+	return withFailedConditions(d, findings), err
+}
+
+// withFailedConditions lists the conditions that could not be evaluated. Their
+// rules have spoken already, since their ids are among the findings.
+func withFailedConditions(d engine.Decision, findings []engine.Finding) engine.Decision {
+	for _, f := range findings {
+		if f.Error != "" {
+			d.Errors = append(d.Errors, engine.RuleError{Rule: f.ID, Message: f.Error})
+		}
+	}
+	return d
+}
+
+// eval runs a query and returns its one result.
+func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Value, more ...opa.EvalOption) (*ast.Term, error) {
+	cancel := topdown.NewCancel()
+	defer context.AfterFunc(ctx, cancel.Cancel)()
+	options := append([]opa.EvalOption{
+		opa.EvalParsedInput(value), opa.EvalTransaction(h.txn), opa.EvalMetrics(metrics.NoOp()),
+		opa.EvalExternalCancel(cancel), opa.EvalInterQueryBuiltinValueCache(h.values),
+		opa.EvalGenerateJSON(keepTerm),
+	}, more...)
+	rs, err := q.Eval(ctx, options...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rs) != 1 || len(rs[0].Expressions) != 1 {
+		return nil, fmt.Errorf("policy has no %s for this input", Entry)
+	}
+	return rs[0].Expressions[0].Value.(*ast.Term), nil
+}
+
+func keepTerm(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }

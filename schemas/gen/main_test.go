@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/schemas"
+)
+
+// The files are what the Go types say today.
+func TestSchemasAreCurrent(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents() {
+		want, err := os.ReadFile(filepath.Join(dir, d.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := schemas.FS.ReadFile(d.file)
+		if err != nil {
+			t.Errorf("%v: run go generate ./schemas", err)
+			continue
+		}
+		if diff := cmp.Diff(string(got), string(want)); diff != "" {
+			t.Errorf("%s is not what the types say; run go generate ./schemas\n%s", d.file, diff)
+		}
+	}
+}
