@@ -1,0 +1,276 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// ClaudeCode is the name of Claude Code in command lines and records.
+const ClaudeCode = "claude-code"
+
+// The events of Claude Code that reviewer knows by name.
+const (
+	preToolUse         = "PreToolUse"
+	postToolUse        = "PostToolUse"
+	postToolUseFailure = "PostToolUseFailure"
+	postToolBatch      = "PostToolBatch"
+	permissionRequest  = "PermissionRequest"
+	userPromptSubmit   = "UserPromptSubmit"
+	sessionStart       = "SessionStart"
+	sessionEnd         = "SessionEnd"
+	stop               = "Stop"
+	subagentStart      = "SubagentStart"
+	subagentStop       = "SubagentStop"
+)
+
+// claudeCodePhase maps an event's name. Names of newer clients are PhaseOther.
+func claudeCodePhase(event string) engine.Phase {
+	switch event {
+	case preToolUse:
+		return engine.PhasePre
+	case postToolUse, postToolUseFailure:
+		return engine.PhasePost
+	case postToolBatch:
+		return engine.PhaseBatch
+	case userPromptSubmit:
+		return engine.PhasePrompt
+	case sessionStart:
+		return engine.PhaseStart
+	case sessionEnd:
+		return engine.PhaseEnd
+	case stop:
+		return engine.PhaseStop
+	case subagentStart:
+		return engine.PhaseAgentStart
+	case subagentStop:
+		return engine.PhaseAgentStop
+	}
+	return engine.PhaseOther
+}
+
+// DecodeClaudeCode reads the input of a hook. It is strict on what reviewer
+// uses (exact keys and types, no key twice at any level, valid UTF-8, at most
+// MaxInput bytes and 200 levels), since another reading of the same bytes
+// would be another call; keys that it does not know are ignored, since any
+// release may add some. An escaped lone surrogate is accepted: the client
+// passes it on as it is.
+func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, error) {
+	doc, err := readDocument(raw)
+	if err != nil {
+		return named(event), fmt.Errorf("read hook input: %w", err)
+	}
+	name, err := claudeCodeEvent(event, doc)
+	e := named(name)
+	if err != nil {
+		return e, fmt.Errorf("read hook input: %w", err)
+	}
+	full := e
+	full.Project = project
+	if err := doc.fill(&full); err != nil {
+		return e, fmt.Errorf("read hook input of %s: %w", name, err)
+	}
+	return full, nil
+}
+
+func named(event string) engine.Event {
+	return engine.Event{Harness: ClaudeCode, Name: event, Phase: answerPhase(event)}
+}
+
+// answerPhase is the phase under which a failure is answered: an event that
+// nobody can name may be a tool call.
+func answerPhase(event string) engine.Phase {
+	if event == "" || strings.EqualFold(event, preToolUse) || strings.EqualFold(event, permissionRequest) {
+		return engine.PhasePre
+	}
+	return claudeCodePhase(event)
+}
+
+// claudeCodeEvent returns the event's name. Where the arguments and the
+// document disagree, it returns the one that is answered more strictly.
+func claudeCodeEvent(argument string, doc document) (string, error) {
+	said, err := doc.text("hook_event_name")
+	switch {
+	case err != nil:
+		return argument, err
+	case said == "" && argument == "":
+		return "", errors.New("hook_event_name is missing, and the hook's command names no event")
+	case said == "" || said == argument:
+		return argument, nil
+	case argument == "":
+		return said, nil
+	}
+	name := argument
+	if answerPhase(said) == engine.PhasePre {
+		name = said
+	}
+	return name, fmt.Errorf("the hook's command names the event %q and hook_event_name says %q: run `reviewer install claude-code` again", argument, said)
+}
+
+// document is a hook's input, one level deep.
+type document map[string]json.RawMessage
+
+func readDocument(raw []byte) (document, error) {
+	if len(raw) > MaxInput {
+		return nil, fmt.Errorf("it is longer than %d bytes", MaxInput)
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if !utf8.Valid(raw) {
+		return nil, errors.New("it is not valid UTF-8")
+	}
+	if _, err := engine.DecodeStrict(raw); err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := json.Unmarshal(raw, &doc); err != nil || doc == nil {
+		return nil, errors.New("it is not a JSON object")
+	}
+	return doc, doc.checkSpelling()
+}
+
+// claudeCodeKeys are the keys that reviewer reads.
+func claudeCodeKeys() []string {
+	return []string{
+		"session_id", "cwd", "hook_event_name", "prompt_id", "permission_mode", "agent_id",
+		"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms",
+		"error", "is_interrupt", "prompt", "source",
+	}
+}
+
+// checkSpelling refuses a key that differs from one that is read in case only:
+// a reader that ignores case would take the one for the other.
+func (d document) checkSpelling() error {
+	keys := make([]string, 0, len(d))
+	for key := range d {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	for _, key := range keys {
+		for _, known := range claudeCodeKeys() {
+			if key != known && strings.EqualFold(key, known) {
+				return fmt.Errorf("key %q must be spelled %q", key, known)
+			}
+		}
+	}
+	return nil
+}
+
+// fill reads the fields of an event whose name is known.
+func (d document) fill(e *engine.Event) error {
+	e.Phase = claudeCodePhase(e.Name)
+	err := errors.Join(
+		d.set(&e.Session, "session_id"), d.set(&e.CWD, "cwd"), d.set(&e.Mode, "permission_mode"),
+		d.set(&e.PromptID, "prompt_id"), d.set(&e.Agent, "agent_id"),
+	)
+	if err == nil && e.Session == "" {
+		err = errors.New("session_id is missing")
+	}
+	if err != nil {
+		return err
+	}
+	switch e.Phase {
+	case engine.PhasePre:
+		return d.fillCall(e, "tool_name", "tool_input", "tool_use_id")
+	case engine.PhasePost:
+		return errors.Join(d.fillCall(e, "tool_name"), d.fillResult(e))
+	case engine.PhasePrompt:
+		return d.fillPrompt(e)
+	}
+	return nil
+}
+
+// fillCall reads the call, of which the required keys must be there. After a
+// call only its tool is: word about what ran is worth having without its id.
+func (d document) fillCall(e *engine.Event, required ...string) error {
+	for _, key := range required {
+		if !d.has(key) {
+			return fmt.Errorf("%s is missing", key)
+		}
+	}
+	if d.has("tool_input") {
+		if e.Args = d["tool_input"]; e.Args[0] != '{' {
+			return errors.New("tool_input is not an object")
+		}
+	}
+	if err := errors.Join(d.set(&e.Tool, "tool_name"), d.set(&e.Call, "tool_use_id")); err != nil {
+		return err
+	}
+	if e.Tool == "" {
+		return errors.New("tool_name is empty")
+	}
+	if e.Phase == engine.PhasePre && e.Call == "" {
+		return errors.New("tool_use_id is empty")
+	}
+	return nil
+}
+
+func (d document) fillResult(e *engine.Event) error {
+	r := &engine.Result{Failed: e.Name == postToolUseFailure}
+	e.Result = r
+	if !r.Failed && d.has("tool_response") {
+		r.Output = d["tool_response"]
+	}
+	var ms float64
+	err := errors.Join(
+		d.set(&r.Error, "error"), d.decode(&r.Interrupted, "is_interrupt", "true or false"),
+		d.decode(&ms, "duration_ms", "a number"),
+	)
+	r.DurationMS = int64(math.Max(0, math.Min(ms, 1<<53-1)))
+	return err
+}
+
+// fillPrompt keeps PhasePrompt to prompts of a person: limits count from one
+// prompt to the next, and an agent can wake itself up.
+func (d document) fillPrompt(e *engine.Event) error {
+	source, err := d.text("source")
+	if err != nil {
+		return err
+	}
+	if !fromPerson(source) {
+		e.Phase = engine.PhaseOther
+		return nil
+	}
+	return d.set(&e.Prompt, "prompt")
+}
+
+// fromPerson says whether a prompt's source is a person, or a program that a
+// person started.
+func fromPerson(source string) bool {
+	switch source {
+	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
+		return false
+	}
+	return true
+}
+
+// has says whether a key is there; null counts as absent.
+func (d document) has(key string) bool {
+	raw, ok := d[key]
+	return ok && string(raw) != "null"
+}
+
+func (d document) text(key string) (string, error) {
+	var s string
+	return s, d.set(&s, key)
+}
+
+func (d document) set(to *string, key string) error { return d.decode(to, key, "a string") }
+
+func (d document) decode(to any, key, what string) error {
+	if !d.has(key) {
+		return nil
+	}
+	if err := json.Unmarshal(d[key], to); err != nil {
+		return fmt.Errorf("%s is not %s", key, what)
+	}
+	return nil
+}

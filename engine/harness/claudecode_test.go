@@ -1,0 +1,350 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// recorded returns what the real client gave its hooks, by file name.
+func recorded(t testing.TB) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob(hooks + "claude-code/*.json")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no recorded hook inputs (%v)", err)
+	}
+	inputs := map[string][]byte{}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs[filepath.Base(name)] = raw
+	}
+	return inputs
+}
+
+func eventOf(file string) string {
+	event, _, _ := strings.Cut(strings.TrimSuffix(file, ".json"), "-")
+	return event
+}
+
+// Each input of the real client, as it was recorded.
+func TestDecodeRecorded(t *testing.T) {
+	names, _ := filepath.Glob(hooks + "claude-code/*.json")
+	var a txtar.Archive
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Base(name)
+		e, err := DecodeClaudeCode(eventOf(base), raw, "/srv/shop")
+		if err != nil {
+			t.Fatalf("%s: %v", base, err)
+		}
+		unnamed, err := DecodeClaudeCode("", raw, "/srv/shop")
+		if err != nil || describe(unnamed) != describe(e) {
+			t.Errorf("%s: without the event's name in the arguments: %v\n%s", base, err, describe(unnamed))
+		}
+		a.Files = append(a.Files, txtar.File{Name: base, Data: []byte(describe(e))})
+	}
+	wantGolden(t, hooks+"golden/claude-code/decode.txtar", string(txtar.Format(&a)))
+}
+
+func TestDecodeRecordedSession(t *testing.T) {
+	raw, err := os.ReadFile(hooks + "claude-code/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pre, post := map[string]string{}, 0
+	for i, line := range bytes.Split(bytes.TrimSpace(raw), []byte("\n")) {
+		e, err := DecodeClaudeCode("", line, "")
+		if err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		switch e.Phase {
+		case engine.PhasePre:
+			pre[e.Call] = e.Tool
+		case engine.PhasePost:
+			post++
+			if pre[e.Call] != e.Tool {
+				t.Errorf("line %d: result of %s (%s), which no call before it is", i+1, e.Call, e.Tool)
+			}
+		}
+	}
+	if len(pre) == 0 || post == 0 {
+		t.Errorf("%d calls and %d results, want some", len(pre), post)
+	}
+}
+
+// describe writes an event as the golden files show it.
+func describe(e engine.Event) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	line("event", e.Name+" ("+string(e.Phase)+")")
+	line("session", e.Session)
+	line("agent", e.Agent)
+	line("call", e.Call)
+	line("tool", e.Tool)
+	line("args", compact(e.Args))
+	line("cwd", e.CWD)
+	line("project", e.Project)
+	line("mode", e.Mode)
+	line("prompt_id", e.PromptID)
+	line("prompt", e.Prompt)
+	if e.Time != 0 {
+		line("time", fmt.Sprint(e.Time))
+	}
+	if r := e.Result; r != nil {
+		line("result", fmt.Sprintf("failed=%t interrupted=%t refused=%t ms=%d", r.Failed, r.Interrupted, r.Refused, r.DurationMS))
+		line("error", fmt.Sprintf("%q", r.Error))
+		line("output", compact(r.Output))
+	}
+	return b.String()
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) > 0 && json.Compact(&b, raw) != nil {
+		return "not JSON: " + string(raw)
+	}
+	return b.String()
+}
+
+const call = `"session_id":"s1","cwd":"/srv/shop","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"`
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, c := range []struct{ name, event, in, want string }{
+		{"empty", "PreToolUse", "", "empty"},
+		{"white space", "PreToolUse", " \n", "empty"},
+		{"truncated", "PreToolUse", `{"session_id":"s1","tool_in`, "unexpected EOF"},
+		{"binary", "PreToolUse", "\x00\x01\x02\xff", "UTF-8"},
+		{"not an object", "PreToolUse", `["PreToolUse"]`, "not a JSON object"},
+		{"null", "PreToolUse", `null`, "not a JSON object"},
+		{"two documents", "PreToolUse", `{` + call + `} {}`, "after the document"},
+		{"trailing comma", "PreToolUse", `{` + call + `,}`, "invalid character"},
+		{"invalid UTF-8", "PreToolUse", "{" + call + ",\"x\":\"\xc3\x28\"}", "UTF-8"},
+		{"key twice", "PreToolUse", `{` + call + `,"tool_name":"Read"}`, `duplicate key "tool_name"`},
+		{"key twice, escaped", "PreToolUse", `{` + call + `,"tool\u005fname":"Read"}`, `duplicate key "tool_name"`},
+		{"key twice, deep", "PreToolUse", `{"session_id":"s1","tool_name":"X","tool_use_id":"t1","tool_input":{"a":[{"b":1,"b":2}]}}`, `duplicate key "b"`},
+		{"wrong case", "PreToolUse", `{` + call + `,"Tool_Name":"Read"}`, `"Tool_Name" must be spelled "tool_name"`},
+		{"folded letter", "PreToolUse", `{` + call + `,"ſession_id":"s2"}`, `must be spelled "session_id"`},
+		{"deep", "PreToolUse", `{` + call + `,"x":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`, "deeper"},
+		{"huge", "PreToolUse", `{` + call + `,"x":"` + strings.Repeat("a", MaxInput) + `"}`, "longer than"},
+		{"no session", "PreToolUse", `{"tool_name":"Bash","tool_input":{},"tool_use_id":"t1"}`, "session_id is missing"},
+		{"empty session", "PreToolUse", `{"session_id":"","tool_name":"Bash","tool_input":{},"tool_use_id":"t1"}`, "session_id is missing"},
+		{"no tool", "PreToolUse", `{"session_id":"s1","tool_input":{},"tool_use_id":"t1"}`, "tool_name is missing"},
+		{"no call", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_input":{}}`, "tool_use_id is missing"},
+		{"no input", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1"}`, "tool_input is missing"},
+		{"null input", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input":null}`, "tool_input is missing"},
+		{"input is a string", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input":"ls"}`, "tool_input is not an object"},
+		{"tool is a number", "PreToolUse", `{"session_id":"s1","tool_name":7,"tool_use_id":"t1","tool_input":{}}`, "tool_name is not a string"},
+		{"tool is empty", "PreToolUse", `{"session_id":"s1","tool_name":"","tool_use_id":"t1","tool_input":{}}`, "tool_name is empty"},
+		{"session is a list", "PreToolUse", `{"session_id":["s1"],"tool_name":"Bash","tool_use_id":"t1","tool_input":{}}`, "session_id is not a string"},
+		{"agent is a number", "PreToolUse", `{` + call + `,"agent_id":7}`, "agent_id is not a string"},
+		{"no event anywhere", "", `{` + call + `}`, "names no event"},
+		{"unreadable, no event", "", `{`, "unexpected EOF"},
+		{"events disagree", "PreToolUse", `{` + call + `,"hook_event_name":"Stop"}`, `names the event "PreToolUse"`},
+		{"events disagree, strict one inside", "Stop", `{` + call + `,"hook_event_name":"PreToolUse"}`, `names the event "Stop"`},
+		{"wrong case of the event", "pretooluse", `{` + call + `,"hook_event_name":"PreToolUse"}`, `names the event "pretooluse"`},
+		{"event is a number", "PreToolUse", `{` + call + `,"hook_event_name":7}`, "hook_event_name is not a string"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := DecodeClaudeCode(c.event, []byte(c.in), "")
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("error is %v, want one that says %q", err, c.want)
+			}
+			wantDenial(t, e.Name, err.Error())
+		})
+	}
+}
+
+// wantDenial asserts that a failure is answered with a denial in both ways.
+func wantDenial(t *testing.T, event, text string) {
+	t.Helper()
+	stdout, stderr, exit := FailClaudeCode(event, text)
+	var out struct {
+		Specific struct{ HookEventName, PermissionDecision, PermissionDecisionReason string } `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal(stdout, &out); err != nil {
+		t.Fatalf("stdout of event %q: %v: %q", event, err, stdout)
+	}
+	s := out.Specific
+	if s.HookEventName != "PreToolUse" || s.PermissionDecision != "deny" || s.PermissionDecisionReason == "" || exit != 2 {
+		t.Errorf("event %q: exit %d, %s; want exit 2 and a denial", event, exit, stdout)
+	}
+	if strings.TrimSuffix(stderr, "\n") != s.PermissionDecisionReason {
+		t.Errorf("event %q: stderr %q and reason %q differ", event, stderr, s.PermissionDecisionReason)
+	}
+}
+
+// On other events an unreadable input says nothing: exit 2 would erase a prompt.
+func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
+	for _, event := range append(ClaudeCodeEvents(), "Notification", "SomethingNew") {
+		if event == preToolUse {
+			continue
+		}
+		e, err := DecodeClaudeCode(event, []byte(`{"session_id":`), "")
+		if err == nil {
+			t.Fatalf("%s: no error", event)
+		}
+		stdout, stderr, exit := FailClaudeCode(e.Name, err.Error())
+		if len(stdout) != 0 || stderr != "" || exit != 0 {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want silence", event, exit, stdout, stderr)
+		}
+	}
+}
+
+func TestDecodeAccepts(t *testing.T) {
+	for _, c := range []struct {
+		name, event, in string
+		want            func(engine.Event) bool
+	}{
+		{"unknown keys", "PreToolUse", `{` + call + `,"new":{"a":1},"NEW":null}`, func(e engine.Event) bool { return e.Call == "t1" }},
+		{"lone surrogate", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"\ud800"}}`, func(e engine.Event) bool { return string(e.Args) == `{"command":"\ud800"}` }},
+		{"spaces kept", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input": { "command" : "ls" } }`, func(e engine.Event) bool { return string(e.Args) == `{ "command" : "ls" }` }},
+		{"null is absent", "PreToolUse", `{` + call + `,"agent_id":null,"permission_mode":null}`, func(e engine.Event) bool { return e.Agent == "" }},
+		{"wrong case inside the input is the tool's business", "PreToolUse", `{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input":{"Command":"ls"}}`, func(e engine.Event) bool { return e.Phase == engine.PhasePre }},
+		{"unknown event", "Notification", `{"session_id":"s1","hook_event_name":"Notification"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Name == "Notification" }},
+		{"result without id", "PostToolUse", `{"session_id":"s1","tool_name":"Bash","tool_response":"x"}`, func(e engine.Event) bool { return string(e.Result.Output) == `"x"` }},
+		{"failure", "PostToolUseFailure", `{` + call + `,"error":"Exit code 2\nno","is_interrupt":true,"duration_ms":12.7}`, func(e engine.Event) bool {
+			return e.Result.Failed && e.Result.Interrupted && e.Result.Error == "Exit code 2\nno" && e.Result.DurationMS == 12
+		}},
+		{"duration out of range", "PostToolUse", `{` + call + `,"duration_ms":1e300}`, func(e engine.Event) bool { return e.Result.DurationMS == 1<<53-1 }},
+		{"prompt of a person", "UserPromptSubmit", `{"session_id":"s1","prompt":"Fix it.","source":"user"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && e.Prompt == "Fix it." }},
+		{"prompt of a timer", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"schedule_wakeup"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Prompt == "" }},
+	} {
+		e, err := DecodeClaudeCode(c.event, []byte(c.in), "")
+		if err != nil || !c.want(e) {
+			t.Errorf("%s: %v\n%s", c.name, err, describe(e))
+		}
+	}
+}
+
+// Each answer on each event, as the client gets it.
+func TestEncode(t *testing.T) {
+	answers := []struct {
+		name string
+		a    engine.Answer
+	}{
+		{"allow", engine.Answer{Effect: engine.Allow, Text: "not to be said"}},
+		{"allow-grant", engine.Answer{Effect: engine.Allow, Grant: true, Text: "reviewer allows this call."}},
+		{"warn", engine.Answer{Effect: engine.Warn, Text: "This changes <main> & its history."}},
+		{"warn-grant", engine.Answer{Effect: engine.Warn, Grant: true, Text: "Mind the history."}},
+		{"modify", engine.Answer{Effect: engine.Modify, Text: "With --force-with-lease this would be safe."}},
+		{"ask", engine.Answer{Effect: engine.Ask, Text: "Is this meant?"}},
+		{"ask-silent", engine.Answer{Effect: engine.Ask}},
+		{"block", engine.Answer{Effect: engine.Block, Text: "Not in this folder.\nid: 0123abcd-7"}},
+		{"block-silent", engine.Answer{Effect: engine.Block}},
+		{"unknown-verdict", engine.Answer{Effect: "maybe", Text: "Not a verdict."}},
+		{"stop", engine.Answer{Effect: engine.Block, Stop: true, Text: "This session was stopped."}},
+		{"stop-allowed", engine.Answer{Effect: engine.Allow, Stop: true}},
+	}
+	var a txtar.Archive
+	for _, event := range append(ClaudeCodeEvents(), permissionRequest, "Notification", "") {
+		for _, c := range answers {
+			stdout, stderr, exit := EncodeClaudeCode(event, c.a)
+			text := fmt.Sprintf("exit %d\n", exit)
+			if len(stdout) > 0 {
+				text += "stdout " + string(stdout)
+			}
+			if stderr != "" {
+				text += fmt.Sprintf("stderr %q\n", stderr)
+			}
+			a.Files = append(a.Files, txtar.File{Name: orText(event, "(none)") + "/" + c.name, Data: []byte(text)})
+		}
+	}
+	wantGolden(t, hooks+"golden/claude-code/encode.txtar", string(txtar.Format(&a)))
+}
+
+func TestEncodeShortensLongTexts(t *testing.T) {
+	for _, fill := range []string{"a", "ä", "…", "𝄞"} {
+		for extra := range 3 {
+			text := "What is wrong. " + strings.Repeat("x", extra) + strings.Repeat(fill, 30000) + " id: 0123abcd-7"
+			stdout, _, _ := EncodeClaudeCode(preToolUse, engine.Answer{Effect: engine.Block, Text: text})
+			var out claudeCodeOutput
+			if err := json.Unmarshal(stdout, &out); err != nil {
+				t.Fatal(err)
+			}
+			got := out.Specific.Reason
+			units := len(utf16.Encode([]rune(got)))
+			if units > 10000 || units < 9000 {
+				t.Errorf("%q: %d UTF-16 units, want at most 10,000 and not much less", fill, units)
+			}
+			if !strings.HasPrefix(got, "What is wrong. ") || !strings.HasSuffix(got, fill+" id: 0123abcd-7") || strings.ContainsRune(got, '\uFFFD') {
+				t.Errorf("%q: shortened to %.30q … %q", fill, got, got[len(got)-30:])
+			}
+		}
+	}
+}
+
+func TestHarnesses(t *testing.T) {
+	for _, name := range Names() {
+		h, ok := Find(name)
+		if !ok || h.Decode == nil || h.Encode == nil || h.Failure == nil || h.ReadTranscript == nil || h.IsTranscript == nil || h.Project == "" {
+			t.Errorf("%s: a part is missing: %+v", name, h)
+		}
+	}
+	if _, ok := Find("nobody"); ok {
+		t.Error("an agent that is not in the table was found")
+	}
+}
+
+// FuzzDecode: whatever cannot be read before a tool call is denied; whatever is
+// accepted has the arguments of the document, byte for byte.
+func FuzzDecode(f *testing.F) {
+	for name, raw := range recorded(f) {
+		f.Add(eventOf(name), raw)
+	}
+	f.Add("", []byte(`{"hook_event_name":"PreToolUse",`+call+`}`))
+	f.Add("PreToolUse", []byte(`{`+call+`,"tool_name":"Read"}`))
+	f.Add("Stop", []byte(`{"hook_event_name":"PreToolUse"}`))
+	f.Fuzz(func(t *testing.T, event string, raw []byte) {
+		e, err := DecodeClaudeCode(event, raw, "/srv/shop")
+		if err != nil {
+			if e.Tool != "" || e.Args != nil || e.Session != "" {
+				t.Errorf("an error and half an event: %+v", e)
+			}
+			if event == preToolUse || event == "" && e.Phase == engine.PhasePre {
+				wantDenial(t, e.Name, err.Error())
+			}
+			return
+		}
+		if event != "" && e.Name != event || e.Session == "" {
+			t.Fatalf("event %q is read as %+v", event, e)
+		}
+		var doc map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &doc); err != nil {
+			t.Fatalf("accepted, but not JSON: %v", err)
+		}
+		if e.Phase != engine.PhasePre {
+			return
+		}
+		if !bytes.Equal(e.Args, doc["tool_input"]) {
+			t.Errorf("args are %s, the document says %s", e.Args, doc["tool_input"])
+		}
+		doc["tool_input"] = e.Args
+		again, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := DecodeClaudeCode(event, again, "/srv/shop")
+		if err != nil || describe(twice) != describe(e) {
+			t.Errorf("encoded and decoded again: %v\n%s\nwant\n%s", err, describe(twice), describe(e))
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf16"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// maxText bounds a text in UTF-16 units: the client writes what is longer than
+// 10,000 to a file and shows a preview, which would cut off the end of a denial.
+const maxText = 9500
+
+// claudeCodeOutput is what the client reads from a hook's standard output. It
+// treats a wrong name or value as no answer, so only documented fields go out.
+type claudeCodeOutput struct {
+	Continue      *bool           `json:"continue,omitempty"`
+	StopReason    string          `json:"stopReason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type claudeSpecific struct {
+	Event    string          `json:"hookEventName"`
+	Decision string          `json:"permissionDecision,omitempty"`
+	Reason   string          `json:"permissionDecisionReason,omitempty"`
+	Request  *claudeBehavior `json:"decision,omitempty"` // PermissionRequest only
+	Context  string          `json:"additionalContext,omitempty"`
+}
+
+type claudeBehavior struct {
+	Behavior string `json:"behavior"`
+	Message  string `json:"message,omitempty"`
+}
+
+// EncodeClaudeCode writes an answer for the client.
+//
+// An allowance is silence: `permissionDecision: allow` would skip the person's
+// own prompt, so it is sent only where the answer grants that. A denial is sent
+// twice, as JSON and as exit status 2, since each alone has versions and
+// accidents in which the call runs. A stop is carried out after a call and after
+// a batch only: before a call the client lets that call run, or does not stop.
+func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+	a.Text = shorten(a.Text, maxText)
+	switch event {
+	case "", preToolUse:
+		return encodePre(a)
+	case permissionRequest:
+		return encodeRequest(a)
+	case postToolUse, postToolUseFailure, postToolBatch:
+		return encodePost(event, a), "", 0
+	case userPromptSubmit, sessionStart, subagentStart:
+		return encodeContext(event, a), "", 0
+	case stop, subagentStop:
+		return encodeNotice(a), "", 0
+	}
+	return nil, "", 0
+}
+
+// FailClaudeCode answers where there is no answer: before a tool call, and
+// where nobody can say which event it was, with a denial. Everywhere else
+// silently: a failing hook there would erase the person's prompt, end the
+// agent's loop or force it on.
+func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
+	phase := answerPhase(event)
+	if phase == engine.PhasePre && event != permissionRequest {
+		event = preToolUse
+	}
+	return EncodeClaudeCode(event, engine.Degraded(phase, text))
+}
+
+func encodePre(a engine.Answer) ([]byte, string, int) {
+	s := &claudeSpecific{Event: preToolUse, Reason: a.Text}
+	switch a.Effect {
+	case engine.Allow:
+		if !a.Grant {
+			return nil, "", 0
+		}
+		s.Decision = "allow"
+	case engine.Warn:
+		return encodeContext(preToolUse, a), "", 0
+	case engine.Modify, engine.Ask:
+		// There is no rewriting yet: what would run in another form is asked about.
+		s.Decision = "ask"
+		s.Reason = orText(a.Text, "reviewer asks a person to decide about this call.")
+	default:
+		s.Decision = "deny"
+		s.Reason = orText(a.Text, "reviewer denied this call.")
+		return encode(claudeCodeOutput{Specific: s}), s.Reason + "\n", 2
+	}
+	return encode(claudeCodeOutput{Specific: s}), "", 0
+}
+
+// encodeRequest says something only where it denies: the client's own prompt
+// is what `ask` is for. The client ignores the exit status here.
+func encodeRequest(a engine.Answer) ([]byte, string, int) {
+	if a.Effect.Strictness() < engine.Block.Strictness() {
+		return nil, "", 0
+	}
+	text := orText(a.Text, "reviewer denied this call.")
+	s := &claudeSpecific{Event: permissionRequest, Request: &claudeBehavior{Behavior: "deny", Message: text}}
+	return encode(claudeCodeOutput{Specific: s}), text + "\n", 2
+}
+
+// encodePost tells the model and the person. `decision: block` is never sent:
+// it undoes nothing, and the client quotes the hook's command line with it.
+func encodePost(event string, a engine.Answer) []byte {
+	if !a.Stop {
+		return encodeContext(event, a)
+	}
+	no := false
+	return encode(claudeCodeOutput{Continue: &no, StopReason: orText(a.Text, "reviewer stopped this session.")})
+}
+
+func encodeContext(event string, a engine.Answer) []byte {
+	if a.Effect == engine.Allow || a.Text == "" {
+		return nil
+	}
+	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: &claudeSpecific{Event: event, Context: a.Text}})
+}
+
+// encodeNotice tells the person only: context given to a stopping agent sends
+// it on for another turn.
+func encodeNotice(a engine.Answer) []byte {
+	if a.Effect == engine.Allow || a.Text == "" {
+		return nil
+	}
+	return encode(claudeCodeOutput{SystemMessage: a.Text})
+}
+
+func encode(out claudeCodeOutput) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(out); err != nil {
+		return nil // not reached: the type holds strings only
+	}
+	return b.Bytes()
+}
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// shorten takes from the middle of a text: its beginning says what is wrong,
+// its end what to do.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s // a UTF-16 unit takes at least one byte of UTF-8
+	}
+	units := utf16.Encode([]rune(s))
+	if len(units) <= limit {
+		return s
+	}
+	const gap = " […] "
+	head := (limit - len(gap)) / 2
+	tail := limit - len(gap) - head
+	return decode16(units[:head]) + gap + decode16(units[len(units)-tail:])
+}
+
+// decode16 drops the half of a character that was cut in two.
+func decode16(units []uint16) string {
+	if n := len(units); n > 0 && utf16.IsSurrogate(rune(units[n-1])) && units[n-1] < 0xDC00 {
+		units = units[:n-1]
+	}
+	if len(units) > 0 && units[0] >= 0xDC00 && units[0] <= 0xDFFF {
+		units = units[1:]
+	}
+	return string(utf16.Decode(units))
+}

@@ -1,0 +1,314 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// HookCommand is what the client is to start for each event.
+type HookCommand struct {
+	Program string // absolute path of the program
+	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
+	Client  string // the client's version, as it prints it; empty: not known
+}
+
+// ClaudeCodeEvents are the events to install: every one that is reviewed or
+// folded.
+func ClaudeCodeEvents() []string {
+	return []string{
+		sessionStart, userPromptSubmit, preToolUse, postToolUse, postToolUseFailure, postToolBatch,
+		subagentStart, subagentStop, stop, sessionEnd,
+	}
+}
+
+// ClaudeCodeTimeout is the time that the client gives a hook. The hook's own
+// deadline must be shorter, since a call runs when the client's passes.
+//
+// Tool calls: 60 s, a hundred times what 200 hooks at once on two cores take; a
+// hook that needs longer is broken, and a person waits no longer for one call.
+// Prompt, start and stop: 30 s, the client's own default for prompts, where a
+// slow hook holds up a person. The end: 5 s, since the client is closing, but
+// more than its default of 1.5 s for all hooks together.
+func ClaudeCodeTimeout(event string) time.Duration {
+	switch event {
+	case preToolUse, postToolUse, postToolUseFailure, postToolBatch:
+		return 60 * time.Second
+	case sessionEnd:
+		return 5 * time.Second
+	}
+	return 30 * time.Second
+}
+
+// execSince is the first client that knows the exec form together with
+// onFailure; older ones ignore onFailure without a word.
+const execSince = "2.1.295"
+
+// ExecForm says whether a client of a version is given the exec form (a program
+// and its arguments, no shell). Where the version is not known, it is not.
+func ExecForm(client string) bool {
+	return client != "" && atLeast(client, execSince)
+}
+
+// atLeast compares versions such as "2.1.329 (Claude Code)".
+func atLeast(version, least string) bool {
+	v, l := versionParts(version), versionParts(least)
+	return v != nil && slices.Compare(v, l) >= 0
+}
+
+func versionParts(version string) []int {
+	version, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(version), "v"), " ")
+	version, _, _ = strings.Cut(version, "-")
+	var parts []int
+	for _, p := range strings.Split(version, ".") {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil
+		}
+		parts = append(parts, n)
+	}
+	return parts
+}
+
+// handler is one hook in the settings. onFailure is written in both forms:
+// clients that do not know it ignore it, and get safe when they are updated.
+type handler struct {
+	Type      string   `json:"type"`
+	Command   string   `json:"command"`
+	Args      []string `json:"args,omitempty"`
+	Timeout   int      `json:"timeout"` // seconds
+	OnFailure string   `json:"onFailure,omitempty"`
+}
+
+func (c HookCommand) handler(event string) handler {
+	args := []string{"hook", ClaudeCode, event, "--home", c.Home}
+	h := handler{Type: "command", Command: c.Program, Args: args, Timeout: int(ClaudeCodeTimeout(event).Seconds())}
+	if event == preToolUse {
+		h.OnFailure = "block"
+	}
+	if ExecForm(c.Client) {
+		return h
+	}
+	h.Args = nil
+	h.Command = fmt.Sprintf("%s hook %s %s --home %s", quoteShell(c.Program), ClaudeCode, event, quoteShell(c.Home))
+	if event == preToolUse {
+		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent on.
+		h.Command += " || exit 2"
+	}
+	return h
+}
+
+func (c HookCommand) group(event string) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	group := struct {
+		Matcher string    `json:"matcher,omitempty"`
+		Hooks   []handler `json:"hooks"`
+	}{Hooks: []handler{c.handler(event)}}
+	switch event {
+	case preToolUse, postToolUse, postToolUseFailure:
+		group.Matcher = "*"
+	}
+	err := e.Encode(group)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+func (c HookCommand) check() error {
+	for _, path := range []string{c.Program, c.Home} {
+		if !filepath.IsAbs(path) || strings.ContainsAny(path, "\x00\n\r") {
+			return fmt.Errorf("hook command needs an absolute path, not %q", path)
+		}
+	}
+	return nil
+}
+
+// Install returns settings in which each event calls the command, once. What
+// else is there stays as it is and in its order; older entries of reviewer are
+// replaced in their place. Installing again changes nothing.
+func Install(settings []byte, c HookCommand, events []string) ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	top, err := readSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := top.hooks()
+	if err != nil {
+		return nil, err
+	}
+	hooks, places, err := hooks.without(events)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range events {
+		if hooks, err = hooks.insert(c, event, places); err != nil {
+			return nil, err
+		}
+	}
+	return top.set("hooks", hooks.bytes()).print()
+}
+
+// Uninstall returns settings without entries of reviewer, and without the
+// lists that only held those.
+func Uninstall(settings []byte) ([]byte, error) {
+	top, err := readSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := top.hooks()
+	if err != nil {
+		return nil, err
+	}
+	rest, places, err := hooks.without(nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(places) == 0:
+		return settings, nil
+	case len(rest) == 0:
+		top = slices.Delete(top, top.index("hooks"), top.index("hooks")+1)
+	default:
+		top = top.set("hooks", rest.bytes())
+	}
+	return top.print()
+}
+
+func (o object) hooks() (object, error) {
+	raw := o.value("hooks")
+	if raw == nil {
+		return object{}, nil
+	}
+	hooks, err := parseObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("settings: hooks %w; correct it first, the client ignores the whole file", err)
+	}
+	return hooks, nil
+}
+
+// without takes reviewer's entries out, and says for each event at which place
+// among its groups the first one was. Lists that become empty are taken out
+// too, except those of the events to keep.
+func (o object) without(keep []string) (object, map[string]int, error) {
+	places := map[string]int{}
+	var rest object
+	for _, m := range o {
+		groups, err := parseList(m.value)
+		if err != nil {
+			return nil, nil, fmt.Errorf("settings: hooks.%s %w; correct it first, the client ignores the whole file", m.key, err)
+		}
+		others, place := withoutOwn(groups)
+		if place >= 0 {
+			places[m.key] = place
+			m.value = listBytes(others)
+		}
+		if place < 0 || len(others) > 0 || slices.Contains(keep, m.key) {
+			rest = append(rest, m)
+		}
+	}
+	return rest, places, nil
+}
+
+func withoutOwn(groups []json.RawMessage) (others []json.RawMessage, place int) {
+	place = -1
+	for _, raw := range groups {
+		left, found := groupWithoutOwn(raw)
+		if found && place < 0 {
+			place = len(others)
+		}
+		if left != nil {
+			others = append(others, left)
+		}
+	}
+	return others, place
+}
+
+// groupWithoutOwn returns nil for a group that held nothing else.
+func groupWithoutOwn(raw json.RawMessage) (json.RawMessage, bool) {
+	group, err := parseObject(raw)
+	if err != nil {
+		return raw, false
+	}
+	list, err := parseList(group.value("hooks"))
+	if err != nil {
+		return raw, false
+	}
+	n := len(list)
+	list = slices.DeleteFunc(list, func(h json.RawMessage) bool { return ownEntry(h) != nil })
+	switch {
+	case len(list) == n:
+		return raw, false
+	case len(list) == 0:
+		return nil, true
+	}
+	return group.set("hooks", listBytes(list)).bytes(), true
+}
+
+func (o object) insert(c HookCommand, event string, places map[string]int) (object, error) {
+	var groups []json.RawMessage
+	if raw := o.value(event); raw != nil {
+		var err error
+		if groups, err = parseList(raw); err != nil {
+			return nil, err
+		}
+	}
+	group, err := c.group(event)
+	if err != nil {
+		return nil, fmt.Errorf("encode hook of %s: %w", event, err)
+	}
+	place, had := places[event]
+	if !had {
+		place = len(groups)
+	}
+	return o.set(event, listBytes(slices.Insert(groups, place, group))), nil
+}
+
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+var errUnclosedQuote = errors.New("unclosed quote")
+
+// splitShell splits a command line at white space, quotes taken off: enough to
+// know a line of our own again, whoever edited it.
+func splitShell(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	in, quote := false, byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			in = true
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			if in {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errUnclosedQuote
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

@@ -1,0 +1,209 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Layer is a place where Claude Code looks for settings. Hooks of all layers
+// apply together; a switch of a later layer loses against an earlier one's.
+type Layer struct {
+	Name string // managed, local, project, user
+	Path string // the file; of a Dir, the folder whose *.json files count
+	Dir  bool
+}
+
+// Places says where a client looks.
+type Places struct {
+	OS        string // runtime.GOOS
+	Home      string
+	ConfigDir string // $CLAUDE_CONFIG_DIR; empty: ~/.claude
+	Project   string // the folder where the client is started; parents are not searched
+	Root      string // the repository's root, where newer clients look for the local file; empty: Project
+}
+
+// The names of the layers.
+const (
+	LayerManaged = "managed"
+	LayerLocal   = "local"
+	LayerProject = "project"
+	LayerUser    = "user"
+)
+
+// SettingsLayers lists the layers of Claude Code, the strongest first. The
+// files need not exist.
+func SettingsLayers(p Places) []Layer {
+	managed := "/etc/claude-code"
+	if p.OS == "darwin" {
+		managed = "/Library/Application Support/ClaudeCode"
+	}
+	config := orText(p.ConfigDir, filepath.Join(p.Home, ".claude"))
+	layers := []Layer{
+		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.json")},
+		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.d"), Dir: true},
+		{Name: LayerLocal, Path: filepath.Join(p.Project, ".claude", "settings.local.json")},
+	}
+	if p.Root != "" && p.Root != p.Project {
+		layers = append(layers, Layer{Name: LayerLocal, Path: filepath.Join(p.Root, ".claude", "settings.local.json")})
+	}
+	return append(layers,
+		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".claude", "settings.json")},
+		Layer{Name: LayerUser, Path: filepath.Join(config, "settings.json")})
+}
+
+// ErrSettingsChanged says that a file is not what it was when it was read.
+var ErrSettingsChanged = errors.New("the file was changed meanwhile; run the command again")
+
+// WriteSettings replaces a settings file as a whole, so that no reader sees
+// half of it. old is what the caller read (nil: there was no file); anything
+// else there by now is left alone and is ErrSettingsChanged. The old bytes are
+// kept beside the file, under the name that is returned. Links are followed,
+// mode and owner kept. Nothing is written where new equals old.
+func WriteSettings(path string, old, new []byte) (backup string, err error) {
+	if path, err = followLinks(path); err != nil {
+		return "", fmt.Errorf("write settings: %w", err)
+	}
+	if err := unchanged(path, old); err != nil {
+		return "", fmt.Errorf("write settings: %w", err)
+	}
+	if old != nil && bytes.Equal(old, new) {
+		return "", nil
+	}
+	if old != nil {
+		if backup, err = keepBackup(path, old); err != nil {
+			return "", fmt.Errorf("keep a backup of the settings: %w", err)
+		}
+	}
+	if err := replaceFile(path, old, new); err != nil {
+		return backup, fmt.Errorf("write settings: %w", err)
+	}
+	return backup, nil
+}
+
+// followLinks returns the file that is to be replaced: a rename onto a link
+// would replace the link. The last target need not exist.
+func followLinks(path string) (string, error) {
+	for range 40 {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			if !info.Mode().IsRegular() {
+				return "", fmt.Errorf("%s is not a file", path)
+			}
+			return path, nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
+func unchanged(path string, old []byte) error {
+	now, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		now, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (old == nil) || !bytes.Equal(now, old) {
+		return fmt.Errorf("%s: %w", path, ErrSettingsChanged)
+	}
+	return nil
+}
+
+func keepBackup(path string, old []byte) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		backup := path + ".reviewer-backup-" + strconv.Itoa(n)
+		f, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return backup, fillFile(f, old, info)
+	}
+}
+
+func replaceFile(path string, old, new []byte) error {
+	var info fs.FileInfo
+	var err error
+	if old == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	} else {
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".reviewer-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // gone after the rename
+	if err := fillFile(tmp, new, info); err != nil {
+		return err
+	}
+	if err := unchanged(path, old); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// fillFile writes a file to the disk with the mode and owner of another; a new
+// settings file is readable by all, since the managed one must be.
+func fillFile(f *os.File, data []byte, like fs.FileInfo) error {
+	_, err := f.Write(data)
+	mode := fs.FileMode(0o644)
+	if like != nil {
+		mode = like.Mode().Perm()
+		err = errors.Join(err, sameOwner(f, like))
+	}
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
+func sameOwner(f *os.File, like fs.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	want, ok := like.Sys().(*syscall.Stat_t)
+	got, same := info.Sys().(*syscall.Stat_t)
+	if !ok || !same || want.Uid == got.Uid && want.Gid == got.Gid {
+		return nil
+	}
+	return f.Chown(int(want.Uid), int(want.Gid))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,486 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// ReadClaudeCodeTranscript reads what Claude Code wrote about a session: the
+// JSON Lines of its transcript folder, of a sub-agent's file, or of
+// `--output-format stream-json`. The format is the client's own and changes:
+// what is not known is passed over, what cannot be read is listed in Bad.
+//
+// All branches are read, also those that a person rewound: the calls did run.
+// Results are paired by id; a call without a result stays a call.
+func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
+	t := claudeReader{
+		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
+		agents: map[string]string{}, refused: map[string]bool{},
+	}
+	t.out.Unasked = map[string]bool{}
+	err := eachLine(r, maxTranscriptLine, t.line)
+	t.markRefused()
+	return t.out, err
+}
+
+// claudeReader holds what one line says about the next.
+type claudeReader struct {
+	out     Transcript
+	at      int               // number of the line
+	calls   map[string]int    // tool_use id -> index of its event
+	done    map[string]int    // tool_use id -> index of its result's event
+	prompts map[string]bool   // uuids of prompts: a resumed session repeats them
+	agents  map[string]string // uuid of a side chain's line -> its agent
+	refused map[string]bool   // tool_use ids that a line beside the result says were refused
+	cwd     string
+	mode    string
+	prompt  string // id of the latest prompt
+}
+
+// claudeLine is one document of a transcript or stream: the fields that are read.
+type claudeLine struct {
+	Type        string          `json:"type"`
+	Subtype     string          `json:"subtype"`
+	UUID        string          `json:"uuid"`
+	Parent      string          `json:"parentUuid"`
+	Session     string          `json:"sessionId"`
+	Version     string          `json:"version"`
+	Timestamp   string          `json:"timestamp"`
+	CWD         string          `json:"cwd"`
+	Mode        string          `json:"permissionMode"`
+	PromptID    string          `json:"promptId"`
+	Source      string          `json:"promptSource"`
+	Agent       string          `json:"agentId"`
+	Sidechain   bool            `json:"isSidechain"`
+	Meta        bool            `json:"isMeta"`
+	Summary     bool            `json:"isCompactSummary"`
+	Hidden      bool            `json:"isVisibleInTranscriptOnly"`
+	Denial      string          `json:"toolDenialKind"`
+	Message     json.RawMessage `json:"message"`
+	Result      json.RawMessage `json:"toolUseResult"`
+	Data        json.RawMessage `json:"data"`       // progress
+	Attachment  json.RawMessage `json:"attachment"` // attachment
+	StreamID    string          `json:"session_id"` // from here on: stream-json
+	StreamTool  string          `json:"parent_tool_use_id"`
+	StreamCall  string          `json:"tool_use_id"`
+	StreamValue json.RawMessage `json:"tool_use_result"`
+	Client      string          `json:"claude_code_version"`
+	Synthetic   bool            `json:"isSynthetic"`
+	Denials     []struct {
+		Call string `json:"tool_use_id"`
+	} `json:"permission_denials"`
+}
+
+type claudeMessage struct {
+	Content json.RawMessage `json:"content"`
+}
+
+type claudeBlock struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Call    string          `json:"tool_use_id"`
+	Content json.RawMessage `json:"content"`
+	IsError bool            `json:"is_error"`
+}
+
+// line reads the documents of one line. The client writes one; two were seen
+// where two processes appended at once.
+func (t *claudeReader) line(n int, line []byte) {
+	t.at = n
+	t.out.Lines++
+	switch {
+	case line == nil:
+		t.bad(errLongLine)
+		return
+	case !utf8.Valid(line):
+		t.bad(errors.New("not valid UTF-8"))
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	for {
+		var l claudeLine
+		err := d.Decode(&l)
+		if err == io.EOF {
+			return
+		}
+		var mistyped *json.UnmarshalTypeError // the rest of the document is there
+		if err != nil && !errors.As(err, &mistyped) {
+			t.bad(err)
+			return
+		}
+		if err != nil {
+			t.bad(err)
+		}
+		if err := t.document(l); err != nil {
+			t.bad(err)
+		}
+	}
+}
+
+func (t *claudeReader) bad(why error) {
+	text := why.Error()
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(why, &mistyped) {
+		text = fmt.Sprintf("%s is of an unknown shape (%s)", orText(mistyped.Field, "the line"), mistyped.Value)
+	}
+	t.out.Bad = append(t.out.Bad, BadLine{Line: t.at, Why: text})
+}
+
+func (t *claudeReader) document(l claudeLine) error {
+	l.fromStream()
+	t.remember(&l)
+	switch l.Type {
+	case "assistant", "user":
+		return t.message(l)
+	case "progress":
+		return t.progress(l)
+	case "attachment":
+		return t.attachment(l)
+	case "system":
+		if l.Subtype == "permission_denied" {
+			t.refused[l.StreamCall] = true
+		}
+	case "result":
+		for _, d := range l.Denials {
+			t.refused[d.Call] = true
+		}
+	}
+	return nil
+}
+
+// fromStream gives the fields of stream-json the names of the transcript. A
+// stream names no sub-agent, only the call that started it.
+func (l *claudeLine) fromStream() {
+	l.Session, l.Version = orText(l.Session, l.StreamID), orText(l.Version, l.Client)
+	l.Agent = orText(l.Agent, l.StreamTool)
+	if l.Result == nil {
+		l.Result = l.StreamValue
+	}
+	l.Meta = l.Meta || l.Synthetic
+}
+
+// remember keeps what later lines leave out.
+func (t *claudeReader) remember(l *claudeLine) {
+	t.out.Session, t.out.Version = orText(t.out.Session, l.Session), orText(t.out.Version, l.Version)
+	t.cwd, t.mode, t.prompt = orText(l.CWD, t.cwd), orText(l.Mode, t.mode), orText(l.PromptID, t.prompt)
+	if l.Sidechain && l.Agent == "" {
+		l.Agent = orText(t.agents[l.Parent], l.UUID)
+	}
+	if l.Agent != "" && l.UUID != "" {
+		t.agents[l.UUID] = l.Agent
+	}
+}
+
+func (t *claudeReader) event(l claudeLine, name string) engine.Event {
+	e := engine.Event{
+		Harness: ClaudeCode, Name: name, Phase: claudeCodePhase(name), Session: orText(l.Session, t.out.Session),
+		Agent: l.Agent, CWD: orText(l.CWD, t.cwd), Mode: t.mode, PromptID: t.prompt,
+	}
+	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
+		e.Time = at.UnixMilli()
+	}
+	return e
+}
+
+func (t *claudeReader) message(l claudeLine) error {
+	var m claudeMessage
+	if err := json.Unmarshal(orNull(l.Message), &m); err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	var text string
+	if json.Unmarshal(orNull(m.Content), &text) == nil {
+		t.human(l, text)
+		return nil
+	}
+	var blocks []claudeBlock
+	if err := json.Unmarshal(orNull(m.Content), &blocks); err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	return t.blocks(l, blocks)
+}
+
+func (t *claudeReader) blocks(l claudeLine, blocks []claudeBlock) error {
+	var texts []string
+	var errs []error
+	results := 0
+	for _, b := range blocks {
+		switch b.Type {
+		case "tool_use":
+			errs = append(errs, t.call(l, b))
+		case "tool_result":
+			results++
+		case "text":
+			texts = append(texts, b.Text)
+		}
+	}
+	for _, b := range blocks {
+		if b.Type == "tool_result" {
+			errs = append(errs, t.result(l, b, results == 1))
+		}
+	}
+	if results == 0 {
+		t.human(l, strings.Join(texts, "\n"))
+	}
+	return errors.Join(errs...)
+}
+
+func (t *claudeReader) call(l claudeLine, b claudeBlock) error {
+	if l.Type != "assistant" {
+		return errors.New("tool_use in a line that is not the assistant's")
+	}
+	if b.ID == "" || b.Name == "" || len(b.Input) == 0 || b.Input[0] != '{' {
+		return errors.New("tool_use without id, name or an object as its input")
+	}
+	if _, twice := t.calls[b.ID]; twice {
+		return nil
+	}
+	e := t.event(l, preToolUse)
+	e.Call, e.Tool, e.Args = b.ID, b.Name, b.Input
+	t.calls[b.ID] = len(t.out.Events)
+	t.out.Events = append(t.out.Events, e)
+	if b.Name == "EndConversation" {
+		t.out.Unasked[b.ID] = true
+	}
+	return nil
+}
+
+// result pairs a result with its call. only: the line holds no other result,
+// so that what the client notes beside the message is about this one.
+func (t *claudeReader) result(l claudeLine, b claudeBlock, only bool) error {
+	i, known := t.calls[b.Call]
+	if !known {
+		return fmt.Errorf("result of the call %.40q, which is not in the transcript", b.Call)
+	}
+	if _, twice := t.done[b.Call]; twice {
+		return nil
+	}
+	name := postToolUse
+	if b.IsError {
+		name = postToolUseFailure
+	}
+	pre := t.out.Events[i]
+	e := t.event(l, name)
+	e.Agent, e.Call, e.Tool, e.Args = pre.Agent, pre.Call, pre.Tool, pre.Args
+	if !only {
+		l.Result, l.Denial = nil, ""
+	}
+	e.Result = claudeResult(l, b)
+	t.done[b.Call] = len(t.out.Events)
+	t.out.Events = append(t.out.Events, e)
+	if strings.HasPrefix(e.Result.Error, "<tool_use_error>") {
+		t.out.Unasked[b.Call] = true
+	}
+	return nil
+}
+
+func claudeResult(l claudeLine, b claudeBlock) *engine.Result {
+	r := &engine.Result{Failed: b.IsError}
+	var side struct {
+		Interrupted bool    `json:"interrupted"`
+		Duration    float64 `json:"durationMs"`
+	}
+	if len(l.Result) > 0 && l.Result[0] == '{' && json.Unmarshal(l.Result, &side) == nil {
+		r.Interrupted, r.DurationMS = side.Interrupted, int64(max(0, min(side.Duration, 1<<53-1)))
+	}
+	if !b.IsError {
+		r.Output = b.Content
+		if len(l.Result) > 0 && l.Result[0] != '"' {
+			r.Output = l.Result
+		}
+		return r
+	}
+	r.Error = blockText(b.Content)
+	r.Interrupted = r.Interrupted || strings.HasPrefix(r.Error, "[Request interrupted by user")
+	r.Refused = l.Denial != "" || isRefusal(r.Error)
+	return r
+}
+
+// isRefusal knows a call that did not run by the client's own words. Newer
+// clients say so beside the text as well. What is not known as a refusal counts
+// as a call that ran and failed.
+func isRefusal(text string) bool {
+	for _, start := range []string{
+		"PreToolUse:", "Hook PreToolUse:",
+		"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action",
+		"Permission to use ", "Permission for this ", "Claude requested permissions to ", "This command requires approval",
+	} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// blockText is the text of a result's content: a string, or blocks of text.
+func blockText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(orNull(raw), &text) == nil {
+		return text
+	}
+	var blocks []claudeBlock
+	if json.Unmarshal(orNull(raw), &blocks) != nil {
+		return string(raw)
+	}
+	var texts []string
+	for _, b := range blocks {
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// progress holds the calls of sub-agents as older clients wrote them.
+func (t *claudeReader) progress(l claudeLine) error {
+	var data struct {
+		Type    string     `json:"type"`
+		Agent   string     `json:"agentId"`
+		Message claudeLine `json:"message"`
+	}
+	if err := json.Unmarshal(orNull(l.Data), &data); err != nil || data.Type != "agent_progress" {
+		return nil // other progress has other shapes and holds no call
+	}
+	inner := data.Message
+	inner.Session, inner.CWD, inner.Sidechain = l.Session, l.CWD, true
+	inner.Agent = orText(data.Agent, l.UUID)
+	inner.Timestamp = orText(inner.Timestamp, l.Timestamp)
+	if inner.Type != "assistant" && inner.Type != "user" {
+		return nil
+	}
+	return t.message(inner)
+}
+
+// attachment tells of a hook that refused a call, in versions whose result is
+// the hook's reason and nothing else.
+func (t *claudeReader) attachment(l claudeLine) error {
+	var a struct {
+		Type  string `json:"type"`
+		Event string `json:"hookEvent"`
+		Call  string `json:"toolUseID"`
+	}
+	if json.Unmarshal(orNull(l.Attachment), &a) == nil && a.Type == "hook_blocking_error" && a.Event == preToolUse {
+		t.refused[a.Call] = true
+	}
+	return nil
+}
+
+// markRefused applies what stood beside the results, before or after them.
+func (t *claudeReader) markRefused() {
+	for id := range t.refused {
+		if i, ok := t.done[id]; ok && t.out.Events[i].Result.Failed {
+			t.out.Events[i].Result.Refused = true
+		}
+	}
+}
+
+// human adds a prompt, where a line is one: text of a person to the main agent.
+func (t *claudeReader) human(l claudeLine, text string) {
+	if l.Type != "user" || l.Agent != "" || l.Meta || l.Summary || l.Hidden || len(l.Result) > 0 || !fromPerson(l.Source) {
+		return
+	}
+	text = typed(text)
+	if text == "" || l.UUID != "" && t.prompts[l.UUID] {
+		return
+	}
+	t.prompts[l.UUID] = true
+	e := t.event(l, userPromptSubmit)
+	e.Prompt = text
+	t.out.Events = append(t.out.Events, e)
+}
+
+// typed returns what a person typed: the client wraps commands in tags, and
+// writes notices of its own as if a person had.
+func typed(text string) string {
+	text = strings.TrimSpace(text)
+	for _, notice := range []string{"<local-command-", "<bash-", "<task-notification", "<system-reminder", "<teammate-message", "[Request interrupted by user"} {
+		if strings.HasPrefix(text, notice) {
+			return ""
+		}
+	}
+	if strings.HasPrefix(text, "<command-") {
+		return strings.TrimSpace(tagged(text, "command-name") + " " + tagged(text, "command-args"))
+	}
+	return text
+}
+
+func tagged(text, tag string) string {
+	_, rest, found := strings.Cut(text, "<"+tag+">")
+	inner, _, closed := strings.Cut(rest, "</"+tag+">")
+	if !found || !closed {
+		return ""
+	}
+	return inner
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// IsClaudeCodeTranscript says whether a file that begins with head was written
+// by Claude Code. The last line of head may be cut off.
+func IsClaudeCodeTranscript(head []byte) bool {
+	for i, line := range bytes.Split(head, []byte("\n")) {
+		if i < 50 && isClaudeLine(topLevel(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isClaudeLine(keys map[string]string) bool {
+	_, side := keys["isSidechain"]
+	_, parent := keys["parentUuid"]
+	if side && parent {
+		return true
+	}
+	_, session := keys["session_id"]
+	_, uuid := keys["uuid"]
+	switch keys["type"] {
+	case "system", "assistant", "user", "result":
+		return session && uuid
+	case "summary":
+		return keys["leafUuid"] != ""
+	case "file-history-snapshot":
+		return keys["messageId"] != ""
+	}
+	return false
+}
+
+// topLevel returns the keys of an object and the values that are strings, as
+// far as the text goes.
+func topLevel(line []byte) map[string]string {
+	d := json.NewDecoder(bytes.NewReader(line))
+	keys := map[string]string{}
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return keys
+	}
+	for d.More() {
+		t, err := d.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			return keys
+		}
+		keys[key] = ""
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return keys
+		}
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			keys[key] = text
+		}
+	}
+	return keys
+}

@@ -1,0 +1,220 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+const shopTranscript = "../../testdata/transcripts/claude-code-shop.jsonl"
+
+func readTranscript(t testing.TB, path string) Transcript {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := ReadClaudeCodeTranscript(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// Each fixture, as it is read. The shop is a session of the real client.
+func TestReadTranscript(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/transcripts/*.jsonl")
+	for _, path := range append(paths, shopTranscript) {
+		base := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+		t.Run(base, func(t *testing.T) {
+			wantGolden(t, filepath.Join("testdata/transcripts", base+".golden"), show(readTranscript(t, path)))
+		})
+	}
+}
+
+// show writes a transcript as the golden files show it.
+func show(tr Transcript) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s, version %s, %d lines\n", tr.Session, tr.Version, tr.Lines)
+	for _, bad := range tr.Bad {
+		fmt.Fprintf(&b, "line %d: %s\n", bad.Line, bad.Why)
+	}
+	for _, e := range tr.Events {
+		fmt.Fprintf(&b, "\n%s", describe(e))
+		if tr.Unasked[e.Call] && e.Phase == engine.PhasePre {
+			b.WriteString("unasked\n")
+		}
+	}
+	return b.String()
+}
+
+// The hooks and the transcript of the same recorded session tell of the same calls.
+func TestTranscriptAgreesWithHooks(t *testing.T) {
+	raw, err := os.ReadFile(hooks + "claude-code/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := readTranscript(t, shopTranscript)
+	if len(tr.Bad) > 0 {
+		t.Errorf("lines of the real client that were not understood: %v", tr.Bad)
+	}
+	asked := map[string]engine.Event{}
+	for _, line := range bytes.Split(bytes.TrimSpace(raw), []byte("\n")) {
+		if e, err := DecodeClaudeCode("", line, ""); err == nil && e.Session == tr.Session {
+			asked[e.Call+string(e.Phase)] = e
+		}
+	}
+	for _, e := range tr.Events {
+		hook, ok := asked[e.Call+string(e.Phase)]
+		switch {
+		case e.Phase == engine.PhasePost && e.Result.Refused:
+			if ok {
+				t.Errorf("call %s is refused in the transcript and has a result in the hooks", e.Call)
+			}
+		case !ok:
+			t.Errorf("%s of call %s is in the transcript only", e.Phase, e.Call)
+		case e.Phase == engine.PhasePre && canonical(t, e.Args) != canonical(t, hook.Args):
+			t.Errorf("call %s: transcript has %s, hook %s", e.Call, e.Args, hook.Args)
+		case e.CWD != hook.CWD || e.Mode != hook.Mode || e.PromptID != hook.PromptID || e.Prompt != hook.Prompt || e.Tool != hook.Tool:
+			t.Errorf("call %s: transcript\n%s\nhook\n%s", e.Call, describe(e), describe(hook))
+		case e.Phase == engine.PhasePost && (e.Name != hook.Name || e.Result.Error != hook.Result.Error):
+			t.Errorf("call %s: transcript\n%s\nhook\n%s", e.Call, describe(e), describe(hook))
+		}
+	}
+}
+
+// canonical leaves out the order of keys: the hook has the tool's, the
+// transcript the model's.
+func canonical(t *testing.T, raw []byte) string {
+	t.Helper()
+	b, err := engine.Canonical(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestMerge(t *testing.T) {
+	main, sub := readTranscript(t, "testdata/transcripts/newer.jsonl"), readTranscript(t, "testdata/transcripts/subagent.jsonl")
+	other := readTranscript(t, "testdata/transcripts/older.jsonl")
+	merged := Merge([]Transcript{main, other, sub, sub})
+	if len(merged) != 2 || merged[0].Session != "s-new" || merged[1].Session != "s-old" {
+		t.Fatalf("merged to %d sessions, want s-new and s-old", len(merged))
+	}
+	var order []string
+	for _, e := range merged[0].Events[:5] {
+		order = append(order, e.Call+"/"+e.Agent)
+	}
+	if got := strings.Join(order, " "); got != "/ t1/ t20/a739 t20/a739 t1/" {
+		t.Errorf("first events are %s", got)
+	}
+	if got, want := len(merged[0].Events), len(main.Events)+len(sub.Events); got != want {
+		t.Errorf("%d events, want %d", got, want)
+	}
+	if !merged[1].Unasked["t5"] {
+		t.Error("the other session lost its unasked call")
+	}
+}
+
+func TestReadTranscriptLongLine(t *testing.T) {
+	line := func(id, text string) string {
+		return `{"type":"assistant","sessionId":"s1","message":{"content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{"command":"` + text + `"}}]}}` + "\n"
+	}
+	long := strings.Repeat("x", 5<<20)
+	tr, err := ReadClaudeCodeTranscript(strings.NewReader(line("t1", long) + line("t2", "ls")))
+	if err != nil || len(tr.Events) != 2 || len(tr.Bad) != 0 {
+		t.Fatalf("%d events, bad %v, error %v; want 2 events", len(tr.Events), tr.Bad, err)
+	}
+	if got := len(tr.Events[0].Args); got < 5<<20 {
+		t.Errorf("the long call's input has %d bytes", got)
+	}
+}
+
+// A line without end is left out, and said so; what follows is read.
+func TestEachLineEndless(t *testing.T) {
+	var got []string
+	long := strings.Repeat("x", 200<<10)
+	err := eachLine(strings.NewReader("a\n\n"+long+"\n b \r\n"+long), 100<<10, func(n int, line []byte) {
+		got = append(got, fmt.Sprintf("%d %s", n, line))
+	})
+	if want := "1 a|3 |4 b|5 "; err != nil || strings.Join(got, "|") != want {
+		t.Errorf("lines %q, error %v; want %q", strings.Join(got, "|"), err, want)
+	}
+}
+
+func TestReadTranscriptFailingReader(t *testing.T) {
+	broken := errors.New("disk is gone")
+	tr, err := ReadClaudeCodeTranscript(io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || tr.Lines != 1 {
+		t.Errorf("error %v after %d lines, want the reader's after 1", err, tr.Lines)
+	}
+}
+
+func TestIsClaudeCodeTranscript(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/transcripts/*.jsonl")
+	for _, path := range append(paths, shopTranscript) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{len(raw), min(len(raw), 700)} {
+			if !IsClaudeCodeTranscript(raw[:n]) {
+				t.Errorf("%s: not known by its first %d bytes", path, n)
+			}
+		}
+	}
+	for _, other := range []string{
+		"", "\n\n", "plain text\n", `{"type":"user"}`, `[{"type":"user","sessionId":"s1"}]`, "\x00\x01",
+		`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x","cwd":"/srv"}}`,
+		`{"sessionId":"s1","projectHash":"x","messages":[{"type":"user","content":"hi"}]}`,
+		`{"v":1,"prev":"00","n":1,"kind":"open","session":"s1"}`,
+		`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash"}`,
+	} {
+		if IsClaudeCodeTranscript([]byte(other)) {
+			t.Errorf("taken for a transcript: %q", other)
+		}
+	}
+}
+
+// FuzzTranscript: no line is fatal, each call is read once, and a result comes
+// after its call.
+func FuzzTranscript(f *testing.F) {
+	raw, err := os.ReadFile("testdata/transcripts/subagent.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	lines := bytes.SplitAfter(raw, []byte("\n")) // short ones: the fuzzer minimizes each input that is new to it
+	f.Add(slices.Concat(lines[1], lines[2]))
+	for _, line := range lines {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		tr, err := ReadClaudeCodeTranscript(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("a line was fatal: %v", err)
+		}
+		seen := map[string]int{}
+		for _, e := range tr.Events {
+			switch e.Phase {
+			case engine.PhasePre:
+				if seen[e.Call]++; seen[e.Call] != 1 {
+					t.Errorf("call %q is read twice", e.Call)
+				}
+			case engine.PhasePost:
+				if seen[e.Call] += 10; seen[e.Call] != 11 {
+					t.Errorf("result of %q without its call, or twice", e.Call)
+				}
+			}
+		}
+	})
+}

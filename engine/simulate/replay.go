@@ -1,0 +1,296 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Report says how far a log's decisions come out again.
+type Report struct {
+	Records      int64            `json:"records"`
+	Decisions    int64            `json:"decisions"`         // records that hold one
+	Same         int64            `json:"same"`              // of them, those that come out the same byte for byte
+	Different    int64            `json:"different"`         // those that do not, and keyframes whose state does not
+	Incomparable int64            `json:"incomparable"`      // made under another environment or fold: not an error
+	Missing      map[string]int64 `json:"missing,omitempty"` // digest of a policy that cannot be had -> decisions made with it
+	Degraded     int64            `json:"degraded"`          // denials without a decision, since something had failed
+	Keyframes    int64            `json:"keyframes"`         // whose state was compared
+	First        *Difference      `json:"first,omitempty"`
+}
+
+// Difference is a value that does not come out again.
+type Difference struct {
+	ID       string `json:"id"`    // of the record
+	Field    string `json:"field"` // such as decision.risk.score
+	Recorded string `json:"recorded"`
+	Computed string `json:"computed"`
+}
+
+// String says what differs, in one line.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: %s is recorded as %s and comes out as %s", d.ID, d.Field, d.Recorded, d.Computed)
+}
+
+// Err returns an error unless every decision that can be compared came out the
+// same.
+func (r Report) Err() error {
+	switch {
+	case r.First != nil:
+		return fmt.Errorf("%d of %d decisions or states differ, first %s", r.Different, r.Decisions, r.First)
+	case len(r.Missing) > 0:
+		digests := slices.Sorted(maps.Keys(r.Missing))
+		return fmt.Errorf("%d policies are not in the store, such as %s: their decisions cannot be computed again", len(digests), digests[0])
+	}
+	return nil
+}
+
+// Replay folds records and decides again wherever one holds a decision. The
+// records of a chain come together, in order; several chains may follow each
+// other, and a chain may begin with a keyframe. policies finds a policy by its
+// digest, env is what decides now. An error means that the records could not be
+// read to the end; what differs is in the Report.
+func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*engine.Policy, error), env engine.Env) (Report, error) {
+	p := replay{env: env.Digest(), find: policies, known: map[string]*engine.Policy{}, history: engine.NewHistory()}
+	p.report.Missing = map[string]int64{}
+	for rec, err := range records {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = p.record(ctx, rec)
+		}
+		if err != nil {
+			return p.report, fmt.Errorf("replay: %w", err)
+		}
+	}
+	return p.report, nil
+}
+
+type replay struct {
+	report  Report
+	env     string
+	find    func(digest string) (*engine.Policy, error)
+	known   map[string]*engine.Policy // by digest; nil: not to be had
+	chain   string
+	history *engine.History
+	foreign bool // the state was folded by another version: nothing here can be compared
+}
+
+func (p *replay) record(ctx context.Context, rec *engine.Record) error {
+	p.report.Records++
+	if rec.Chain != p.chain {
+		p.chain, p.history, p.foreign = rec.Chain, engine.NewHistory(), false
+	}
+	if rec.Kind == engine.KindKeyframe {
+		if err := p.keyframe(rec); err != nil {
+			return err
+		}
+	}
+	switch {
+	case rec.Decision != nil:
+		p.report.Decisions++
+		if err := p.decision(ctx, rec); err != nil {
+			return err
+		}
+	case rec.Answer != nil && rec.Answer.Mode == engine.ModeDegraded:
+		p.report.Degraded++
+	}
+	p.history.Append(rec)
+	return nil
+}
+
+// keyframe compares the recorded state with the folded one, or takes it over
+// where the records before it are gone.
+func (p *replay) keyframe(rec *engine.Record) error {
+	if rec.State == nil {
+		p.differ(rec, "state", nil, p.history)
+		return nil
+	}
+	cut := p.foreign || p.history.Empty()
+	if p.foreign = rec.State.Fold != engine.FoldVersion; p.foreign {
+		return nil
+	}
+	if !cut {
+		p.report.Keyframes++
+		return p.compare(rec, field{"state", rec.State, p.history})
+	}
+	own, err := clone(rec.State)
+	if err == nil {
+		p.history = own
+	}
+	return err
+}
+
+// clone keeps folding from changing the caller's record.
+func clone(h *engine.History) (*engine.History, error) {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("copy state: %w", err)
+	}
+	own := engine.NewHistory()
+	if err := json.Unmarshal(raw, own); err != nil {
+		return nil, fmt.Errorf("copy state: %w", err)
+	}
+	return own, nil
+}
+
+func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
+	switch {
+	case rec.By == nil || rec.SHA == nil:
+		p.differ(rec, "by", rec.By, "a decision names its policy and its input")
+		return nil
+	case p.history.Empty():
+		p.differ(rec, "n", rec.N, "a chain begins with open or a keyframe")
+		return nil
+	case p.foreign || rec.By.Env != p.env:
+		p.report.Incomparable++
+		return nil
+	}
+	policy := p.policy(rec.By.Policy)
+	if policy == nil {
+		p.report.Missing[rec.By.Policy]++
+		return nil
+	}
+	v, err := policy.Review(ctx, rec, p.history)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.differ(rec, "decision", rec.Decision.Decision, "an error: "+err.Error())
+		return nil
+	}
+	before := p.report.Different
+	err = p.compare(rec,
+		field{"sha.state", rec.SHA.State, v.SHA.State}, field{"sha.input", rec.SHA.Input, v.SHA.Input},
+		field{"findings", orNone(rec.Findings), orNone(v.Findings)}, field{"decision", rec.Decision, v.Decision})
+	if err == nil && p.report.Different == before {
+		p.report.Same++
+	}
+	return err
+}
+
+func (p *replay) policy(digest string) *engine.Policy {
+	if known, asked := p.known[digest]; asked {
+		return known
+	}
+	policy, err := p.find(digest)
+	if err != nil {
+		policy = nil
+	}
+	p.known[digest] = policy
+	return policy
+}
+
+// orNone makes no findings and an empty list the same, as they are in a record.
+func orNone(f []engine.Finding) []engine.Finding {
+	if f == nil {
+		return []engine.Finding{}
+	}
+	return f
+}
+
+type field struct {
+	name               string
+	recorded, computed any
+}
+
+// compare counts one difference for the record, at the first field that
+// differs.
+func (p *replay) compare(rec *engine.Record, fields ...field) error {
+	for _, f := range fields {
+		recorded, err := engine.CanonicalOf(f.recorded)
+		if err != nil {
+			return fmt.Errorf("compare %s of %s: %w", f.name, rec.ID(), err)
+		}
+		computed, err := engine.CanonicalOf(f.computed)
+		if err != nil {
+			return fmt.Errorf("compare %s of %s: %w", f.name, rec.ID(), err)
+		}
+		if bytes.Equal(recorded, computed) {
+			continue
+		}
+		p.found(narrow(rec.ID(), f.name, recorded, computed))
+		return nil
+	}
+	return nil
+}
+
+func (p *replay) differ(rec *engine.Record, name string, recorded, computed any) {
+	p.found(Difference{ID: rec.ID(), Field: name, Recorded: show(recorded), Computed: show(computed)})
+}
+
+func (p *replay) found(d Difference) {
+	p.report.Different++
+	if p.report.First == nil {
+		p.report.First = &d
+	}
+}
+
+// narrow goes down to the first value that differs.
+func narrow(id, name string, recorded, computed []byte) Difference {
+	a, errA := engine.DecodeStrict(recorded)
+	b, errB := engine.DecodeStrict(computed)
+	if errA == nil && errB == nil {
+		name, a, b = descend(name, a, b)
+	}
+	return Difference{ID: id, Field: name, Recorded: show(a), Computed: show(b)}
+}
+
+func descend(name string, a, b any) (string, any, any) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			return name, a, b
+		}
+		keys := slices.Sorted(maps.Keys(x))
+		keys = append(keys, slices.Sorted(maps.Keys(y))...)
+		for _, k := range keys {
+			if !same(x[k], y[k]) {
+				return descend(name+"."+k, x[k], y[k])
+			}
+		}
+	case []any:
+		y, ok := b.([]any)
+		if !ok {
+			return name, a, b
+		}
+		for i := range x {
+			if i < len(y) && !same(x[i], y[i]) {
+				return descend(name+"."+strconv.Itoa(i), x[i], y[i])
+			}
+		}
+	}
+	return name, a, b
+}
+
+func same(a, b any) bool {
+	x, errA := engine.CanonicalOf(a)
+	y, errB := engine.CanonicalOf(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}
+
+// maxShown bounds a value in a message, in bytes.
+const maxShown = 200
+
+func show(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	b, err := engine.CanonicalOf(v)
+	if err != nil {
+		return err.Error()
+	}
+	if len(b) > maxShown {
+		return string(bytes.ToValidUTF8(b[:maxShown], nil)) + "…"
+	}
+	return string(b)
+}

@@ -1,0 +1,171 @@
+package simulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Session is a session to take through a policy.
+type Session struct {
+	ID     string
+	Events []engine.Event // in order; Event.Session is replaced by ID where that is set
+}
+
+// Action is what a policy makes of one tool call.
+type Action struct {
+	Session  string         `json:"session"`
+	Index    int            `json:"index"` // among the session's tool calls, from 0
+	Call     string         `json:"call,omitempty"`
+	Tool     string         `json:"tool"`
+	Decision engine.Verdict `json:"decision"` // what policy says
+	Enforced engine.Verdict `json:"enforced"` // what would be answered
+	Rules    []string       `json:"rules"`
+	Reason   string         `json:"reason,omitempty"`
+	Error    string         `json:"error,omitempty"` // why nothing could be decided: such a call is denied
+
+	Record *engine.Record `json:"-"` // as a live hook would have recorded it; nil where it could not be made
+}
+
+// Totals sums up actions.
+type Totals struct {
+	Actions   int                    `json:"actions"`
+	Decisions map[engine.Verdict]int `json:"decisions"` // every verdict, also those that did not come up
+	Enforced  map[engine.Verdict]int `json:"enforced"`
+	Errors    int                    `json:"errors"`
+}
+
+// Sum counts actions by verdict.
+func Sum(actions []Action) Totals {
+	t := Totals{Decisions: map[engine.Verdict]int{}, Enforced: map[engine.Verdict]int{}}
+	for _, v := range engine.Verdicts() {
+		t.Decisions[engine.Verdict(v)], t.Enforced[engine.Verdict(v)] = 0, 0
+	}
+	for _, a := range actions {
+		t.Actions++
+		t.Decisions[a.Decision]++
+		t.Enforced[a.Enforced]++
+		if a.Error != "" {
+			t.Errors++
+		}
+	}
+	return t
+}
+
+// Run takes a session through a policy, call by call, with the history folded
+// as in a live session, and returns its tool calls. An error means that the
+// context ended; a call that cannot be decided is an Action with an Error.
+func Run(ctx context.Context, s Session, c engine.Classifier, p *engine.Policy, env engine.Env) ([]Action, error) {
+	r := Start(s.ID, c, p, env)
+	actions := []Action{}
+	for _, e := range s.Events {
+		if err := ctx.Err(); err != nil {
+			return actions, fmt.Errorf("simulate session %s: %w", s.ID, err)
+		}
+		if a, happened := r.Next(ctx, e); happened && e.Phase == engine.PhasePre {
+			actions = append(actions, a)
+		}
+	}
+	return actions, nil
+}
+
+// Rehearsal is a session that is taken through a policy event by event. Nothing
+// of it is kept.
+type Rehearsal struct {
+	id       string
+	reviewer engine.Reviewer
+	chain    *chain
+	denied   map[string]bool // calls that the policy denied
+	calls    int
+}
+
+// Start begins a rehearsal of the session id; empty: the events' own.
+func Start(id string, c engine.Classifier, p *engine.Policy, env engine.Env) *Rehearsal {
+	log := &chain{id: chainID(id), history: engine.NewHistory()}
+	r := engine.Reviewer{
+		Policy:     func(string) (*engine.Policy, error) { return p, nil },
+		Classifier: c, Log: log, Env: env,
+		Now: func() int64 { return log.history.T }, // an event without a time happens when the one before it did
+	}
+	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
+}
+
+// Next takes the next event through the policy. The result of a call that the
+// policy denied does not happen: under this policy there would be none.
+func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happened bool) {
+	if r.id != "" {
+		e.Session = r.id
+	}
+	if e.Phase == engine.PhasePost && r.denied[e.Call] {
+		return Action{}, false
+	}
+	a = r.handle(ctx, e)
+	if e.Phase == engine.PhasePre {
+		a.Index = r.calls
+		r.calls++
+		r.denied[e.Call] = e.Call != "" && a.Enforced == engine.Block
+	}
+	return a, true
+}
+
+// handle reads from the chain what came of an event.
+func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
+	before := len(r.chain.records)
+	answer, err := r.reviewer.Handle(ctx, e)
+	a := Action{Session: e.Session, Call: e.Call, Tool: e.Tool, Decision: answer.Effect, Enforced: answer.Effect, Rules: []string{}}
+	if err != nil {
+		a.Error = err.Error()
+		return a
+	}
+	for _, rec := range r.chain.records[before:] {
+		if rec.Phase == e.Phase && rec.Answer != nil {
+			a.read(rec)
+		}
+	}
+	return a
+}
+
+func (a *Action) read(rec *engine.Record) {
+	a.Record, a.Enforced, a.Error = rec, rec.Answer.Effect, rec.Answer.Failure
+	if d := rec.Decision; d != nil {
+		a.Decision, a.Enforced, a.Rules, a.Reason = d.Decision, d.Enforced, d.RuleIDs(), d.Reason
+	}
+}
+
+// chain is an engine.Log of one session that is never written.
+type chain struct {
+	id      string
+	history *engine.History
+	records []*engine.Record
+}
+
+// chainID is made of the session's id: the same simulation gives the same ids.
+func chainID(session string) string {
+	sum := sha256.Sum256([]byte("simulated " + session))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Update implements engine.Log.
+func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(engine.Tail) error) error {
+	return fn(engine.Tail{History: c.history, Append: c.append, Read: c.read})
+}
+
+// Workspace implements engine.Log.
+func (c *chain) Workspace(engine.SessionKey) (string, error) { return c.history.Workspace, nil }
+
+func (c *chain) append(r *engine.Record) error {
+	r.V, r.N, r.Chain = engine.FormatVersion, c.history.N+1, c.id
+	c.history.Append(r)
+	c.records = append(c.records, r)
+	return nil
+}
+
+func (c *chain) read(n int64) (*engine.Record, error) {
+	if n < 1 || n > int64(len(c.records)) {
+		return nil, fmt.Errorf("record %d is not in the simulated chain", n)
+	}
+	return c.records[n-1], nil
+}
