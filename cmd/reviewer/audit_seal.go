@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) auditSealCommand() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "seal [ID…]",
+		Short: "Cover what is recorded so far, so that a cut or a rewrite shows",
+		Long: "Writes a seal into each chain and the ledger. Only seals that are kept on another\n" +
+			"machine (--to FILE, then move it) show a rewrite of everything; `audit verify\n" +
+			"--against FILE` compares.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := a.openStore()
+			if err != nil {
+				return err
+			}
+			sessions, err := a.chosen(store, args)
+			if err != nil {
+				return err
+			}
+			for _, s := range sessions {
+				seal, err := store.Seal(cmd.Context(), s.Key)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stdout, "%s sealed at %d: %s\n", s.Key.Session, seal.N, seal.Head)
+			}
+			if to == "" {
+				return nil
+			}
+			var b bytes.Buffer
+			if err := store.SealTo(cmd.Context(), &b); err != nil {
+				return err
+			}
+			return writeWhole(to, b.Bytes())
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "write all seals to this file as JSON lines")
+	return cmd
+}

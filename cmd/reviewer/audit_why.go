@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) auditWhyCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:   "why ID",
+		Short: "Explain one decision: what the call means, the scores, the rules that spoke",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := a.openStore()
+			if err != nil {
+				return err
+			}
+			r, err := store.Find(args[0])
+			if err != nil {
+				return err
+			}
+			return out.write(a, func(w io.Writer) error {
+				if out.format == "json" {
+					return writeJSON(w, r)
+				}
+				explain(w, a.paint(&out), r)
+				return nil
+			})
+		},
+	}
+	out.flags(cmd, "text", "json")
+	return cmd
+}
+
+// explain prints a record for a person who wants to know why.
+func explain(w io.Writer, p paint, r *engine.Record) {
+	word, what, _ := summary(r)
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), clock(r.T), p.verdict(word), oneLine(what, 400))
+	if r.Decision != nil {
+		explainDecision(w, p, r.Decision)
+	}
+	if r.Answer != nil && r.Answer.Failure != "" {
+		fmt.Fprintf(w, "\nNothing was decided, since something failed: %s\n", r.Answer.Failure)
+	}
+	if r.Action != nil {
+		explainAction(w, r.Action)
+	}
+	if r.By != nil {
+		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n", r.By.Policy, r.By.Env, r.Session)
+	}
+}
+
+func explainDecision(w io.Writer, p paint, d *engine.Decision) {
+	fmt.Fprintf(w, "\nPolicy says %s", p.verdict(string(d.Decision)))
+	if d.Enforced != d.Decision {
+		fmt.Fprintf(w, ", answered %s since it only observes", p.verdict(string(d.Enforced)))
+	}
+	fmt.Fprintf(w, ", confidence %.2f", d.Confidence)
+	if d.Explanation != "" {
+		fmt.Fprintf(w, " (%s)", d.Explanation)
+	}
+	fmt.Fprintln(w, ".")
+	for _, reason := range d.Reasons {
+		fmt.Fprintf(w, "  - %s\n", oneLine(reason, 300))
+	}
+	for _, r := range d.Rules {
+		fmt.Fprintf(w, "  rule %s: %s, %s%s\n", r.ID, p.verdict(string(r.Decision)), r.Severity, softened(r))
+	}
+	for _, e := range d.Errors {
+		fmt.Fprintf(w, "  %s rule %s: %s\n", p.verdict("fail"), e.Rule, oneLine(e.Message, 300))
+	}
+	if d.Risk != nil {
+		fmt.Fprintf(w, "  risk %.4g (%s): %s\n", d.Risk.Score, d.Risk.Level, strings.Join(d.Risk.Factors, ", "))
+	}
+	if d.Rationality != nil {
+		fmt.Fprintf(w, "  rationality %.4g (%s):", d.Rationality.Score, d.Rationality.Level)
+		for _, c := range slices.Sorted(maps.Keys(d.Rationality.Components)) {
+			fmt.Fprintf(w, " %s %.4g", c, d.Rationality.Components[c])
+		}
+		fmt.Fprintln(w)
+	}
+	for _, alt := range d.Alternatives {
+		fmt.Fprintf(w, "  safer: %s\n", oneLine(alt, 300))
+	}
+}
+
+func softened(r engine.RuleResult) string {
+	if r.Enforcement == "" {
+		return ""
+	}
+	return " (" + r.Enforcement + ")"
+}
+
+func explainAction(w io.Writer, act *engine.Action) {
+	fmt.Fprintf(w, "\nWhat the call means: %s", act.Name)
+	for _, t := range act.Types {
+		fmt.Fprintf(w, ", %s", t)
+	}
+	fmt.Fprintln(w)
+	for _, e := range act.Effects {
+		fmt.Fprintf(w, "  %s %s %s%s\n", e.Kind, e.Verb, oneLine(nameOf(e), 120), traits(e))
+	}
+	for _, s := range act.Signals {
+		fmt.Fprintf(w, "  signal %s\n", s)
+	}
+	for _, o := range act.Opaque {
+		fmt.Fprintf(w, "  not understood: %s %s\n", o.Reason, oneLine(o.Where, 120))
+	}
+}
+
+func nameOf(e engine.Effect) string {
+	switch {
+	case e.Target == "":
+		return "(not known beforehand)"
+	case e.Certainty == engine.CertaintyPrefix:
+		return e.Target + "… (the rest is not known beforehand)"
+	}
+	return e.Target
+}
+
+func traits(e engine.Effect) string {
+	var words []string
+	for word, holds := range map[string]bool{
+		"recursive": e.Recursive, "forced": e.Forced, "privileged": e.Privileged, "egress": e.Egress,
+		"persistent": e.Persistence, "this machine": e.Loopback,
+	} {
+		if holds {
+			words = append(words, word)
+		}
+	}
+	for _, word := range []string{string(e.Location), string(e.Class), e.Git, string(e.Reversibility)} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	slices.Sort(words)
+	return " [" + strings.Join(words, ", ") + "]"
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Prove that a denial denies, and look for ways around reviewer",
+		Long: "Looks at the state directory, the policy, all layers of the agent's settings as they\n" +
+			"hold in this folder, and the client's version; starts the installed hook as the\n" +
+			"client would and checks that its denial is one. Exit code 2 where something fails.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e := &examination{p: a.paint(&output{}), a: a}
+			e.state(cmd.Context())
+			e.policy(cmd.Context())
+			e.client(cmd.Context())
+			e.settings(cmd.Context())
+			if e.failed > 0 {
+				return findings("%d of %d checks failed", e.failed, e.checks)
+			}
+			return nil
+		},
+	}
+}
+
+// examination prints checks as it goes and counts what failed.
+type examination struct {
+	a       *app
+	p       paint
+	checks  int
+	failed  int
+	home    string
+	version string
+}
+
+func (e *examination) say(word, what string, args ...any) {
+	e.checks++
+	if word == "fail" {
+		e.failed++
+	}
+	fmt.Fprintf(e.a.stdout, "%s %s\n", e.p.verdict(pad(word, 5)), fmt.Sprintf(what, args...))
+}
+
+// check prints ok with what, or fail with the error.
+func (e *examination) check(err error, what string, args ...any) bool {
+	if err != nil {
+		e.say("fail", "%v", err)
+		return false
+	}
+	e.say("ok", what, args...)
+	return true
+}
+
+func (e *examination) state(ctx context.Context) {
+	store, err := e.a.openStore()
+	if err == nil {
+		e.home = store.Dir
+		_, err = store.MAC()
+	}
+	if !e.check(err, "state directory %s", e.home) {
+		return
+	}
+	e.check(store.Note(ctx, engine.Note{What: "doctor"}), "the log can be written")
+	sessions, err := store.Sessions()
+	if err != nil {
+		e.say("fail", "sessions: %v", err)
+		return
+	}
+	e.sessions(sessions)
+}
+
+func (e *examination) sessions(sessions []audit.Session) {
+	var bytes int64
+	for _, s := range sessions {
+		bytes += s.Bytes
+		if s.Err != nil {
+			e.say("fail", "session %s cannot be read, so its calls are denied: %v", s.Key.Session, s.Err)
+		}
+	}
+	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, int64(audit.DefaultBudgetBytes)>>20)
+}
+
+func (e *examination) policy(ctx context.Context) {
+	here, err := os.Getwd()
+	if err != nil {
+		e.say("fail", "find the working directory: %v", err)
+		return
+	}
+	eff, err := effectivePolicy(e.home, here)
+	if err != nil {
+		e.say("fail", "policy, so every call is denied: %v", err)
+		return
+	}
+	host, err := cel.Compile(conditions(eff.Rules()))
+	if err == nil {
+		for _, problem := range host.Check() {
+			e.say("fail", "policy: %v", problem)
+		}
+		_, err = rego.Compile(ctx, eff.Modules(), eff.Data)
+	}
+	mode, _ := eff.Settings["enforcement"].(string)
+	if !e.check(err, "policy %.12s… with %d rules in %d layers, enforcement: %s", eff.Digest, len(eff.Rules()), len(eff.Layers), mode) {
+		return
+	}
+	if mode != "enforce" {
+		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
+	}
+}
+
+func (e *examination) client(ctx context.Context) {
+	e.version = clientVersion(ctx)
+	switch {
+	case e.version == "":
+		e.say("warn", "no claude on PATH: its version could not be looked at")
+	case !harness.ExecForm(e.version):
+		e.say("fail", "client %s ignores onFailure (2.1.295 or later obeys it): a hook that is killed lets the call run", e.version)
+	default:
+		e.say("ok", "client %s", e.version)
+	}
+}
+
+func (e *examination) settings(ctx context.Context) {
+	places, err := e.a.places()
+	if err != nil {
+		e.say("fail", "%v", err)
+		return
+	}
+	var own []harness.OwnHook
+	var managed bool
+	for _, l := range harness.SettingsLayers(places) {
+		for _, path := range filesOf(l) {
+			found, ok := e.layer(l, path)
+			own = append(own, found...)
+			managed = managed || ok && l.Name == harness.LayerManaged && len(found) > 0
+		}
+	}
+	e.installed(ctx, own, managed)
+}
+
+func filesOf(l harness.Layer) []string {
+	if !l.Dir {
+		return []string{l.Path}
+	}
+	files, err := filepath.Glob(filepath.Join(l.Path, "*.json"))
+	if err != nil {
+		return nil // only a bad pattern is an error, and this is none
+	}
+	return files
+}
+
+// layer looks at one settings file and returns reviewer's entries in it.
+func (e *examination) layer(l harness.Layer, path string) ([]harness.OwnHook, bool) {
+	raw, err := readOptional(path)
+	if err != nil {
+		e.say("fail", "%s settings: %v", l.Name, err)
+		return nil, false
+	}
+	if raw == nil {
+		return nil, false
+	}
+	f := harness.Inspect(raw, e.version)
+	if f.Problem != "" {
+		e.say("fail", "%s: the client ignores the whole file: %s", path, f.Problem)
+		return nil, false
+	}
+	if f.DisableAllHooks {
+		e.say("fail", "%s: disableAllHooks switches reviewer off here; remove it, or install with --managed", path)
+	}
+	for _, v := range f.Env {
+		e.say("warn", "%s: env %s reaches the hook: %s", path, v.Name, v.Why)
+	}
+	for _, h := range f.Foreign {
+		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, oneLine(h.What, 60))
+	}
+	for _, h := range f.Own {
+		for _, problem := range h.Problems {
+			e.say("fail", "%s: %s: %s", path, h.Event, problem)
+		}
+	}
+	return f.Own, true
+}
+
+func (e *examination) installed(ctx context.Context, own []harness.OwnHook, managed bool) {
+	gates := 0
+	for _, h := range own {
+		if h.Event != "PreToolUse" {
+			continue
+		}
+		gates++
+		if err := proveDenial(ctx, h); err != nil {
+			e.say("fail", "the installed hook does not deny: %v", err)
+		} else {
+			e.say("ok", "the installed hook %s denies what it cannot read", h.Program)
+		}
+		if h.Home != e.home && e.home != "" {
+			e.say("warn", "the installed hook keeps its state in %s, not in %s", h.Home, e.home)
+		}
+	}
+	switch {
+	case gates == 0:
+		e.say("fail", "reviewer is not installed for this folder: `reviewer install claude-code`")
+	case !managed:
+		e.say("warn", "advisory: a repository can switch reviewer off with disableAllHooks; --managed settings cannot be switched off")
+	}
+}
+
+// proveDenial starts the hook as the client does, with input that nobody can
+// read, and applies the client's rules to what comes back: a denial is exit
+// status 2, or the JSON that says so on a line of its own.
+func proveDenial(ctx context.Context, h harness.OwnHook) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	args := []string{"hook", harness.ClaudeCode, h.Event}
+	if h.Home != "" {
+		args = append(args, "--home", h.Home)
+	}
+	cmd := exec.CommandContext(ctx, h.Program, args...)
+	cmd.Stdin = strings.NewReader("{}")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return err
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitFindings {
+		return fmt.Errorf("%s ended with exit status %d, and the client takes only 2 for a denial", h.Program, code)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(out.Bytes()), []byte("{")) || !bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)) {
+		return fmt.Errorf("%s printed no denial that the client understands", h.Program)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/spf13/cobra"
+)
+
+// margin is what a hook keeps of the time that the agent gives it: enough to
+// say no, since a call runs when the agent's own time-out passes.
+const margin = 2 * time.Second
+
+func (a *app) hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook AGENT [EVENT]",
+		Short: "Review one event of an agent: what the agent's hooks call",
+		Long: "Reads one event on standard input and answers in the agent's dialect. EVENT is\n" +
+			"in the command line, since input that cannot be read has no name of its own;\n" +
+			"without it, unreadable input counts as a tool call and is denied.",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, ok := harness.Find(args[0])
+			if !ok {
+				return fmt.Errorf("unknown agent %q; expected one of %s", args[0], strings.Join(harness.Names(), ", "))
+			}
+			event := ""
+			if len(args) == 2 {
+				event = args[1]
+			}
+			return a.hook(cmd.Context(), h, event)
+		},
+	}
+}
+
+// reply is what goes back to the agent.
+type reply struct {
+	stdout []byte
+	stderr string
+	exit   int
+}
+
+func (a *app) send(r reply) error {
+	if _, err := a.stdout.Write(r.stdout); err != nil {
+		return &exitError{exitFindings, nil} // 2: a denial that nobody can read is still one
+	}
+	if r.stderr != "" {
+		fmt.Fprintln(a.stderr, strings.TrimSpace(r.stderr))
+	}
+	if r.exit != exitOK {
+		return &exitError{r.exit, nil}
+	}
+	return nil
+}
+
+// hookFailed answers when the command line itself is wrong, or reports the
+// exit code of an answer that was already given.
+func (a *app) hookFailed(args []string, err error) int {
+	if e, ok := err.(*exitError); ok {
+		return e.code
+	}
+	event := ""
+	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+		event = args[1]
+	}
+	h := harness.Harnesses()[0]
+	var r reply
+	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+err.Error())
+	if e, ok := a.send(r).(*exitError); ok {
+		return e.code
+	}
+	return r.exit
+}
+
+// hook answers within the agent's time-out, whatever happens: a review that
+// hangs or panics is a failure like any other.
+func (a *app) hook(ctx context.Context, h harness.Harness, event string) error {
+	start := time.Now()
+	limit := h.Timeout(event) - margin
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan reply, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- failure(h, event, fmt.Sprintf("it failed inside (%T); please report it", p))
+				a.keepTrace(debug.Stack())
+			}
+		}()
+		done <- a.answer(ctx, h, event, start)
+	}()
+	select {
+	case r := <-done:
+		return a.send(r)
+	case <-ctx.Done():
+		return a.send(failure(h, event, fmt.Sprintf("it took longer than %s", limit)))
+	}
+}
+
+func failure(h harness.Harness, event, text string) reply {
+	var r reply
+	r.stdout, r.stderr, r.exit = h.Failure(event, text)
+	return r
+}
+
+// keepTrace writes where a panic came from: places in our code, no values.
+func (a *app) keepTrace(stack []byte) {
+	home, err := a.stateHome()
+	if err != nil {
+		return
+	}
+	_ = os.WriteFile(filepath.Join(home, "crash.txt"), stack, 0o600) // best effort: the denial is already given
+}
+
+func (a *app) answer(ctx context.Context, h harness.Harness, event string, start time.Time) reply {
+	raw, err := io.ReadAll(io.LimitReader(a.stdin, harness.MaxInput+1))
+	if err != nil {
+		return failure(h, event, "its input could not be read: "+err.Error())
+	}
+	store, err := a.openStore()
+	if err != nil {
+		return failure(h, event, err.Error())
+	}
+	e, err := h.Decode(event, raw, a.env(h.Project))
+	if err != nil {
+		a.noteUndecodable(ctx, store, raw, err)
+		return failure(h, e.Name, err.Error()) // the stricter of the two names, where they differ
+	}
+	r, err := a.reviewer(ctx, store)
+	if err != nil {
+		return failure(h, e.Name, err.Error())
+	}
+	r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+	answer, _ := r.Handle(ctx, e) // the answer says what failed
+	var out reply
+	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
+	return out
+}
+
+// noteUndecodable leaves a trace of input that nobody could read, without its
+// contents.
+func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byte, cause error) {
+	sum := sha256.Sum256(raw)
+	// The denial is given whether or not this can be written.
+	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, sha256 %s: %.200s", len(raw), hex.EncodeToString(sum[:8]), cause)})
+}
+
+// reviewer wires a live review: this machine's files, the log, the policy.
+func (a *app) reviewer(ctx context.Context, store *audit.Store) (*engine.Reviewer, error) {
+	mac, err := store.MAC()
+	if err != nil {
+		return nil, err
+	}
+	world, err := a.world(store.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &classify.Classifier{World: world, MAC: mac}
+	return &engine.Reviewer{
+		Policy:     func(workspace string) (*engine.Policy, error) { return a.activePolicy(ctx, workspace) },
+		Classifier: c,
+		Log:        store,
+		Env:        environment(),
+		Now:        func() int64 { return time.Now().UnixMilli() },
+		Mask:       c.Mask,
+	}, nil
+}
+
+// world is this machine, with what belongs to reviewer itself marked.
+func (a *app) world(home string) (classify.World, error) {
+	user, err := a.userHome()
+	if err != nil {
+		return classify.World{}, err
+	}
+	guard := []string{home, organisationDir()}
+	if program, err := os.Executable(); err == nil {
+		guard = append(guard, program)
+	}
+	return classify.LocalWorld(user, a.env("TMPDIR"), guard), nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"golang.org/x/term"
+)
+
+// process is one row of the process table.
+type process struct {
+	pid, parent int
+	command     string // the whole command line
+}
+
+// scene is what tells a person from an agent: the check takes it as a value, so
+// that tests can give any.
+type scene struct {
+	terminal  bool
+	agentEnv  string // a variable that agents set for what they run; empty: not set
+	ancestors []process
+}
+
+// requirePerson refuses what only a person may decide to anything that runs
+// below an agent or without a terminal. The agent runs as the same user, so
+// this is a hurdle and leaves a trace; it is no wall.
+func (s scene) requirePerson(what string, agents []string) error {
+	if s.agentEnv != "" {
+		return fmt.Errorf("%s is for a person: this runs inside an agent (%s is set)", what, s.agentEnv)
+	}
+	for _, p := range s.ancestors {
+		if name := agentName(p.command, agents); name != "" {
+			return fmt.Errorf("%s is for a person: this runs below the agent %s (process %d)", what, name, p.pid)
+		}
+	}
+	if !s.terminal {
+		return fmt.Errorf("%s is for a person: run it in a terminal, not in a pipe or script", what)
+	}
+	return nil
+}
+
+// agentName finds an agent in a command line: the program, or the script that
+// an interpreter runs.
+func agentName(command string, agents []string) string {
+	words := strings.Fields(command)
+	for _, w := range words[:min(2, len(words))] {
+		base := strings.TrimSuffix(filepath.Base(w), ".js")
+		if slices.Contains(agents, base) {
+			return base
+		}
+		for _, part := range strings.Split(w, "/") {
+			if slices.Contains(agents, part) {
+				return part
+			}
+		}
+	}
+	return ""
+}
+
+// person returns an error unless a person is at work, and who.
+func (a *app) person(what string) (string, error) {
+	s := scene{terminal: a.terminal(), ancestors: ancestors(os.Getpid())}
+	var agents []string
+	for _, h := range harness.Harnesses() {
+		agents = append(agents, h.Programs...)
+		if h.Marker != "" && a.env(h.Marker) != "" {
+			s.agentEnv = h.Marker
+		}
+	}
+	if err := s.requirePerson(what, agents); err != nil {
+		return "", err
+	}
+	return userName(), nil
+}
+
+func (a *app) terminal() bool {
+	f, ok := a.stdin.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return "uid " + strconv.Itoa(os.Getuid())
+	}
+	return u.Username
+}
+
+// ancestors lists the processes above one, the nearest first.
+func ancestors(pid int) []process {
+	table, err := processTable()
+	if err != nil {
+		return nil
+	}
+	var list []process
+	for p, ok := table[pid]; ok && len(list) < 64; p, ok = table[p.parent] {
+		if p.pid != pid {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func processTable() (map[int]process, error) {
+	if runtime.GOOS == "linux" {
+		return procTable()
+	}
+	out, err := exec.Command("/bin/ps", "-axo", "pid=,ppid=,command=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	table := map[int]process{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(f[0])
+		parent, err2 := strconv.Atoi(f[1])
+		if errors.Join(err1, err2) == nil {
+			table[pid] = process{pid, parent, strings.Join(f[2:], " ")}
+		}
+	}
+	return table, nil
+}
+
+// procTable reads /proc. A process that ends meanwhile is left out.
+func procTable() (map[int]process, error) {
+	dirs, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	table := map[int]process{}
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		stat, err1 := os.ReadFile("/proc/" + d.Name() + "/stat")
+		line, err2 := os.ReadFile("/proc/" + d.Name() + "/cmdline")
+		// The name in brackets may hold anything; what follows its end does not.
+		_, after, ok := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), ") ")
+		f := strings.Fields(after)
+		if errors.Join(err1, err2) != nil || !ok || len(f) < 2 {
+			continue
+		}
+		parent, err := strconv.Atoi(f[1])
+		if err == nil {
+			table[pid] = process{pid, parent, strings.ReplaceAll(string(line), "\x00", " ")}
+		}
+	}
+	return table, nil
+}

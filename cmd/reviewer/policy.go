@@ -1,0 +1,13 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) policyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Work with policy: show what is active, simulate a change",
+		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
+	}
+	cmd.AddCommand(a.policyShowCommand(), a.policySimulateCommand())
+	return cmd
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) policyShowCommand() *cobra.Command {
+	var dir string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the policy that is active here: layers, settings that a layer changed, rules",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			e, err := a.shownPolicy(dir)
+			if err != nil {
+				return err
+			}
+			return out.write(a, func(w io.Writer) error { return a.showPolicy(w, &out, e) })
+		},
+	}
+	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")
+	out.flags(cmd, "table", "json")
+	return cmd
+}
+
+func (a *app) shownPolicy(dir string) (*bundles.Effective, error) {
+	if dir != "" {
+		layers, err := layersFrom(dir)
+		if err != nil {
+			return nil, err
+		}
+		return bundles.Assemble(layers...)
+	}
+	home, err := a.stateHome()
+	if err != nil {
+		return nil, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	return effectivePolicy(home, here)
+}
+
+// policyDocument is what show prints as JSON.
+type policyDocument struct {
+	Digest   string            `json:"digest"`
+	Config   string            `json:"config"`
+	Layers   []layerDocument   `json:"layers"`
+	Changed  map[string]string `json:"changed"` // setting -> layer that changed it
+	Settings any               `json:"settings"`
+	Rules    []bundles.Rule    `json:"rules"`
+}
+
+type layerDocument struct {
+	Layer   string `json:"layer"`
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Digest  string `json:"digest"`
+}
+
+func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
+	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules()}
+	for _, l := range e.Layers {
+		m := l.Manifest.Metadata
+		doc.Layers = append(doc.Layers, layerDocument{l.Layer, m.Name, m.Version, l.Digest})
+	}
+	if out.format == "json" {
+		return writeJSON(w, doc)
+	}
+	p := a.paint(out)
+	fmt.Fprintf(w, "policy %s\n", e.Digest)
+	for _, l := range doc.Layers {
+		fmt.Fprintf(w, "  %s %s %s %s\n", pad(l.Layer, 12), pad(l.Name, 18), pad(l.Version, 8), p.faint(l.Digest))
+	}
+	for _, key := range slices.Sorted(maps.Keys(doc.Changed)) {
+		fmt.Fprintf(w, "  %s is set by the %s layer\n", key, doc.Changed[key])
+	}
+	fmt.Fprintf(w, "\n%s %s %s %s\n", pad("RULE", 24), pad("DECISION", 9), pad("SEVERITY", 9), "TITLE")
+	for _, r := range doc.Rules {
+		verdict := string(r.Decision)
+		if verdict == "" {
+			verdict = "finding"
+		}
+		fmt.Fprintf(w, "%s %s %s %s\n", pad(r.ID, 24), p.verdict(pad(verdict, 9)), pad(string(r.Severity), 9), r.Title)
+	}
+	return nil
+}

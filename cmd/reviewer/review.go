@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) reviewCommand() *cobra.Command {
+	var policy string
+	cmd := &cobra.Command{
+		Use:   "review",
+		Short: "Decide about events from standard input, without recording anything",
+		Long: "Reads JSON documents on standard input, each a hook input of Claude Code or an\n" +
+			"event of reviewer ({id, session, tool, args, cwd, …}), and writes one decision\n" +
+			"per line in the same order. A document that names a session is reviewed in the\n" +
+			"light of the documents before it in that session; any other in a fresh one.\n" +
+			"Nothing is written to disk. A document that cannot be read is blocked.",
+		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.review(cmd.Context(), policy)
+		},
+	}
+	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy (default: the one that is active here)")
+	return cmd
+}
+
+// reviewed is one line of the result.
+type reviewed struct {
+	ID       string           `json:"id"`
+	Decision engine.Verdict   `json:"decision"`
+	Enforced engine.Verdict   `json:"enforced"`
+	Rules    []string         `json:"rules"`
+	Reason   string           `json:"reason,omitempty"`
+	Error    string           `json:"error,omitempty"`
+	Detail   *engine.Decision `json:"detail,omitempty"`
+	Action   *engine.Action   `json:"action,omitempty"`
+}
+
+func (a *app) review(ctx context.Context, dir string) error {
+	desk, err := a.newDesk(ctx, dir)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(a.stdout)
+	var bad int
+	for doc, err := range documents(bufio.NewReaderSize(a.stdin, 1<<16)) {
+		line := desk.review(ctx, doc, err)
+		if line.Error != "" {
+			bad++
+		}
+		if err := errors.Join(writeLine(out, line), out.Flush()); err != nil {
+			return fmt.Errorf("write decision: %w", err)
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d documents could not be reviewed and are blocked; their lines say why", bad)
+	}
+	return nil
+}
+
+// desk reviews documents in memory.
+type desk struct {
+	harness    harness.Harness
+	classifier *classify.Classifier
+	policy     *engine.Policy
+	sessions   map[string]*simulate.Rehearsal
+	n          int
+}
+
+func (a *app) newDesk(ctx context.Context, dir string) (*desk, error) {
+	home, err := a.stateHome()
+	if err != nil {
+		return nil, err
+	}
+	world, err := a.world(home)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := a.choosePolicy(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	mac, err := passingMAC()
+	if err != nil {
+		return nil, err
+	}
+	return &desk{
+		harness:    harness.Harnesses()[0],
+		classifier: &classify.Classifier{World: world, MAC: mac},
+		policy:     policy,
+		sessions:   map[string]*simulate.Rehearsal{},
+	}, nil
+}
+
+// choosePolicy returns the policy of a folder, or the active one without
+// keeping anything on disk.
+func (a *app) choosePolicy(ctx context.Context, dir string) (*engine.Policy, error) {
+	if dir != "" {
+		return policyFrom(ctx, dir)
+	}
+	home, err := a.stateHome()
+	if err != nil {
+		return nil, err
+	}
+	e, err := effectivePolicy(home, "")
+	if err != nil {
+		return nil, err
+	}
+	return compile(ctx, e)
+}
+
+// passingMAC is a keyed digest for one process: its key is never written.
+func passingMAC() (func([]byte) string, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	return func(b []byte) string {
+		h := hmac.New(sha256.New, key)
+		h.Write(b)
+		return hex.EncodeToString(h.Sum(nil))
+	}, nil
+}
+
+func (d *desk) review(ctx context.Context, doc []byte, err error) reviewed {
+	d.n++
+	id := idOf(doc, d.n)
+	var e engine.Event
+	named := false
+	if err == nil {
+		e, named, err = d.decode(doc)
+	}
+	if err != nil {
+		text := d.classifier.Mask(err.Error())
+		return reviewed{ID: id, Decision: engine.Block, Enforced: engine.Block, Rules: []string{}, Reason: "the document could not be read", Error: text}
+	}
+	r := d.session(e, named)
+	action, happened := r.Next(ctx, e)
+	line := reviewed{ID: id, Decision: action.Decision, Enforced: action.Enforced, Rules: action.Rules, Reason: action.Reason, Error: action.Error}
+	if !happened {
+		line.Decision, line.Enforced, line.Rules = engine.Allow, engine.Allow, []string{}
+		line.Reason = "nothing to decide: the call before it was denied"
+	}
+	if action.Record != nil {
+		line.Detail, line.Action = action.Record.Decision, action.Record.Action
+	}
+	return line
+}
+
+func (d *desk) session(e engine.Event, named bool) *simulate.Rehearsal {
+	if !named {
+		return simulate.Start("review-"+strconv.Itoa(d.n), d.classifier, d.policy, environment())
+	}
+	r := d.sessions[e.Session]
+	if r == nil {
+		r = simulate.Start(e.Session, d.classifier, d.policy, environment())
+		d.sessions[e.Session] = r
+	}
+	return r
+}
+
+// decode reads a hook input or an event of ours. named says whether the
+// document names its session.
+func (d *desk) decode(doc []byte) (e engine.Event, named bool, err error) {
+	var head struct {
+		Hook    string `json:"hook_event_name"`
+		Session string `json:"session_id"`
+	}
+	if json.Unmarshal(doc, &head) == nil && head.Hook != "" {
+		e, err = d.harness.Decode(head.Hook, complete(doc, d.n), "")
+		return e, head.Session != "", err
+	}
+	e, err = decodeEvent(doc, d.n)
+	return e, e.Session != "", err
+}
+
+// complete gives a hook input the ids that a live one has, where it has none:
+// a document written by hand need not invent them.
+func complete(doc []byte, n int) []byte {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(doc, &m) != nil {
+		return doc
+	}
+	missing := map[string]string{"session_id": "review-" + strconv.Itoa(n), "tool_use_id": "call-" + strconv.Itoa(n)}
+	var add []byte
+	for _, key := range []string{"session_id", "tool_use_id"} {
+		if _, there := m[key]; !there {
+			add = fmt.Appendf(add, ",%q:%q", key, missing[key])
+		}
+	}
+	end := bytes.LastIndexByte(doc, '}')
+	if len(add) == 0 || end < 0 || len(m) == 0 {
+		return doc
+	}
+	return append(append(bytes.Clone(doc[:end]), add...), '}')
+}
+
+// idOf returns the document's own id, or its number.
+func idOf(doc []byte, n int) string {
+	var head struct {
+		ToolUse string `json:"tool_use_id"`
+		ID      any    `json:"id"`
+	}
+	_ = json.Unmarshal(doc, &head) // what has no id that can be read gets its number
+	switch {
+	case head.ToolUse != "":
+		return head.ToolUse
+	case head.ID != nil:
+		return fmt.Sprint(head.ID)
+	}
+	return strconv.Itoa(n)
+}
+
+// documents splits a stream into JSON documents. After one that is no JSON it
+// goes on with the next line, so that one bad document costs itself only.
+func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
+	return func(yield func([]byte, error) bool) {
+		for {
+			line, err := r.ReadBytes('\n')
+			doc := bytes.TrimSpace(line)
+			for len(doc) > 0 && err == nil && unfinished(doc) {
+				var more []byte
+				more, err = r.ReadBytes('\n')
+				doc = append(append(doc, '\n'), bytes.TrimRight(more, "\r\n")...)
+			}
+			if len(doc) > 0 && !yieldAll(doc, yield) {
+				return
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// unfinished says whether a document goes on in the next line.
+func unfinished(doc []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	for {
+		var v json.RawMessage
+		err := d.Decode(&v)
+		if err != nil {
+			return errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
+}
+
+// yieldAll yields each document of a text that may hold several.
+func yieldAll(doc []byte, yield func([]byte, error) bool) bool {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	for {
+		var v json.RawMessage
+		err := d.Decode(&v)
+		if err == io.EOF {
+			return true
+		}
+		if err != nil {
+			return yield(doc, fmt.Errorf("not a JSON document: %w", err))
+		}
+		if !yield(bytes.Clone(v), nil) {
+			return false
+		}
+	}
+}
