@@ -30,13 +30,13 @@ func (h *History) fixedSize() int {
 	for _, a := range h.Agents {
 		n += 70 + len(a.Name) + countsSize(a.Errors)
 	}
-	return n + sum(h.Paths, pathEntry.size) + sum(h.Calls, callEntry.size) + sum(h.Denials, denial.size)
+	return n + sum(h.Paths, (*pathEntry).size) + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size)
 }
 
-func sum[T any](entries []T, size func(T) int) int {
+func sum[T any](entries []T, size func(*T) int) int {
 	n := 0
-	for _, e := range entries {
-		n += size(e)
+	for i := range entries {
+		n += size(&entries[i])
 	}
 	return n
 }
@@ -52,13 +52,13 @@ func countsSize(m map[string]int64) int {
 // The sizes of entries are what they take in JSON, or a few bytes more; their
 // texts are plain.
 
-func (p pathEntry) size() int { return len(p.Key) + len(p.State) + 30 + digits(p.N) }
+func (p *pathEntry) size() int { return len(p.Key) + len(p.State) + 30 + digits(p.N) }
 
-func (d denial) size() int {
+func (d *denial) size() int {
 	return len(d.Print) + text(d.Kind) + text(d.Target) + 15 + digits(d.N)
 }
 
-func (c callEntry) size() int {
+func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
 		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(string(c.Outcome))
 	if len(c.Creates) > 0 {
@@ -70,7 +70,7 @@ func (c callEntry) size() int {
 	return n
 }
 
-func (p past) size() int {
+func (p *past) size() int {
 	n := digits(p.N) + digits(p.T) + 30 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
 		text(p.Result) + text(p.Error) + text(string(p.Outcome))
 	for _, t := range p.Types {
@@ -94,20 +94,22 @@ func number(n int64) int {
 	return digits(n) + 8
 }
 
+// digits is at least the number of digits; times have 13 until the year 2286.
 func digits(n int64) int {
-	d := 1
-	for ; n > 9 || n < -9; n /= 10 {
-		d++
+	switch {
+	case n < 0 || n >= 1e13:
+		return 20
+	case n >= 1e6:
+		return 13
+	case n >= 1e4:
+		return 6
 	}
-	if n < 0 {
-		d++
-	}
-	return d
+	return 4
 }
 
 // boundPaths forgets the oldest of the milder entries first.
 func (h *History) boundPaths() {
-	size := sum(h.Paths, pathEntry.size)
+	size := sum(h.Paths, (*pathEntry).size)
 	for len(h.Paths) > maxLedger || size > ledgerBytes {
 		i := h.mildestPath()
 		size -= h.Paths[i].size()
@@ -127,7 +129,7 @@ func (h *History) mildestPath() int {
 // boundCalls first forgets what the oldest calls would create, since that only
 // makes policy milder; then calls whose fate is known; then the oldest.
 func (h *History) boundCalls() {
-	size := sum(h.Calls, callEntry.size)
+	size := sum(h.Calls, (*callEntry).size)
 	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
 		size -= h.Calls[i].size()
 		h.Calls[i].Creates = nil
@@ -165,7 +167,7 @@ func (h *History) boundRings(bytes int) {
 	entries := 0
 	for _, a := range h.Agents {
 		entries += len(a.Ring)
-		bytes -= sum(a.Ring, past.size)
+		bytes -= sum(a.Ring, (*past).size)
 	}
 	for ; entries > 0 && (entries > ringTotal || bytes < 0); entries-- {
 		longest := slices.MaxFunc(h.Agents, func(a, b *agentHistory) int { return len(a.Ring) - len(b.Ring) })

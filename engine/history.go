@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"encoding/json"
-	"errors"
-)
+import "errors"
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
@@ -155,25 +152,19 @@ func NewHistory() *History {
 	}
 }
 
-// UnmarshalJSON reads a state. It refuses what no fold produces and would not
-// stand: a history is read from files that others may have written to.
-func (h *History) UnmarshalJSON(b []byte) error {
-	type plain History
-	read := plain(*NewHistory())
-	if err := json.Unmarshal(b, &read); err != nil {
-		return err
-	}
-	for _, m := range []*map[string]int64{&read.ByType, &read.ByVerdict, &read.ByTool, &read.Labels} {
+// Check mends and refuses what no fold produces and would not stand: a history
+// is read from files that others may have written to.
+func (h *History) Check() error {
+	for _, m := range []*map[string]int64{&h.ByType, &h.ByVerdict, &h.ByTool, &h.Labels} {
 		if *m == nil {
 			*m = map[string]int64{}
 		}
 	}
-	for _, a := range read.Agents {
+	for _, a := range h.Agents {
 		if a == nil || a.Errors == nil {
-			return errors.New("read history: an agent without its counts")
+			return errors.New("history holds an agent without its counts")
 		}
 	}
-	*h = History(read)
 	return nil
 }
 

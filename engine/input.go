@@ -128,17 +128,5 @@ func emptyAction() Action {
 	}
 }
 
-// digests returns sha.input and sha.state of an input.
-func (in *Input) digests() (input, state string, err error) {
-	if input, err = Digest(in); err != nil {
-		return "", "", err
-	}
-	state, err = Digest(struct {
-		Session SessionFacts `json:"session"`
-		History HistoryFacts `json:"history"`
-	}{in.Session, in.History})
-	return input, state, err
-}
-
 // Round6 rounds a measure to 1e-6, the precision at which findings are compared.
 func Round6(f float64) float64 { return math.Round(f*1e6) / 1e6 }

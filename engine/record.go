@@ -209,5 +209,10 @@ func DecodeLine(line []byte) (*Record, error) {
 	if r.V != FormatVersion {
 		return nil, fmt.Errorf("record has format version %d; this reviewer reads %d", r.V, FormatVersion)
 	}
+	if r.State != nil {
+		if err := r.State.Check(); err != nil {
+			return nil, fmt.Errorf("decode record: %w", err)
+		}
+	}
 	return &r, nil
 }

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -30,6 +32,9 @@ type Policy struct {
 	Windows []Window
 	Matcher Matcher
 	Decider Decider
+
+	once    sync.Once
+	encoder *encoder
 }
 
 // Review is what a policy makes of one record.
@@ -49,7 +54,8 @@ func (p *Policy) Review(ctx context.Context, r *Record, h *History) (Review, err
 	if r.SHA != nil {
 		v.SHA.Args = r.SHA.Args
 	}
-	if v.SHA.Input, v.SHA.State, err = v.Input.digests(); err != nil {
+	p.once.Do(func() { p.encoder = newEncoder(reflect.TypeFor[Input]()) })
+	if v.SHA.Input, v.SHA.State, err = p.encoder.digests(&v.Input); err != nil {
 		return v, fmt.Errorf("digest input: %w", err)
 	}
 	if v.Findings, err = p.Matcher.Match(ctx, &v.Input); err != nil {

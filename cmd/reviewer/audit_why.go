@@ -77,7 +77,7 @@ func explainDecision(w io.Writer, p paint, d *engine.Decision) {
 		fmt.Fprintf(w, "  %s rule %s: %s\n", p.verdict("fail"), e.Rule, oneLine(e.Message, 300))
 	}
 	if d.Risk != nil {
-		fmt.Fprintf(w, "  risk %.4g (%s): %s\n", d.Risk.Score, d.Risk.Level, strings.Join(d.Risk.Factors, ", "))
+		fmt.Fprintf(w, "  risk %.4g (%s)%s\n", d.Risk.Score, d.Risk.Level, after(": ", strings.Join(d.Risk.Factors, ", ")))
 	}
 	if d.Rationality != nil {
 		fmt.Fprintf(w, "  rationality %.4g (%s):", d.Rationality.Score, d.Rationality.Level)
@@ -89,6 +89,14 @@ func explainDecision(w io.Writer, p paint, d *engine.Decision) {
 	for _, alt := range d.Alternatives {
 		fmt.Fprintf(w, "  safer: %s\n", oneLine(alt, 300))
 	}
+}
+
+// after puts a text behind a sign, and nothing where there is no text.
+func after(sign, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sign + text
 }
 
 func softened(r engine.RuleResult) string {

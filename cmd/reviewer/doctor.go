@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -108,6 +109,19 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return
 	}
+	if !e.compiles(ctx, eff) {
+		return
+	}
+	mode, _ := eff.Settings["enforcement"].(string)
+	e.say("ok", "policy %.12s… with %d rules in %d layers, enforcement: %s", eff.Digest, len(eff.Rules()), len(eff.Layers), mode)
+	if mode != "enforce" {
+		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
+	}
+}
+
+// compiles looks at every rule; a live review only compiles those that it needs.
+func (e *examination) compiles(ctx context.Context, eff *bundles.Effective) bool {
+	before := e.failed
 	host, err := cel.Compile(conditions(eff.Rules()))
 	if err == nil {
 		for _, problem := range host.Check() {
@@ -115,13 +129,10 @@ func (e *examination) policy(ctx context.Context) {
 		}
 		_, err = rego.Compile(ctx, eff.Modules(), eff.Data)
 	}
-	mode, _ := eff.Settings["enforcement"].(string)
-	if !e.check(err, "policy %.12s… with %d rules in %d layers, enforcement: %s", eff.Digest, len(eff.Rules()), len(eff.Layers), mode) {
-		return
+	if err != nil {
+		e.say("fail", "policy, so every call is denied: %v", err)
 	}
-	if mode != "enforce" {
-		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
-	}
+	return e.failed == before
 }
 
 func (e *examination) client(ctx context.Context) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,9 +72,11 @@ func (a *app) hookFailed(args []string, err error) int {
 	if e, ok := err.(*exitError); ok {
 		return e.code
 	}
+	// Only an event that is known by name may fail silently: whatever else
+	// stands there, the agent may be about to run something.
 	event := ""
-	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
-		event = args[1]
+	if i := slices.IndexFunc(args, isEvent); i >= 0 {
+		event = args[i]
 	}
 	h := harness.Harnesses()[0]
 	var r reply
@@ -83,6 +86,8 @@ func (a *app) hookFailed(args []string, err error) int {
 	}
 	return r.exit
 }
+
+func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(), arg) }
 
 // hook answers within the agent's time-out, whatever happens: a review that
 // hangs or panics is a failure like any other.

@@ -69,8 +69,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	if len(args) > 0 && args[0] == "hook" {
-		return a.hookFailed(args[1:], err)
+	if cmd, rest, _ := root.Find(args); cmd != nil && cmd.Name() == "hook" {
+		return a.hookFailed(rest, err)
 	}
 	code := exitFailed
 	var e *exitError

@@ -12,8 +12,22 @@ import data.reviewer.scores
 
 # METADATA
 # title: What is done with the action, and why
+# description: >-
+#   Most calls are allowed without a word. They take the short way: everything
+#   that it leaves out would be empty.
 # entrypoint: true
 decision := {
+	"decision": "allow",
+	"enforced": "allow",
+	"reason": data.reviewer.messages.allowed,
+	"risk": scores.risk,
+	"rationality": scores.rationality,
+	"side_effects": scores.side_effects,
+	"confidence": scores.confidence,
+	"grant": data.reviewer.grant,
+} if {
+	reasons.silent
+} else := {
 	"decision": outcome.decision,
 	"enforced": outcome.enforced,
 	"reason": reasons.primary,
@@ -28,15 +42,23 @@ decision := {
 	"text": reasons.text,
 	"obligations": _obligations,
 	"interventions": reasons.interventions,
-	"grant": data.reviewer.grant,
+	"grant": _grant,
+}
+
+default _grant := false
+
+# Only what policy itself allows, and not what it merely watches.
+_grant if {
+	data.reviewer.grant
+	outcome.decision == "allow"
 }
 
 default _obligations := []
 
 # A checkpoint before a risky call that may run.
 _obligations := ["checkpoint"] if {
-	scores.score >= data.reviewer.risk.risk_threshold
-	input.phase == "pre"
-	outcome.enforced != "block"
 	"changes_files" in input.facts
+	input.phase == "pre"
+	scores.score >= data.reviewer.risk.risk_threshold
+	outcome.enforced != "block"
 }

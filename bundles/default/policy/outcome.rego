@@ -17,14 +17,17 @@ _strictness := {"allow": 0, "warn": 1, "modify": 2, "ask": 3, "block": 4}
 # title: What policy says
 decision := "allow" if {
 	quiet
-} else := _feasible(_verdicts[max(array.concat([_strictness[own]], [_strictness[r.decision] | some r in spoken.rules]))])
+} else := _verdicts[max(array.concat([_own], [_level(r.decision) | some r in spoken.rules]))]
 
 # METADATA
 # title: What is to be answered
 # description: The same after the enforcement modes of the bundle and of each rule.
 enforced := "allow" if {
 	quiet
-} else := _feasible(_verdicts[max(_softened)])
+} else := _verdicts[max(array.concat(
+	[_soften(_own, data.reviewer.enforcement)],
+	[_enforced(r) | some r in spoken.rules],
+))]
 
 # METADATA
 # title: No rule spoke and the scores have nothing against it
@@ -33,10 +36,9 @@ quiet if {
 	spoken.rules == []
 }
 
-_softened := array.concat(
-	[_soften(_strictness[own], data.reviewer.enforcement)],
-	[_soften(_strictness[r.decision], r.mode) | some r in spoken.rules],
-)
+_own := _level(own)
+
+_enforced(r) := _soften(_level(r.decision), r.mode)
 
 _soften(s, "enforce") := s
 
@@ -45,12 +47,13 @@ _soften(s, "warn") := min([s, 1])
 _soften(_, "observe") := 0
 
 # No rewriting is offered: where a call should run in another form, a person
-# has to say so, and where nobody can be asked it does not run.
-_feasible("modify") := "block" if {
+# has to say so, and where nobody can be asked it does not run. This comes
+# before verdicts are compared: a rule that asks makes nothing milder.
+_level("modify") := _strictness.block if {
 	input.event.mode == "dontAsk"
-} else := "ask"
+} else := _strictness.ask
 
-_feasible(v) := v if v != "modify"
+_level(v) := _strictness[v] if v != "modify"
 
 # METADATA
 # title: The matrix's verdict after its corrections
@@ -69,11 +72,20 @@ own := "allow" if {
 _cell := data.reviewer.matrix[scores.level][scores.rationality_level]
 
 # METADATA
+# title: The matrix has something against the call, before its corrections
+objected if {
+	input.phase == "pre"
+	_cell != "allow"
+}
+
+# METADATA
 # title: A warning that is not given because nothing like it was done before
 first_time_pardon if {
 	_cell == "warn"
+	input.phase == "pre"
 	input.history.first_time
 	scores.score < data.reviewer.risk.high_threshold
+	scores.worst < data.reviewer.side_effects.critical
 }
 
 _dangerous_pattern if {
@@ -82,5 +94,6 @@ _dangerous_pattern if {
 }
 
 # METADATA
-# title: A rule's verdict is what led to the decision
-as_strict(verdict) if _strictness[verdict] >= _strictness[own]
+# title: A rule that leads to what is answered
+# description: The scores alone may do that too; then the rule is named all the same.
+leads(r) if _enforced(r) == _strictness[enforced]

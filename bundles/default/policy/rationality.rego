@@ -6,20 +6,34 @@ package reviewer.scores
 rationality := {
 	"score": rationality_score,
 	"level": rationality_level,
-	"components": _components,
+	"components": {
+		"goal_alignment": data.reviewer.rationality.neutral_alignment,
+		"logical_progression": data.reviewer.rationality.progression[input.history.progression],
+		"efficiency": 1,
+		"completeness": 1 - _missing,
+	},
 	"issues": _issues,
 }
 
 # METADATA
 # title: Rationality as a number from 0 to 1
-rationality_score := s if {
-	w := data.reviewer.rationality.weights
-	c := _components
-	s := round(sum([
-		w.goal_alignment * c.goal_alignment, w.logical_progression * c.logical_progression,
-		w.efficiency * c.efficiency, w.completeness * c.completeness,
-	]) * 10000) / 10000
-}
+# description: >-
+#   The weighted mean, written so that what is whole costs nothing: no cheaper
+#   way is known yet, and mostly nothing is missing.
+rationality_score := round(sum(_parts) * 10000) / 10000
+
+_parts := [
+	_weights.goal_alignment * data.reviewer.rationality.neutral_alignment,
+	_weights.logical_progression * data.reviewer.rationality.progression[input.history.progression],
+	_weights.efficiency,
+	_complete,
+]
+
+_weights := data.reviewer.rationality.weights
+
+_complete := _weights.completeness * (1 - _missing) if {
+	"presupposes_unmet" in input.facts
+} else := _weights.completeness
 
 # METADATA
 # title: Level of rationality
@@ -29,22 +43,15 @@ rationality_level := "high" if {
 	rationality_score >= data.reviewer.rationality.medium_threshold
 } else := "low"
 
-_components := {
-	"goal_alignment": data.reviewer.rationality.neutral_alignment,
-	"logical_progression": data.reviewer.rationality.progression[input.history.progression],
-	"efficiency": 1,
-	"completeness": _completeness,
-}
+# The share of what the action takes for granted that the history does not show.
+default _missing := 0
 
-default _completeness := 1
-
-_completeness := round((count(_met) / count(input.history.presupposes)) * 10000) / 10000 if {
+_missing := round((count([p | some p in input.history.presupposes; not p.met]) / count(input.history.presupposes)) * 10000) / 10000 if {
 	"presupposes_unmet" in input.facts
 }
 
-_met := [p | some p in input.history.presupposes; p.met]
-
 _issues := ["irrational"] if {
+	rationality_level == "low"
 	rationality_score < data.reviewer.rationality.low_threshold
 } else := []
 
@@ -57,12 +64,10 @@ confidence := max([0, round((1 - _doubt) * 10000) / 10000]) if _doubtful
 
 _doubtful if "not_understood" in input.facts
 
-_doubtful if distance < data.reviewer.confidence.near_boundary
+_doubtful if near_boundary
 
 _doubt := (data.reviewer.confidence.per_opaque * count(input.action.opaque)) + _nearness
 
 default _nearness := 0
 
-_nearness := data.reviewer.confidence.boundary_cost * (1 - (distance / data.reviewer.confidence.near_boundary)) if {
-	distance < data.reviewer.confidence.near_boundary
-}
+_nearness := data.reviewer.confidence.boundary_cost * (1 - (near_boundary / data.reviewer.confidence.near_boundary))

@@ -21,18 +21,29 @@ primary := all[0] if {
 # METADATA
 # title: All reasons
 # description: In the order risk, rationality, side effects, rules.
-all := [] if {
-	_silent
-} else := array.concat(array.concat(_risk, _rationality), array.concat(_effects, _rules))
+all := array.concat(array.concat(_scores, _effects), _rules)
 
-# The common case: nothing is worth a word, and finding that out is cheap.
-_silent if {
+# METADATA
+# title: Nothing is worth a word
+# description: The common case, and finding that out is cheap.
+silent if {
 	outcome.quiet
 	scores.score < data.reviewer.risk.risk_threshold
-	scores.rationality_score >= data.reviewer.rationality.medium_threshold
+	scores.rationality_level != "low"
 	scores.worst < data.reviewer.side_effects.reason_from
 	not outcome.first_time_pardon
 }
+
+# What the scores say against the call. Where neither is bad enough by itself,
+# their place in the matrix is the reason, also of a warning that was forgiven.
+_scores := said if {
+	said := array.concat(_risk, _rationality)
+	said != []
+} else := [_matrix] if {
+	outcome.objected
+} else := []
+
+_matrix := _fill(_texts.matrix, {"risk": scores.level, "rationality": scores.rationality_level})
 
 _risk := [_fill(_texts.high_risk, {"factors": _risk_factors})] if {
 	input.phase == "pre"
@@ -45,7 +56,7 @@ _base_factor := [concat("+", input.action.types)]
 
 _rationality := [_fill(_texts.low_rationality, {"issues": _progress})] if {
 	input.phase == "pre"
-	scores.rationality_score < data.reviewer.rationality.medium_threshold
+	scores.rationality_level == "low"
 } else := []
 
 _progress := concat(", ", array.concat(scores.rationality.issues, [input.history.progression]))
@@ -58,14 +69,14 @@ _effects := [_fill(_texts.side_effects, {
 	scores.worst >= data.reviewer.side_effects.reason_from
 } else := []
 
-_rules := [_fill(r.message, object.union(_facts, {"rule": r.id})) | some r in spoken.rules]
+_rules := [_message(r) | some r in spoken.rules]
+
+_message(r) := _fill(r.message, object.union(_facts, {"rule": r.id}))
 
 # METADATA
 # title: How the scores led to the decision
-explanation := "" if {
-	_silent
-} else := concat("; ", array.concat(
-	[_fill(_texts.matrix, {"risk": scores.level, "rationality": scores.rationality_level})],
+explanation := concat("; ", array.concat(
+	[_matrix],
 	_pardon,
 ))
 
@@ -84,17 +95,16 @@ alternatives := [] if {
 	count(scores.side_effects.mitigations) > 0
 } else := [_texts.no_alternative]
 
-_safer := [_fill(r.remediation, _facts) | some r in spoken.rules; r.remediation != ""]
+_safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]
+
+_remediation(r) := _fill(r.remediation, object.union(_facts, {"rule": r.id}))
 
 # METADATA
 # title: The rules that spoke, as they are recorded
 results := [_recorded(r) | some r in spoken.rules]
 
 _recorded(r) := object.union(
-	{
-		"id": r.id, "decision": r.decision, "severity": r.severity,
-		"message": _fill(r.message, _facts),
-	},
+	{"id": r.id, "decision": r.decision, "severity": r.severity, "message": _message(r)},
 	_mode(r),
 )
 
@@ -104,33 +114,41 @@ _mode(r) := {"enforcement": r.mode} if {
 
 # METADATA
 # title: What the agent is told
-# description: "{id} stands for the record's id, which only the log knows."
+# description: >-
+#   Words for what is answered, which may be milder than what was decided.
+#   "{id}" stands for the record's id, which only the log knows.
 text := "" if {
-	outcome.decision == "allow"
+	outcome.enforced == "allow"
 } else := _fill(_template, {
-	"reason": _lead, "rule": _rule, "alternative": alternatives[0],
+	"reason": _lead, "rule": _rule, "alternative": _way,
 	"by": object.get(input.session, "stop_by", "a person"),
 })
 
 _template := _texts.stop if {
 	input.session.stopped
 } else := _texts.denial if {
-	outcome.decision == "block"
+	outcome.enforced == "block"
 } else := _texts.question if {
-	outcome.decision == "ask"
+	outcome.enforced == "ask"
 } else := _texts.warning
 
-# What the agent reads first is the strictest rule's message; the scores' own
-# reason where no rule was as strict.
+# What the agent reads first is the message of the strictest rule that led to
+# the answer; the scores' own reason where no rule was as strict.
 _lead := object.get(input.session, "stop_reason", "no reason given") if {
 	input.session.stopped
-} else := _rules[0] if {
-	_rule != "matrix"
+} else := _message(_leading[0]) if {
+	_leading != []
 } else := all[0]
 
-_rule := spoken.rules[0].id if {
-	outcome.as_strict(spoken.rules[0].decision)
+_rule := _leading[0].id if {
+	_leading != []
 } else := "matrix"
+
+_way := _remediation(_leading[0]) if {
+	_leading[0].remediation != ""
+} else := alternatives[0]
+
+_leading := [r | some r in spoken.rules; outcome.leads(r)]
 
 # METADATA
 # title: What is done about the run
@@ -144,7 +162,7 @@ _facts := {
 	"target": _target,
 	"command": input.action.resource,
 	"tool": object.get(input.event, "tool", ""),
-	"host": concat(", ", input.action.hosts),
+	"host": concat(", ", _hosts),
 	"opaque": concat(", ", {o.reason | some o in input.action.opaque}),
 	"workspace": input.session.workspace,
 	"operations": sprintf("%d", [input.session.file_ops]),
@@ -163,5 +181,9 @@ _targets := [t |
 _name(e) := e.short if {
 	e.short
 } else := e.target
+
+_hosts := input.action.hosts if {
+	count(input.action.hosts) > 0
+} else := ["a host that is not known beforehand"]
 
 _fill(template, facts) := strings.replace_n({sprintf("{%s}", [k]): v | some k, v in facts}, template)

@@ -13,7 +13,7 @@ _cfg := data.reviewer.risk
 # METADATA
 # title: Risk
 # description: clamp01(base + modifiers), rounded to 4 places, its level, and the factors that moved it.
-risk := {"score": score, "level": level, "factors": [f | some f, _ in _modifiers]}
+risk := {"score": score, "level": level, "factors": [f | some f, _ in _modifiers; f != "base"]}
 
 # METADATA
 # title: Risk as a number from 0 to 1
@@ -23,29 +23,39 @@ score := 0 if {
 	_raw >= 1
 } else := round(_raw * 10000) / 10000
 
-_raw := _base + sum([m | some m in _modifiers])
+_raw := sum([m | some m in _modifiers])
 
 # METADATA
 # title: Level of the risk
-level := _band[0]
+level := "minimal" if {
+	score < _cfg.low_threshold
+} else := "low" if {
+	score < _cfg.medium_threshold
+} else := "medium" if {
+	score < _cfg.high_threshold
+} else := "high" if {
+	score < _cfg.critical_threshold
+} else := "critical"
 
 # METADATA
-# title: Distance of the risk to the nearest boundary of its level
-distance := _band[1]
+# title: The risk lies near a boundary of its level
+# description: How near, as a distance.
+near_boundary := distance if {
+	score != 0
+	distance := min([abs(score - _cfg[bound]) | some bound in _bounds[level]])
+	distance < data.reviewer.confidence.near_boundary
+}
 
-_band := ["minimal", _cfg.low_threshold - score] if {
-	score < _cfg.low_threshold
-} else := ["low", min([score - _cfg.low_threshold, _cfg.medium_threshold - score])] if {
-	score < _cfg.medium_threshold
-} else := ["medium", min([score - _cfg.medium_threshold, _cfg.high_threshold - score])] if {
-	score < _cfg.high_threshold
-} else := ["high", min([score - _cfg.high_threshold, _cfg.critical_threshold - score])] if {
-	score < _cfg.critical_threshold
-} else := ["critical", score - _cfg.critical_threshold]
+_bounds := {
+	"minimal": ["low_threshold"],
+	"low": ["low_threshold", "medium_threshold"],
+	"medium": ["medium_threshold", "high_threshold"],
+	"high": ["high_threshold", "critical_threshold"],
+	"critical": ["critical_threshold"],
+}
 
-default _base := 0
-
-_base := max([_cfg.base[t] | some t in input.action.types])
+# The highest of the action's types.
+_modifiers["base"] := max([_cfg.base[t] | some t in input.action.types]) if input.action.types != []
 
 _modifiers["out_of_scope"] := _cfg.out_of_scope if out_of_scope
 
@@ -65,8 +75,9 @@ _modifiers["reads_only"] := _cfg.reversibility.R0 if {
 	not out_of_scope
 }
 
-# The worst effect counts. What can be undone lowers the risk only in scope;
-# what is not known neither raises nor lowers it.
+# The worst effect counts. What can be undone lowers the risk only in scope,
+# and only where everything was understood; what is not known neither raises
+# nor lowers it.
 _modifiers["reversibility"] := m if {
 	"changes" in input.facts
 	m := max([object.get(_cfg.reversibility, step(e), 0) | some e in input.action.effects; e.kind != "file_read"])
@@ -78,6 +89,7 @@ _counts(m) if m > 0
 _counts(m) if {
 	m < 0
 	not out_of_scope
+	not "not_understood" in input.facts
 }
 
 # METADATA
@@ -101,16 +113,22 @@ in_scope(e) if not e.location
 # title: How far an effect can be undone
 # description: >-
 #   The classifier's fact, corrected by what the session itself did to the path
-#   and by classes of files that a tool makes again.
+#   and by classes of files that a tool makes again; both only where the path
+#   is known whole.
 step(e) := "R0" if {
 	e.location == "null"
 } else := _cfg.ledger[e.ledger] if {
-	true
+	known_path(e)
 } else := e.reversibility if {
 	true
 } else := _cfg.class[e.class] if {
-	true
+	known_path(e)
 } else := "unknown"
+
+# METADATA
+# title: An effect's path is known whole
+# description: Of anything else the worst is assumed; a beginning may go on with `/../..`.
+known_path(e) if e.certainty in {"exact", "glob"}
 
 # METADATA
 # title: Side effects
@@ -135,15 +153,23 @@ _severity(e) := 0 if {
 	e.location == "null"
 } else := data.reviewer.side_effects.critical if {
 	e.kind in {"file_write", "file_delete"}
-	strings.any_prefix_match(e.short, data.reviewer.zones)
+	_in_zone(e)
 } else := data.reviewer.side_effects.loopback if {
 	e.loopback
-} else := data.reviewer.side_effects.severity[e.kind] + 1 if {
+} else := min([data.reviewer.side_effects.severity[e.kind] + 1, count(data.reviewer.side_effects.names) - 1]) if {
 	e.kind in {"file_write", "file_delete"}
 	step(e) in {"R4", "R5"}
 	input.session.workspace != ""
 	not in_scope(e)
 } else := data.reviewer.side_effects.severity[e.kind]
+
+_in_zone(e) if strings.any_prefix_match(concat("", [e.short, "/"]), data.reviewer.zones)
+
+# What holds a zone goes with it.
+_in_zone(e) if {
+	e.recursive
+	strings.any_prefix_match(data.reviewer.zones, concat("", [trim_suffix(e.short, "/"), "/"]))
+}
 
 # METADATA
 # title: Kinds of effects that leave something behind

@@ -16,6 +16,7 @@ speaks contains "prevent_recursive_deletion" if {
 }
 
 _can_be_got_back(e) if {
+	scores.known_path(e)
 	scores.in_scope(e)
 	scores.step(e) in {"R0", "R1", "R2", "R3"}
 }
@@ -26,8 +27,12 @@ _can_be_got_back(e) if {
 	scores.in_scope(e)
 }
 
-# A scratch directory of the machine; whose it is was not recorded.
-_can_be_got_back(e) if e.location == "temp"
+# A scratch directory of the machine; whose it is was not recorded. A name that
+# has not even begun may be empty, and the target all that is there.
+_can_be_got_back(e) if {
+	e.location == "temp"
+	not endswith(e.short, "/?")
+}
 
 # METADATA
 # title: Deletion outside the workspace

@@ -10,12 +10,25 @@ speaks contains "warn_external_network" if {
 	some e in input.action.effects
 	e.kind == "network"
 	not e.loopback
-	not _known_host(e.target)
+	not _known(e)
 }
 
-_known_host(host) if host in data.reviewer.hosts.known
+# The target must be certain, and the classifier must name the same host: what
+# looks like a known host to one of the two only is none.
+_known(e) if {
+	count(data.reviewer.hosts.known) > 0
+	e.certainty == "exact"
+	host := lower(regex.find_all_string_submatch_n(_host, e.target, 1)[0][1])
+	host in input.action.hosts
+	_listed(host)
+}
 
-_known_host(host) if {
+# Scheme and user info may stand before a host; port, path or query behind it.
+_host := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?([^/?#\\\s:@]+)`
+
+_listed(host) if host in data.reviewer.hosts.known
+
+_listed(host) if {
 	some known in data.reviewer.hosts.known
 	endswith(host, concat("", [".", known]))
 }

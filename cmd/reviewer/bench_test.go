@@ -1,0 +1,295 @@
+//go:build bench
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// TestRatios prints what `make bench` promises: ratios of two things measured
+// in turns in one run, since absolute times of a shared machine say nothing.
+// It fails only where something does not work.
+func TestRatios(t *testing.T) {
+	debug.SetGCPercent(400) // as main does
+	ratio(t, "warm decision / trivial Rego rule (median)", 12, warm)
+	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
+	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
+	ratio(t, "raw SHA-256 / verify on one core (fastest)", 1/0.6, verify)
+}
+
+func ratio(t *testing.T, what string, goal float64, fn func(*testing.T) (a, b time.Duration)) {
+	a, b := fn(t)
+	fmt.Printf("%-56s %8.2f   (goal: at most %.2f; %s / %s)\n", what, float64(a)/float64(b), goal, a, b)
+}
+
+// turns runs two things alternately and returns the medians.
+func turns(n int, a, b func()) (time.Duration, time.Duration) {
+	var as, bs []time.Duration
+	for range n {
+		as, bs = append(as, timed(a)), append(bs, timed(b))
+	}
+	return median(as), median(bs)
+}
+
+func timed(fn func()) time.Duration {
+	start := time.Now()
+	fn()
+	return time.Since(start)
+}
+
+func median(list []time.Duration) time.Duration {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// recorded returns the recorded session's hook inputs.
+func recorded(t *testing.T) [][]byte {
+	raw, err := os.ReadFile("../../testdata/hooks/claude-code/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]byte
+	for s := bufio.NewScanner(bytes.NewReader(raw)); s.Scan(); {
+		lines = append(lines, bytes.Clone(s.Bytes()))
+	}
+	return lines
+}
+
+func shippedPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
+	b, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, e
+}
+
+// warm compares whole decisions (input, digests, conditions, Rego) over the
+// calls of the recorded session with one rule `allow := true` over the same
+// input, built and evaluated in the same way.
+func warm(t *testing.T) (time.Duration, time.Duration) {
+	ctx := context.Background()
+	p, _ := shippedPolicy(t)
+	trivial, err := rego.Compile(ctx, map[string]string{"base/trivial.rego": "package reviewer\n\ndecision := {\"decision\": \"allow\", \"enforced\": \"allow\"}\n"}, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
+	h := engine.NewHistory()
+	var as, bs []time.Duration
+	for _, line := range slices.Repeat(recorded(t), 20) {
+		e, err := harness.DecodeClaudeCode("", line, "")
+		if err != nil || e.Phase != engine.PhasePre {
+			continue
+		}
+		facts, err := c.Classify(ctx, e, "/srv/shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := engine.NewRecord(e, facts, 1)
+		in := engine.NewInput(rec, h, p.Windows)
+		as = append(as, timed(func() { _, err = p.Review(ctx, rec, h) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bs = append(bs, timed(func() { _, err = trivial.Decide(ctx, &in, nil) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return median(as), median(bs)
+}
+
+func mustMAC(t *testing.T) func([]byte) string {
+	mac, err := passingMAC()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mac
+}
+
+// cold compares a hook process with OPA's own command line on the same bundle
+// and the input that the hook's policy sees.
+func cold(t *testing.T) (time.Duration, time.Duration) {
+	dir := t.TempDir()
+	reviewer, opa := filepath.Join(dir, "reviewer"), filepath.Join(dir, "opa")
+	build := exec.Command("go", "build", "-trimpath", "-o", reviewer, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	install := exec.Command("go", "install", "github.com/open-policy-agent/opa@v"+rego.Version())
+	install.Env, install.Dir = append(os.Environ(), "GOBIN="+dir, "CGO_ENABLED=0", "GOFLAGS=-mod=mod"), dir
+	for _, cmd := range []*exec.Cmd{build, install} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+		}
+	}
+	input := filepath.Join(dir, "input.json")
+	writeInput(t, input)
+	call := recordedCall(t)
+	n := 0
+	return turns(31, func() {
+		n++
+		hook := exec.Command(reviewer, "hook", "claude-code", "PreToolUse", "--home", filepath.Join(dir, "home"))
+		hook.Stdin = strings.NewReader(strings.Replace(call, `"tool_use_id":"`, fmt.Sprintf(`"tool_use_id":"%d-`, n), 1))
+		mustRun(t, hook)
+	}, func() {
+		mustRun(t, exec.Command(opa, "eval", "-b", "../../bundles/default", "-i", input, rego.Entry))
+	})
+}
+
+func mustRun(t *testing.T, cmd *exec.Cmd) {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+}
+
+// recordedCall is the first shell command of the recorded session.
+func recordedCall(t *testing.T) string {
+	for _, line := range recorded(t) {
+		if e, err := harness.DecodeClaudeCode("", line, ""); err == nil && e.Phase == engine.PhasePre && e.Tool == "Bash" {
+			return string(line)
+		}
+	}
+	t.Fatal("the recording has no shell command")
+	return ""
+}
+
+func writeInput(t *testing.T, path string) {
+	e, err := harness.DecodeClaudeCode("", []byte(recordedCall(t)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &classify.Classifier{MAC: mustMAC(t)}
+	facts, err := c.Classify(context.Background(), e, "/srv/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := engine.NewInput(engine.NewRecord(e, facts, 1), engine.NewHistory(), nil)
+	raw, err := json.Marshal(in)
+	if err == nil {
+		raw = append(raw[:len(raw)-1], `,"findings":[],"finding":{}}`...)
+		err = os.WriteFile(path, raw, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// longSession compares a whole warm call (classify, fold, decide, append) in a
+// session of 10,000 calls with one in a session of 10.
+func longSession(t *testing.T) (time.Duration, time.Duration) {
+	long, short := liveSession(t, 10_000), liveSession(t, 10)
+	return turns(201, long, short)
+}
+
+// liveSession returns a function that handles one more call of a session with
+// n calls behind it. The short one begins anew after each ten.
+func liveSession(t *testing.T, n int) func() {
+	p, _ := shippedPolicy(t)
+	dir := t.TempDir()
+	store := &audit.Store{Dir: dir, Env: environment()}
+	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
+	r := &engine.Reviewer{
+		Policy: func(string) (*engine.Policy, error) { return p, nil }, Classifier: c, Log: store,
+		Env: environment(), Now: func() int64 { return time.Now().UnixMilli() },
+	}
+	call := 0
+	handle := func() {
+		call++
+		session := fmt.Sprintf("s%d", 0)
+		if n == 10 {
+			session = fmt.Sprintf("s%d", call/10)
+		}
+		args := fmt.Sprintf(`{"command":"grep -n func file%d.go"}`, call%97)
+		e := engine.Event{Harness: "bench", Name: "PreToolUse", Phase: engine.PhasePre, Session: session, Call: fmt.Sprint("c", call), Tool: "Bash", CWD: "/srv/shop", Args: json.RawMessage(args)}
+		if _, err := r.Handle(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		e.Phase, e.Name, e.Result = engine.PhasePost, "PostToolUse", &engine.Result{Output: json.RawMessage(`"ok"`)}
+		if _, err := r.Handle(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for call < n-n%10 {
+		handle()
+	}
+	if n == 10 {
+		call = 1 // the next calls are the second to the tenth of a session
+	}
+	return handle
+}
+
+// verify compares raw SHA-256 over the log's bytes with a verification of it on
+// one core: the inverse of the share of SHA-256's speed.
+func verify(t *testing.T) (time.Duration, time.Duration) {
+	dir := t.TempDir()
+	store := &audit.Store{Dir: dir, Env: environment()}
+	fill(t, store)
+	var raw []byte
+	files, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(raw, b...)
+	}
+	v, s := turns(15, func() {
+		r, err := store.Verify(context.Background(), audit.Check{Workers: 1})
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatal(err, r.Problems)
+		}
+	}, func() { sha256.Sum256(raw) })
+	return v, s
+}
+
+// fill writes about 60 MB of records of usual length.
+func fill(t *testing.T, store *audit.Store) {
+	text := strings.Repeat("x", 1100)
+	for i := range 60 {
+		key := engine.SessionKey{Harness: "bench", Session: fmt.Sprint("s", i)}
+		err := store.Update(context.Background(), key, func(tail engine.Tail) error {
+			if err := tail.Append(&engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv"}}); err != nil {
+				return err
+			}
+			for range 800 {
+				if err := tail.Append(&engine.Record{Kind: engine.KindNote, Note: &engine.Note{What: "filler", Detail: text}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

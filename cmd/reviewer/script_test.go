@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the tests start this binary as the program reviewer.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"reviewer": main})
+}
+
+// scripts is where the command line is specified: one file per topic, to be
+// read as a manual. Besides the commands of testscript they use those of
+// scriptCommands; every script has a state directory of its own in
+// $REVIEWER_HOME, a home directory $HOME, and a project in $WORK/shop. $WORK is
+// filled in where a *.json or *.jsonl file names it.
+const scripts = "../../testdata/script"
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                scripts,
+		Setup:              setUp,
+		Condition:          condition,
+		Cmds:               scriptCommands(),
+		RequireUniqueNames: true,
+	})
+}
+
+func setUp(e *testscript.Env) error {
+	program, err := exec.LookPath("reviewer")
+	if err != nil {
+		return err
+	}
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{"shop", "home"} {
+		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	e.Vars = append(e.Vars,
+		"HOME="+filepath.Join(e.WorkDir, "home"), "REVIEWER_HOME="+filepath.Join(e.WorkDir, "state"),
+		"BIN="+filepath.Dir(program), "TESTDATA="+filepath.Join(repository, "testdata"),
+		"DEFAULT_POLICY="+filepath.Join(repository, "bundles", "default"),
+	)
+	return fillIn(e.WorkDir)
+}
+
+// fillIn puts the work directory's path into the JSON files of a script.
+func fillIn(work string) error {
+	return filepath.WalkDir(work, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".json" && filepath.Ext(name) != ".jsonl" {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(name, bytes.ReplaceAll(b, []byte("$WORK"), []byte(work)), 0o644)
+	})
+}
+
+// condition knows [root], [mount]: a disk can be mounted, and [person]: no agent
+// started these tests, so that what only a person may do can be done.
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "mount":
+		return canMount(), nil
+	case "person":
+		var agents []string
+		for _, h := range harness.Harnesses() {
+			agents = append(agents, h.Programs...)
+		}
+		s := scene{terminal: true, ancestors: ancestors(os.Getpid())}
+		return s.requirePerson("a test", agents) == nil, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
+}
+
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":    exits,
+		"agent":    agent,
+		"capture":  capture,
+		"json":     jsonValue,
+		"replace":  replace,
+		"flip":     flip,
+		"generate": generate,
+		"within":   within,
+		"kept":     kept,
+		"disk":     disk,
+		"fill":     fill,
+		"readonly": readOnly,
+	}
+}
+
+// exits CODE PROGRAM [ARG…] runs a program that ends with this exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		code = e.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// agent SESSION COMMAND is Claude Code that wants to run a shell command, up to
+// the hook's answer: exit code 0, or with ! in front 2, a denial. CALL is set
+// to the call's id.
+func agent(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] agent SESSION COMMAND")
+	}
+	n, _ := strconv.Atoi(ts.Getenv("CALLS"))
+	n++
+	ts.Setenv("CALLS", strconv.Itoa(n))
+	ts.Setenv("CALL", "call-"+strconv.Itoa(n))
+	doc, err := json.Marshal(map[string]any{
+		"hook_event_name": "PreToolUse", "session_id": args[0], "tool_use_id": ts.Getenv("CALL"),
+		"cwd": ts.Getenv("WORK") + "/shop", "tool_name": "Bash", "tool_input": map[string]string{"command": args[1]},
+	})
+	ts.Check(err)
+	file := ts.Getenv("WORK") + "/call.json"
+	ts.Check(os.WriteFile(file, doc, 0o644))
+	want := "0"
+	if neg {
+		want = "2"
+	}
+	exits(ts, false, []string{want, "sh", "-c", `exec reviewer hook claude-code PreToolUse <"$0"`, file})
+}
+
+// capture NAME REGEXP sets a variable to what the expression's first group
+// matches in the standard output before.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	re, err := regexp.Compile(args[1])
+	ts.Check(err)
+	m := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("no match for %s", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+// json FILE PATH VALUE holds that a JSON document has a value at a path such as
+// totals.decisions.block or actions.0.rules; # is a list's length. Of JSON
+// lines the first step is the line, from 0. With ! in front: another value.
+func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: [!] json FILE PATH VALUE")
+	}
+	got, err := lookUp([]byte(ts.ReadFile(args[0])), args[1])
+	ts.Check(err)
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s is %s", args[1], got)
+	}
+}
+
+func lookUp(raw []byte, path string) (string, error) {
+	var docs []any
+	for d := json.NewDecoder(bytes.NewReader(raw)); d.More(); {
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return "", fmt.Errorf("read JSON: %w", err)
+		}
+		docs = append(docs, v)
+	}
+	var at any = docs
+	if len(docs) == 1 {
+		at = docs[0]
+	}
+	for _, key := range strings.Split(path, ".") {
+		var err error
+		if at, err = step(at, key); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if s, ok := at.(string); ok {
+		return s, nil
+	}
+	b, err := json.Marshal(at)
+	return string(b), err
+}
+
+func step(at any, key string) (any, error) {
+	switch v := at.(type) {
+	case map[string]any:
+		if inner, ok := v[key]; ok {
+			return inner, nil
+		}
+	case []any:
+		i, err := strconv.Atoi(key)
+		if key == "#" {
+			return float64(len(v)), nil
+		}
+		if err == nil && i < len(v) {
+			return v[i], nil
+		}
+	}
+	return nil, fmt.Errorf("there is no %q", key)
+}
+
+// replace OLD NEW FILE changes a text that is there once.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace OLD NEW FILE")
+	}
+	old := ts.ReadFile(args[2])
+	if strings.Count(old, args[0]) != 1 {
+		ts.Fatalf("%q is in %s %d times", args[0], args[2], strings.Count(old, args[0]))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Replace(old, args[0], args[1], 1)), 0o644))
+}
+
+// flip FILE LINE changes one bit in the middle of a line; a shell pattern may
+// name the file.
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE LINE")
+	}
+	file := glob(ts, args[0])
+	lines := strings.SplitAfter(ts.ReadFile(file), "\n")
+	n, err := strconv.Atoi(args[1])
+	if err != nil || n < 1 || n >= len(lines) {
+		ts.Fatalf("%s has no line %s", file, args[1])
+	}
+	b := []byte(lines[n-1])
+	b[len(b)/2] ^= 1
+	lines[n-1] = string(b)
+	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
+}
+
+func glob(ts *testscript.TestScript, pattern string) string {
+	files, err := filepath.Glob(ts.MkAbs(pattern))
+	ts.Check(err)
+	if len(files) != 1 {
+		ts.Fatalf("%s names %d files", pattern, len(files))
+	}
+	return files[0]
+}
+
+// generate KIND FILE writes an input that is too long or too ugly for a script.
+func generate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: generate KIND FILE")
+	}
+	const begin = `{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"c","cwd":"/srv","tool_name":"Write","tool_input":{"file_path":"/srv/a","content":`
+	kinds := map[string]string{
+		"10MB":    begin + `"` + strings.Repeat("0123456789 abcde", 10<<16) + `"}}`,
+		"20MB":    begin + `"` + strings.Repeat("0123456789 abcde", 20<<16) + `"}}`,
+		"binary":  "\x7fELF\x02\x01\x01\x00\x00\xff\xfe\x00 \x80\x81",
+		"nested":  begin + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}}",
+		"latin1":  begin + "\"caf\xe9\"}}",
+		"nul":     begin + "\"a\x00b\"}}",
+		"newline": "\n \n",
+	}
+	doc, ok := kinds[args[0]]
+	if !ok {
+		ts.Fatalf("unknown kind %q", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(doc), 0o644))
+}
+
+// within TEXT DIR holds that a file below a folder has a text, in its contents
+// or its name; with ! in front, that none has.
+func within(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] within TEXT DIR")
+	}
+	files, found := 0, ""
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[1]), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		b, err := os.ReadFile(name)
+		if bytes.Contains(b, []byte(args[0])) || strings.Contains(filepath.Base(name), args[0]) {
+			found = name
+		}
+		return err
+	}))
+	switch {
+	case files == 0:
+		ts.Fatalf("there is no file below %s", args[1])
+	case neg && found != "":
+		ts.Fatalf("%s has %q", found, args[0])
+	case !neg && found == "":
+		ts.Fatalf("none of %d files has %q", files, args[0])
+	}
+}
+
+// kept OLD NEW STORE changes a text in a file of the one policy that is kept in
+// a store, which holds the files' contents in base64.
+func kept(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: kept OLD NEW STORE")
+	}
+	file := glob(ts, args[2]+"/*.json")
+	whole := ts.ReadFile(file)
+	var doc struct {
+		Layers []struct {
+			Files map[string][]byte `json:"files"`
+		} `json:"layers"`
+	}
+	ts.Check(json.Unmarshal([]byte(whole), &doc))
+	changes := 0
+	for _, layer := range doc.Layers {
+		for _, content := range layer.Files {
+			changed := bytes.Replace(content, []byte(args[0]), []byte(args[1]), 1)
+			if !bytes.Equal(content, changed) {
+				whole = strings.Replace(whole, base64.StdEncoding.EncodeToString(content), base64.StdEncoding.EncodeToString(changed), 1)
+				changes++
+			}
+		}
+	}
+	if changes != 1 {
+		ts.Fatalf("%q is in %d files of the policy", args[0], changes)
+	}
+	ts.Check(os.WriteFile(file, []byte(whole), 0o600))
+}

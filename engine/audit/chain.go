@@ -1,0 +1,373 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// chain is what a process knows of one chain: the folded state, and where in
+// the files it stands. The state is that of the lines before end.
+type chain struct {
+	dir   string
+	busy  chan struct{} // held by the one goroutine that uses the chain
+	state *engine.History
+	end   end
+	saved int64    // number of the record that the newest snapshot known covers
+	file  *os.File // number end.File, while the chain is in use
+	write bool     // open files for writing too
+}
+
+// end is the place behind a chain's newest line.
+type end struct {
+	File     int    `json:"file"`
+	Line     int64  `json:"line"`   // lines in the file
+	Start    int64  `json:"start"`  // offset of the newest line
+	Offset   int64  `json:"offset"` // behind it
+	Head     string `json:"head"`   // its hash
+	Keyframe int64  `json:"keyframe"`
+	inode    uint64
+}
+
+func newChain(dir string) *chain {
+	return &chain{dir: dir, busy: make(chan struct{}, 1), state: engine.NewHistory(), end: end{File: 1}}
+}
+
+func (c *chain) path(n int) string { return filepath.Join(c.dir, fileName(n)) }
+
+func fileName(n int) string { return fmt.Sprintf("%06d.jsonl", n) }
+
+// chainFiles lists the numbers of a chain's files in order.
+func chainFiles(dir string) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list audit files: %w", err)
+	}
+	var numbers []int
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if n, err := strconv.Atoi(digits); ok && err == nil && n > 0 && e.Name() == fileName(n) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// gap names the first file that is missing between others: what came after it
+// would be folded onto the wrong state.
+func gap(dir string, files []int) error {
+	for i := 1; i < len(files); i++ {
+		if files[i] != files[i-1]+1 {
+			return &Damage{File: filepath.Join(dir, fileName(files[i-1]+1)), What: "the file is missing"}
+		}
+	}
+	return nil
+}
+
+func (c *chain) damage(format string, args ...any) error {
+	return &Damage{File: c.path(c.end.File), Line: c.end.Line + 1, What: fmt.Sprintf(format, args...)}
+}
+
+func (c *chain) close() {
+	if c.file != nil {
+		c.file.Close()
+		c.file = nil
+	}
+}
+
+// open makes file n the current one.
+func (c *chain) open(n int) error {
+	flags := os.O_RDONLY
+	if c.write {
+		flags = os.O_RDWR | os.O_APPEND
+	}
+	f, err := os.OpenFile(c.path(n), flags, 0)
+	if err != nil {
+		return fmt.Errorf("open audit file: %w", err)
+	}
+	return c.use(f, n)
+}
+
+func (c *chain) use(f *os.File, n int) error {
+	inode, _, err := identify(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	c.close()
+	c.file = f
+	if n != c.end.File {
+		c.end = end{File: n, Head: c.end.Head, Keyframe: c.end.Keyframe}
+	}
+	c.end.inode = inode
+	return nil
+}
+
+func identify(f *os.File) (inode uint64, size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, fmt.Errorf("look at audit file: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = st.Ino
+	}
+	return inode, info.Size(), nil
+}
+
+// stands says whether the chain's files still hold what was folded: the newest
+// line known is where it was.
+func (c *chain) stands() bool {
+	inode := c.end.inode
+	if c.open(c.end.File) != nil || inode != c.end.inode {
+		return false
+	}
+	return c.end.Offset == 0 || c.newestLineIs(c.end)
+}
+
+func (c *chain) newestLineIs(e end) bool {
+	size := e.Offset - e.Start
+	if e.Start < 0 || size <= 0 || size > engine.MaxKeyframe {
+		return false
+	}
+	line := make([]byte, size)
+	_, err := c.file.ReadAt(line, e.Start)
+	return err == nil && engine.LineHash(line) == e.Head
+}
+
+// load reads the state from scratch: from the snapshot if it fits the files,
+// else from the newest keyframe. It returns how many records a snapshot has
+// seen that fits no longer, and of which chain.
+func (c *chain) load(mac func([]byte) string) (lost seen, err error) {
+	c.close()
+	c.state, c.end, c.saved = engine.NewHistory(), end{File: 1}, 0
+	files, err := chainFiles(c.dir)
+	if err != nil {
+		return seen{}, err
+	}
+	if snap := readSnapshot(c.dir, mac); snap != nil {
+		if i := slices.Index(files, snap.End.File); i >= 0 && c.restore(snap) {
+			return seen{}, gap(c.dir, files[i:])
+		}
+		lost = seen{snap.State.Chain, snap.State.N}
+	}
+	c.close()
+	c.state, c.end = engine.NewHistory(), end{File: 1}
+	if len(files) == 0 {
+		return lost, nil
+	}
+	return lost, c.base(files)
+}
+
+// seen is what is remembered of a chain's length.
+type seen struct {
+	chain string
+	n     int64
+}
+
+// base stands the chain in front of the newest line that holds a whole state.
+func (c *chain) base(files []int) error {
+	for i := len(files) - 1; i >= 0; i-- {
+		if err := c.open(files[i]); err != nil {
+			return err
+		}
+		places, err := c.keyframes()
+		if err != nil {
+			return err
+		}
+		for j := len(places) - 1; j >= 0; j-- {
+			p := places[j]
+			if i == 0 && j == 0 || p.rec().fold() == engine.FoldVersion {
+				return errors.Join(gap(c.dir, files[i:]), c.standBefore(p))
+			}
+		}
+	}
+	if _, size, err := identify(c.file); err != nil || size == 0 || len(files) == 1 && c.torn(size) {
+		c.end = end{File: files[0], inode: c.end.inode}
+		return err
+	}
+	return c.damage("the file begins with neither an open record nor a keyframe")
+}
+
+// torn says that the file holds nothing but half a line.
+func (c *chain) torn(size int64) bool {
+	_, err := newLineReader(io.NewSectionReader(c.file, 0, size), size).next()
+	return errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// place is a line that may hold a state.
+type place struct {
+	offset, line int64
+	raw          []byte
+}
+
+// decoded is a line's record; nil where it cannot be read.
+type decoded struct{ *engine.Record }
+
+func (p place) rec() decoded {
+	r, err := readRecord(p.raw)
+	if err != nil {
+		return decoded{}
+	}
+	return decoded{r}
+}
+
+// fold returns the version under which a state was folded; an open record
+// holds the empty state, which is the same under each.
+func (d decoded) fold() int {
+	switch {
+	case d.Record == nil:
+		return 0
+	case d.Kind == engine.KindOpen:
+		return engine.FoldVersion
+	case d.State == nil:
+		return 0
+	}
+	return d.State.Fold
+}
+
+// keyframes finds the lines of the current file that hold a state.
+func (c *chain) keyframes() ([]place, error) {
+	_, size, err := identify(c.file)
+	if err != nil {
+		return nil, err
+	}
+	var found []place
+	var offset, number int64
+	lines := newLineReader(io.NewSectionReader(c.file, 0, size), size)
+	for {
+		line, err := lines.next()
+		if err != nil && err != errLong {
+			return found, notEnd(err)
+		}
+		h, bad := parseHead(line)
+		if bad == nil && err == nil && (h.n == 1 || string(h.kind) == string(engine.KindKeyframe)) {
+			found = append(found, place{offset, number, slices.Clone(line)})
+		}
+		offset, number = offset+int64(len(line)), number+1
+	}
+}
+
+func notEnd(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return fmt.Errorf("read audit file: %w", err)
+}
+
+func (c *chain) standBefore(p place) error {
+	c.end.Line, c.end.Offset, c.end.Start = p.line, p.offset, p.offset
+	r, err := readRecord(p.raw)
+	if err != nil {
+		return c.damage("%v", err)
+	}
+	if r.Kind == engine.KindOpen && r.N == 1 {
+		return nil // take looks at the rest
+	}
+	if r.State == nil || r.State.N != r.N-1 || r.State.Chain != r.Chain {
+		return c.damage("the keyframe holds no state, or that of another line")
+	}
+	c.state, c.end.Head = r.State, r.Prev
+	return nil
+}
+
+// follow folds what was written behind the chain's end, file after file, and
+// returns the size of the half line at the very end.
+func (c *chain) follow() (torn int64, err error) {
+	if c.file == nil {
+		if err := c.open(c.end.File); errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	for {
+		if torn, err = c.readOn(); err != nil {
+			return 0, err
+		}
+		before := c.end
+		if err := c.open(c.end.File + 1); errors.Is(err, fs.ErrNotExist) {
+			return torn, nil
+		} else if err != nil {
+			return 0, err
+		}
+		if torn > 0 {
+			c.end = before
+			return 0, c.damage("the file ends in half a line, and another file follows")
+		}
+	}
+}
+
+// readOn folds the rest of the current file.
+func (c *chain) readOn() (torn int64, err error) {
+	_, size, err := identify(c.file)
+	if err != nil || size <= c.end.Offset {
+		return 0, err
+	}
+	lines := newLineReader(io.NewSectionReader(c.file, c.end.Offset, size-c.end.Offset), size-c.end.Offset)
+	for {
+		line, err := lines.next()
+		switch {
+		case err == io.EOF:
+			return 0, nil
+		case err == io.ErrUnexpectedEOF:
+			return int64(len(line)), nil
+		case err == errLong:
+			return 0, c.damage("%v", err)
+		case err != nil:
+			return 0, fmt.Errorf("read audit file: %w", err)
+		}
+		if err := c.take(line); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// take folds a line that is on disk.
+func (c *chain) take(line []byte) error {
+	r, err := readRecord(line)
+	if err != nil {
+		return c.damage("%v", err)
+	}
+	if what := c.unfit(r); what != "" {
+		return c.damage("%s", what)
+	}
+	c.fold(r, line)
+	return nil
+}
+
+// unfit says why a record cannot be the chain's next.
+func (c *chain) unfit(r *engine.Record) string {
+	switch {
+	case r.N != c.state.N+1:
+		return fmt.Sprintf("n is %d, not %d", r.N, c.state.N+1)
+	case r.N == 1 && (r.Kind != engine.KindOpen || r.Prev != engine.ChainSeed(r.Chain)):
+		return "line 1 of the chain is not its open record"
+	case r.N > 1 && r.Prev != c.end.Head:
+		return "prev is not the hash of the line before: one of the two was changed"
+	case r.N > 1 && r.Chain != c.state.Chain:
+		return "the record belongs to chain " + strconv.Quote(r.Chain)
+	case c.end.Offset == 0 && r.N > 1 && r.Kind != engine.KindKeyframe:
+		return "the file does not begin with a keyframe"
+	}
+	return ""
+}
+
+func (c *chain) fold(r *engine.Record, line []byte) {
+	if r.N == 1 || r.Kind == engine.KindKeyframe {
+		c.end.Keyframe = r.N
+	}
+	c.state.Append(r)
+	c.end.Start, c.end.Offset = c.end.Offset, c.end.Offset+int64(len(line))
+	c.end.Line++
+	c.end.Head = engine.LineHash(line)
+}

@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Note records in the ledger what concerns no chain: input that could not be
+// decoded, a policy that was activated or trusted.
+func (s *Store) Note(ctx context.Context, n engine.Note) error {
+	return s.ledger(ctx, &engine.Record{Kind: engine.KindNote, T: s.now(), Note: &n})
+}
+
+// Control records a person's choice in the session's chain and, with the
+// chain's id, in the ledger. It reaches the disk before Control returns.
+func (s *Store) Control(ctx context.Context, key engine.SessionKey, choice engine.Control) error {
+	dir := s.sessionDir(key)
+	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
+		return noSession(key, err)
+	}
+	return s.update(ctx, dir, func(h *hold) error {
+		if h.key = key; h.c.state.Empty() {
+			return noSession(key, nil)
+		}
+		if err := h.own(); err != nil {
+			return err
+		}
+		own, copied := choice, choice
+		if err := h.append(&engine.Record{Kind: engine.KindControl, T: s.now(), Control: &own}); err != nil {
+			return err
+		}
+		copied.Of = h.c.state.Chain
+		return s.ledger(ctx, &engine.Record{Kind: engine.KindControl, T: h.c.state.T,
+			Session: key.Session, Harness: key.Harness, Control: &copied})
+	})
+}
+
+func noSession(key engine.SessionKey, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s %s", ErrNoSession, key.Harness, key.Session)
+}
+
+// noteOpened names a new chain in the ledger: from then on its absence shows.
+func (s *Store) noteOpened(ctx context.Context, r *engine.Record) error {
+	open := engine.Open{Of: r.Chain}
+	if r.Open != nil {
+		open.Workspace = r.Open.Workspace
+	}
+	return s.ledger(ctx, &engine.Record{Kind: engine.KindOpen, T: r.T, Session: r.Session, Harness: r.Harness, Open: &open})
+}
+
+// repairOpen notes a chain whose process ended between its first line and the
+// ledger's. A chain of one line is seldom met, so the ledger is seldom read.
+func (s *Store) repairOpen(ctx context.Context, c *chain) error {
+	if c.state.N != 1 {
+		return nil
+	}
+	for r, err := range s.Ledger() {
+		if err != nil {
+			return err
+		}
+		if r.Open != nil && r.Open.Of == c.state.Chain {
+			return nil
+		}
+	}
+	open := &engine.Open{Of: c.state.Chain, Workspace: c.state.Workspace}
+	return s.ledger(ctx, &engine.Record{Kind: engine.KindOpen, T: c.state.T,
+		Session: c.state.Session, Harness: c.state.Harness, Open: open})
+}

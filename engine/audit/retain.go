@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+const (
+	// idleAfter is how long a session rests before the budget may take its older files.
+	idleAfter = time.Hour
+	// overAfter is how long it rests before the budget may take it whole: what
+	// it knew (denials, secrets read) goes with it.
+	overAfter = 24 * time.Hour
+)
+
+// Notes of retention in the ledger: seal names the newest line that is gone.
+const (
+	notePurge   = "purge"
+	purgedWhole = "the whole chain, " // how the detail begins when no file is left
+)
+
+// retained is a chain as retention sees it.
+type retained struct {
+	dir   string
+	files []sizedFile
+	drop  int // files to delete, from the oldest
+}
+
+func (r *retained) newest() int64 { return r.files[len(r.files)-1].mtime }
+
+// retain deletes files that are too old, and the oldest while there are too
+// many bytes: never of the session that is being opened, of one that is in use,
+// or the last file of one that is stopped. It is called after a session was
+// opened; what it cannot do is tried again at the next.
+func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
+	dirs, err := s.sessionDirs()
+	if err != nil {
+		return
+	}
+	now := time.Now().UnixMilli()
+	var chains []*retained
+	var total int64
+	for _, f := range fileSizes(s.ledgerDir()) {
+		total += f.size
+	}
+	for _, dir := range dirs {
+		files := fileSizes(dir)
+		for _, f := range files {
+			total += f.size
+		}
+		if len(files) > 0 && dir != s.sessionDir(own) {
+			chains = append(chains, &retained{dir: dir, files: files})
+		}
+	}
+	total -= s.dropOld(chains, now)
+	s.dropOldest(chains, now, total-s.budgetBytes())
+	for _, r := range chains {
+		if r.drop > 0 {
+			_ = s.purge(ctx, r) // tried again when the next session opens
+		}
+	}
+}
+
+// dropOld chooses the files that are older than the retention time.
+func (s *Store) dropOld(chains []*retained, now int64) (bytes int64) {
+	from := now - int64(s.retainDays())*24*time.Hour.Milliseconds()
+	for _, r := range chains {
+		for r.drop < len(r.files) && r.files[r.drop].mtime < from {
+			bytes += r.files[r.drop].size
+			r.drop++
+		}
+	}
+	return bytes
+}
+
+// dropOldest chooses the oldest files until excess bytes are found.
+func (s *Store) dropOldest(chains []*retained, now, excess int64) {
+	for excess > 0 {
+		r := slices.MinFunc(append([]*retained{{}}, chains...), func(a, b *retained) int {
+			return cmp.Compare(a.nextTime(now), b.nextTime(now))
+		})
+		if r.nextTime(now) == never {
+			return
+		}
+		excess -= r.files[r.drop].size
+		r.drop++
+	}
+}
+
+const never = int64(1<<63 - 1)
+
+// nextTime is the age by which the chain's next file competes; never where the
+// budget may not take it.
+func (r *retained) nextTime(now int64) int64 {
+	left := len(r.files) - r.drop
+	switch {
+	case left == 0, now-r.newest() < idleAfter.Milliseconds():
+		return never
+	case left == 1 && now-r.newest() < overAfter.Milliseconds():
+		return never
+	}
+	return r.files[r.drop].mtime
+}
+
+// purge deletes the chosen files, once the ledger says so.
+func (s *Store) purge(ctx context.Context, r *retained) error {
+	lock, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := flock(lock, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err // in use: not now
+	}
+	if files := fileSizes(r.dir); !slices.Equal(files, r.files) {
+		return errors.New("the session went on")
+	}
+	state, err := s.peek(r.dir)
+	if err != nil {
+		return err // damaged: left for a person to look at
+	}
+	if r.drop == len(r.files) && state.Stop != nil {
+		r.drop--
+	}
+	if r.drop == 0 {
+		return nil
+	}
+	if err := s.notePurge(ctx, r, state); err != nil {
+		return err
+	}
+	for _, f := range r.files[:r.drop] {
+		if err := os.Remove(f.path); err != nil {
+			return err
+		}
+	}
+	if r.drop < len(r.files) {
+		return nil
+	}
+	return errors.Join(os.Remove(snapshotPath(r.dir)), os.Remove(lock.Name()), os.Remove(r.dir))
+}
+
+func (s *Store) notePurge(ctx context.Context, r *retained, state *engine.History) error {
+	first, err := firstHead(r.files[0].path)
+	if err != nil {
+		return err
+	}
+	from := first.n
+	n, hash, err := lastLine(r.files[r.drop-1].path)
+	if err != nil {
+		return err
+	}
+	detail := fmt.Sprintf("lines %d to %d", from, n)
+	if r.drop == len(r.files) {
+		detail = purgedWhole + detail
+	}
+	return s.ledger(ctx, &engine.Record{Kind: engine.KindNote, T: s.now(), Session: state.Session, Harness: state.Harness,
+		Note: &engine.Note{What: notePurge, Detail: detail}, Seal: &engine.Seal{Chain: state.Chain, N: n, Head: hash}})
+}
+
+// lastLine returns the number and hash of a file's newest whole line.
+func lastLine(path string) (n int64, hash string, err error) {
+	err = fmt.Errorf("%s holds no line", path)
+	fileLines(path, 0, func(l Line, lerr error) bool {
+		if err = lerr; err == nil {
+			n, hash = l.N, engine.LineHash(l.Raw)
+		}
+		return err == nil
+	})
+	return n, hash, err
+}
+
+func isWholePurge(r *engine.Record) bool {
+	return strings.HasPrefix(r.Note.Detail, purgedWhole)
+}

@@ -1,0 +1,195 @@
+package audit
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Defaults of a Store's limits.
+const (
+	DefaultKeyframeEvery = 256     // records, from the record format: replay costs at most 255 folds
+	DefaultRotateBytes   = 4 << 20 // a file is read in about 3 ms when no snapshot is left
+	DefaultBudgetBytes   = 1 << 30
+	DefaultRetainDays    = 30 // audit.retain_days of the settings
+)
+
+// SyncAlways as Store.Sync makes each Update reach the disk before it returns.
+const SyncAlways = "always"
+
+const (
+	snapshotEvery = 16 // records: what a cold process folds at most when snapshots are kept
+	maxChains     = 64 // chains whose state one process keeps in memory
+	syncEvery     = time.Second
+)
+
+// Store is the log below one state home. Its zero limits stand for the
+// defaults. It may be used by many goroutines, and by many processes at once.
+type Store struct {
+	Dir           string       // state home; created with mode 0700
+	Env           engine.Env   // spelled out in the ledger's open record
+	KeyframeEvery int64        // records from one keyframe to the next; 0: DefaultKeyframeEvery
+	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
+	BudgetBytes   int64        // sum of all files above which the oldest go; 0: DefaultBudgetBytes
+	RetainDays    int          // days after which a file goes; 0: DefaultRetainDays
+	Sync          string       // SyncAlways, or empty: at seals, at stops, and every second
+	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
+	Random        io.Reader    // of chain ids and the MAC key; nil: crypto/rand
+	Now           func() int64 // Unix milliseconds of the store's own records; nil: the clock
+
+	write  func(*os.File, []byte) (int, error) // tests let it fail; nil: one write(2)
+	flush  func(*os.File) error                // tests count it; nil: syncData
+	clock  func() time.Time                    // tests stop it; nil: time.Now
+	mu     sync.Mutex
+	chains map[string]*chain
+	key    []byte
+}
+
+// The log that engine.Reviewer asks for.
+var _ engine.Log = (*Store)(nil)
+
+// ErrNoSession says that nothing is recorded under the given name.
+var ErrNoSession = errors.New("no such session is recorded")
+
+// Damage says where a chain is broken. Only that chain's session is denied.
+type Damage struct {
+	File string // path
+	Line int64  // in the file, from 1
+	What string
+}
+
+// Error names the place, and what a person can do.
+func (d *Damage) Error() string {
+	return fmt.Sprintf("audit log %s line %d: %s (`reviewer audit verify` tells more; the chain goes on once a person has restored the file or moved its folder away)", d.File, d.Line, d.What)
+}
+
+// Update calls fn under the session's lock with the chain's end. The wait for
+// the lock ends with ctx. Where the session has no chain, the first record that
+// fn appends must be its open record.
+func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(engine.Tail) error) error {
+	var opened bool
+	err := s.update(ctx, s.sessionDir(key), func(h *hold) error {
+		h.key, h.onOpen = key, func(r *engine.Record) error {
+			opened = true
+			return s.noteOpened(ctx, r)
+		}
+		if err := errors.Join(h.own(), s.repairOpen(ctx, h.c)); err != nil {
+			return err
+		}
+		return fn(engine.Tail{History: h.c.state, Append: h.append, Read: h.c.read})
+	})
+	if opened {
+		s.retain(ctx, key)
+	}
+	return err
+}
+
+// Workspace reads one line: the chain's first on disk, without the lock.
+func (s *Store) Workspace(key engine.SessionKey) (string, error) {
+	rec, err := firstRecord(s.sessionDir(key))
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return workspaceOf(rec), nil
+}
+
+func workspaceOf(r *engine.Record) string {
+	switch {
+	case r.Open != nil:
+		return r.Open.Workspace
+	case r.State != nil:
+		return r.State.Workspace
+	}
+	return ""
+}
+
+// update runs fn while this goroutine alone, of all processes, holds the chain.
+func (s *Store) update(ctx context.Context, dir string, fn func(*hold) error) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	c := s.chain(dir)
+	select {
+	case c.busy <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the audit log: %w", context.Cause(ctx))
+	}
+	defer func() { <-c.busy }()
+	lock, err := lockDir(ctx, dir)
+	if err != nil {
+		return err
+	}
+	h := &hold{s: s, c: c, lock: lock}
+	defer h.release()
+	if err = h.refresh(); err == nil {
+		err = fn(h)
+	}
+	return errors.Join(err, h.settle())
+}
+
+// chain returns the process's view of the chain in a folder.
+func (s *Store) chain(dir string) *chain {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.chains[dir]; c != nil {
+		return c
+	}
+	if s.chains == nil || len(s.chains) >= maxChains {
+		s.chains = map[string]*chain{} // those in use go on under their file's lock
+	}
+	c := newChain(dir)
+	s.chains[dir] = c
+	return c
+}
+
+func (s *Store) sessionDir(key engine.SessionKey) string {
+	return filepath.Join(s.sessionsDir(), dirName(key))
+}
+
+// dirName is short, and safe whatever the ids hold.
+func dirName(key engine.SessionKey) string {
+	sum := sha256.Sum256([]byte(key.Harness + "\n" + key.Session))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (s *Store) sessionsDir() string { return filepath.Join(s.Dir, "sessions") }
+func (s *Store) ledgerDir() string   { return filepath.Join(s.Dir, "ledger") }
+
+func (s *Store) random() io.Reader {
+	if s.Random == nil {
+		return rand.Reader
+	}
+	return s.Random
+}
+
+func (s *Store) now() int64 {
+	if s.Now == nil {
+		return time.Now().UnixMilli()
+	}
+	return s.Now()
+}
+
+func (s *Store) keyframeEvery() int64 { return orDefault(s.KeyframeEvery, DefaultKeyframeEvery) }
+func (s *Store) rotateBytes() int64   { return orDefault(s.RotateBytes, DefaultRotateBytes) }
+func (s *Store) budgetBytes() int64   { return orDefault(s.BudgetBytes, DefaultBudgetBytes) }
+func (s *Store) retainDays() int      { return orDefault(s.RetainDays, DefaultRetainDays) }
+
+func orDefault[T int | int64](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}

@@ -1,0 +1,76 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// agentPrograms are coding agents, and reviewer itself.
+func agentPrograms(name string) program {
+	switch name {
+	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands":
+		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --add-dir --mcp-config --approval-mode ", run: agent}
+	case "reviewer":
+		return program{values: " --policy --home -o --output -f --format ", own: true, run: reviewer}
+	case "reviewer-hook":
+		return program{own: true, run: func(c *call) { c.process() }}
+	}
+	return program{}
+}
+
+// agent is a coding agent that is started from the shell: with its guards off
+// it does what it likes, and no hook sees it.
+func agent(c *call) {
+	o := c.opts
+	c.process()
+	if o.operand(0).is("mcp", "config", "settings", "plugin", "extensions") {
+		c.subs = subName(o.operand(0))
+		if o.operand(1).is("add", "add-json", "remove", "set", "install", "add-from-claude-desktop", "disable") {
+			c.signal(engine.SignalGuardTamper)
+		}
+	}
+	if unguarded(o) {
+		c.signal(engine.SignalAgentUnguarded)
+	}
+}
+
+func unguarded(o options) bool {
+	for _, opt := range o.list {
+		name := strings.TrimLeft(opt.name, "-")
+		switch name {
+		case "dangerously-skip-permissions", "yolo", "trust-all-tools", "dangerously-bypass-approvals-and-sandbox", "full-auto", "allow-all-tools", "allow-all", "yes-always", "y", "always-approve", "auto-approve", "skip-permissions-unsafe", "dangerously-allow-all", "no-verify", "allow-dangerously-skip-permissions", "bare":
+			return true
+		case "approval-mode", "permission-mode", "a", "ask-for-approval", "sandbox", "s":
+			if opt.value.is("yolo", "bypassPermissions", "never", "danger-full-access", "full-auto", "dontAsk") {
+				return true
+			}
+		case "settings":
+			if strings.Contains(opt.value.text, "disableAllHooks") {
+				return true
+			}
+		case "c", "config":
+			if strings.Contains(opt.value.text, "approval_policy") && strings.Contains(opt.value.text, "never") || strings.Contains(opt.value.text, "danger-full-access") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reviewer is the guard itself: what changes how it decides is tampering when
+// an agent does it.
+func reviewer(c *call) {
+	o := c.opts
+	first, second := o.operand(0), o.operand(1)
+	c.subs = subName(first)
+	c.process()
+	switch {
+	case first.is("uninstall", "allow", "install", "trust", "purge"):
+		c.signal(engine.SignalGuardTamper)
+	case first.is("session") && second.is("resume", "allow", "scope", "limits"), first.is("policy") && second.is("activate", "disable", "enable", "trust", "set", "install", "rollback"),
+		first.is("audit") && second.is("purge", "rotate", "delete"), first.is("config") && second.is("set", "unset", "edit"), first.is("scope", "limits", "off", "disable"):
+		c.subs = append(c.subs, second.show())
+		c.signal(engine.SignalGuardTamper)
+	}
+}

@@ -1,0 +1,381 @@
+package classify
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// assemble makes an action of what was read. Strings are still raw.
+func assemble(r *reading, res *resolver) *engine.Action {
+	a := &engine.Action{Name: r.tool.action, Commands: r.script.commands, Opaque: r.script.opaque}
+	seen := map[engine.Effect]bool{}
+	for _, raw := range byKind(landings(r.script.effects)) {
+		e := res.effect(raw)
+		if !seen[e] {
+			seen[e] = true
+			a.Effects = append(a.Effects, e)
+		}
+	}
+	sortEffects(a.Effects)
+	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
+	signals := r.script.signals
+	derive(a, res, signals)
+	a.Signals = sortedSignals(signals)
+	if blind(a.Effects) {
+		addOpaque(a, "target", "")
+	}
+	a.Types = typesOf(r, a)
+	a.Intent = intentOf(r, a.Types)
+	if a.Commands == nil {
+		a.Commands = []engine.Command{}
+	}
+	if a.Effects == nil {
+		a.Effects = []engine.Effect{}
+	}
+	if a.Opaque == nil {
+		a.Opaque = []engine.Opaque{}
+	}
+	return a
+}
+
+// landings names both ends of a move apart: what is renamed or moved away, and
+// what it lands on. There, "move" says that the only copy may now be at the
+// target.
+func landings(list []rawEffect) []rawEffect {
+	moving := map[int]bool{}
+	for _, e := range list {
+		if e.verb == "move" && e.command >= 0 {
+			moving[e.command] = true
+		}
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		switch e := &list[i]; {
+		case e.kind != engine.EffectFileWrite || !moving[e.command]:
+		case e.verb == "move":
+			e.verb = "rename"
+		case e.verb == "write":
+			e.verb = "move"
+		}
+	}
+	return list
+}
+
+// byKind orders raw effects, the worst kinds first, so that a look at the disk
+// is spent on them first where there are too many.
+func byKind(list []rawEffect) []rawEffect {
+	slices.SortStableFunc(list, func(a, b rawEffect) int { return cmp.Compare(kindRank(a.kind), kindRank(b.kind)) })
+	return slices.Compact(list)
+}
+
+func kindRank(k engine.EffectKind) int { return slices.Index(engine.EffectKinds(), string(k)) }
+
+// sortEffects puts the worst first: by kind, by what is lost at the place, and
+// then in an order that says nothing.
+func sortEffects(list []engine.Effect) {
+	slices.SortStableFunc(list, func(a, b engine.Effect) int {
+		return cmp.Or(
+			cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)),
+			-cmp.Compare(weight(a), weight(b)),
+			cmp.Compare(a.Command, b.Command),
+			cmp.Compare(a.Target, b.Target),
+			cmp.Compare(a.Verb, b.Verb),
+		)
+	})
+}
+
+// weight orders effects of a kind for the case that not all can be kept.
+func weight(e engine.Effect) int {
+	w := 4 * rank(e.Location)
+	if e.Class != "" && e.Class != engine.ClassGenerated {
+		w += 32
+	}
+	if e.Recursive || e.Egress || e.Persistence {
+		w += 2
+	}
+	if e.Forced || e.Privileged {
+		w++
+	}
+	return w
+}
+
+func pathsOf(effects []engine.Effect) []string {
+	list := []string{}
+	for _, e := range effects {
+		if e.Short != "" && e.Location != engine.LocationNull {
+			list = append(list, e.Short)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func hostsOf(s script) []string {
+	list := []string{}
+	for _, e := range s.effects {
+		if e.kind == engine.EffectNetwork {
+			if h := hostOf(e.target); h != "" && !remoteName(s.commands, e) {
+				list = append(list, h)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// remoteName says that a target is git's name for a host ("origin") and not a host.
+func remoteName(commands []engine.Command, e rawEffect) bool {
+	return e.command >= 0 && e.command < len(commands) && commands[e.command].Name == "git" && !strings.ContainsAny(e.target.text, ":/.@")
+}
+
+// derive adds the signals that only resolved paths show.
+func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
+	secret, egress := false, false
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		if broad(e) {
+			signals[engine.SignalBroadDelete] = true
+		}
+		if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
+			signals[engine.SignalCredential] = true
+			secret = secret || e.Kind == engine.EffectFileRead || displaced(e)
+		}
+		if persistent(e) {
+			signals[engine.SignalPersistence] = true
+		}
+		if losesGit(e, res) {
+			signals[engine.SignalGitDataDelete] = true
+		}
+		if tampers(e, res) {
+			signals[engine.SignalGuardTamper] = true
+		}
+		if alters(e) && e.Location == engine.LocationDevice && disk(e.Target) {
+			signals[engine.SignalDiskWrite] = true
+		}
+		if e.Kind == engine.EffectNetwork && e.Egress && !e.Loopback {
+			egress = true
+		}
+	}
+	if secret && egress {
+		signals[engine.SignalSecretEgress] = true
+	}
+}
+
+// broad says that a root, a home, a system directory or what holds the
+// workspace is deleted, moved away or made accessible.
+func broad(e *engine.Effect) bool {
+	opens := e.Kind == engine.EffectFileWrite && e.Recursive && wordlist("chmod chown chgrp chattr setfacl").has(e.Verb)
+	if !gone(e) && !opens {
+		return false
+	}
+	deep := e.Recursive || displaced(e)
+	switch e.Location {
+	case engine.LocationRoot, engine.LocationHomeRoot, engine.LocationAncestor:
+		return true
+	case engine.LocationSelf:
+		return deep && !opens
+	case engine.LocationSystem:
+		return deep || e.Entry == "dir"
+	}
+	return false
+}
+
+// displaced says that the target is at another place afterwards.
+func displaced(e *engine.Effect) bool {
+	return e.Kind == engine.EffectFileDelete && e.Verb == "move" || e.Verb == "rename"
+}
+
+// gone says that the target is not where it was.
+func gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || displaced(e) }
+
+func persistent(e *engine.Effect) bool {
+	if e.Persistence {
+		return true
+	}
+	return e.Kind == engine.EffectFileWrite && (e.Class == engine.ClassStartup || e.Class == engine.ClassGitHook)
+}
+
+// losesGit says that version control's own data are deleted, by name or as
+// part of a directory.
+func losesGit(e *engine.Effect, res *resolver) bool {
+	if !gone(e) || strings.HasSuffix(e.Target, ".lock") && !e.Recursive { // what a crashed git leaves behind
+		return false
+	}
+	if e.Class == engine.ClassGitData || e.Class == engine.ClassGitHook && strings.Contains(e.Target+"/", "/.git/") {
+		return true
+	}
+	return (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && res.lstat(join(e.Target, ".git")) != nil
+}
+
+// tampers says that an effect changes reviewer, or what the agent may do.
+func tampers(e *engine.Effect, res *resolver) bool {
+	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
+		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) })
+	}
+	if !alters(e) {
+		return false
+	}
+	if gone(e) && (e.Recursive || displaced(e)) && e.Target != "" {
+		for _, g := range res.guard {
+			if within(e.Target, g) {
+				return true
+			}
+		}
+	}
+	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
+}
+
+// disk says that a device is a disk or a part of one.
+func disk(p string) bool {
+	name := strings.TrimPrefix(p, "/dev/")
+	for _, lead := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "block/"} {
+		if strings.HasPrefix(name, lead) {
+			return true
+		}
+	}
+	return false
+}
+
+func sortedSignals(set map[engine.Signal]bool) []engine.Signal {
+	list := []engine.Signal{}
+	for id, on := range set {
+		if on {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// blind says that something is deleted or overwritten and nobody knows what.
+func blind(effects []engine.Effect) bool {
+	return slices.ContainsFunc(effects, func(e engine.Effect) bool {
+		return alters(&e) && e.Certainty == engine.CertaintyUnknown && e.Reversibility != engine.R2
+	})
+}
+
+func addOpaque(a *engine.Action, reason, where string) {
+	for _, o := range a.Opaque {
+		if o.Reason == reason {
+			return
+		}
+	}
+	a.Opaque = append(a.Opaque, engine.Opaque{Reason: reason, Where: where})
+}
+
+// typesOf says what the action would do.
+func typesOf(r *reading, a *engine.Action) []engine.Type {
+	set := map[engine.Type]bool{}
+	if r.tool.typ != "" {
+		set[r.tool.typ] = true
+	}
+	for i := range a.Effects {
+		if t := typeOf(&a.Effects[i]); t != "" {
+			set[t] = true
+		}
+	}
+	for _, o := range a.Opaque {
+		switch o.Reason {
+		case "syntax", "budget", "tool", "arguments", "encoding":
+			set[engine.TypeUnknown] = true
+		case "command", "code":
+			set[engine.TypeSystemCommand] = true
+		}
+	}
+	if len(set) == 0 {
+		set[engine.TypeFileRead] = true
+	}
+	list := make([]engine.Type, 0, len(set))
+	for t := range set {
+		list = append(list, t)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func typeOf(e *engine.Effect) engine.Type {
+	switch e.Kind {
+	case engine.EffectFileDelete:
+		return engine.TypeFileDeletion
+	case engine.EffectFileWrite:
+		return writeType(e)
+	case engine.EffectNetwork:
+		return engine.TypeNetworkRequest
+	case engine.EffectSystemCall, engine.EffectResource:
+		return engine.TypeSystemCommand
+	case engine.EffectProcess:
+		if e.Privileged {
+			return engine.TypeSystemCommand
+		}
+	}
+	return engine.TypeFileRead
+}
+
+// writeType tells making from changing: by whether the file is there, and
+// where that is not known by the verb.
+func writeType(e *engine.Effect) engine.Type {
+	switch {
+	case e.Location == engine.LocationNull:
+		return engine.TypeFileRead
+	case e.Location == engine.LocationDevice:
+		return engine.TypeSystemCommand
+	case e.Exists == "yes" && e.Verb != "mkdir":
+		return engine.TypeFileModification
+	case e.Exists == "no" || e.Verb == "mkdir":
+		return engine.TypeFileCreation
+	case wordlist("create write copy link download extract install move").has(e.Verb):
+		return engine.TypeFileCreation
+	}
+	return engine.TypeFileModification
+}
+
+// intents are the types by how much they say of an action.
+var intents = []engine.Type{
+	engine.TypeFileDeletion, engine.TypeUnknown, engine.TypeSystemCommand, engine.TypeNetworkRequest, engine.TypeFileModification,
+	engine.TypeFileCreation, engine.TypeFileRead, engine.TypeMessage,
+}
+
+func intentOf(r *reading, types []engine.Type) engine.Type {
+	if r.tool.typ == engine.TypeMCPCall || r.tool.typ == engine.TypeAgentSpawn {
+		return r.tool.typ
+	}
+	for _, t := range intents {
+		if slices.Contains(types, t) {
+			return t
+		}
+	}
+	return engine.TypeUnknown
+}
+
+// sketchSize is how many hashes stand for the words of a call: enough to
+// estimate a Jaccard similarity to about a tenth.
+const sketchSize = 16
+
+// sketch returns the smallest hashes of the words of the arguments. They are
+// masked before: a short hash of a secret could be guessed.
+func sketch(args map[string]any) []string {
+	var hashes []uint32
+	for _, text := range appendTexts(nil, args) {
+		for _, w := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '_')
+		}) {
+			h := fnv.New32a()
+			h.Write([]byte(w))
+			hashes = append(hashes, h.Sum32())
+		}
+	}
+	slices.Sort(hashes)
+	hashes = slices.Compact(hashes)
+	hashes = hashes[:min(len(hashes), sketchSize)]
+	var out []string
+	for _, h := range hashes {
+		out = append(out, fmt.Sprintf("%08x", h))
+	}
+	return out
+}

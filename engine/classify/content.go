@@ -1,0 +1,168 @@
+package classify
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// maxPlain is the length above which a text argument counts as content: names,
+// paths, queries and messages are shorter.
+const maxPlain = 2048
+
+// contentOf describes a text that is not stored.
+func (m *masker) contentOf(text string) engine.ContentFacts {
+	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: countSecrets(text)}
+	if text != "" {
+		f.MAC = m.mac([]byte(text))
+	}
+	return f
+}
+
+// countLines counts lines as people do: a last line without its end is one.
+func countLines(text string) int64 {
+	n := int64(strings.Count(text, "\n"))
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// contentMap is a ContentFacts as it stands among arguments.
+func contentMap(f engine.ContentFacts) map[string]any {
+	m := map[string]any{"bytes": f.Bytes, "lines": f.Lines}
+	if f.MAC != "" {
+		m["mac"] = f.MAC
+	}
+	if len(f.Secrets) > 0 {
+		secrets := map[string]any{}
+		for k, n := range f.Secrets {
+			secrets[k] = int64(n)
+		}
+		m["secrets"] = secrets
+	}
+	return m
+}
+
+// outputText returns the texts of a tool's response: what the agent reads.
+// Numbers such as durations are left out, so that the same response has the
+// same MAC.
+func outputText(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	v, err := engine.DecodeStrict(raw)
+	if err != nil {
+		return string(raw)
+	}
+	return strings.Join(appendTexts(nil, v), "\n")
+}
+
+func appendTexts(list []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			list = append(list, v)
+		}
+	case []any:
+		for _, item := range v {
+			list = appendTexts(list, item)
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			list = appendTexts(list, v[k])
+		}
+	}
+	return list
+}
+
+// arguments masks a call's arguments and takes contents out of them.
+type arguments struct {
+	mask     *masker
+	names    []string // nested arguments that are contents
+	contents map[string]string
+	roles    map[string]role
+	facts    map[string]engine.ContentFacts
+}
+
+func (m *masker) arguments(r *reading) *arguments {
+	a := &arguments{mask: m, names: r.tool.contents, contents: r.contents, roles: map[string]role{}, facts: map[string]engine.ContentFacts{}}
+	for _, arg := range r.tool.args {
+		a.roles[arg.name] = arg.role
+	}
+	return a
+}
+
+func (a *arguments) object(m map[string]any, path string) map[string]any {
+	out := make(map[string]any, len(m))
+	for _, k := range sortedKeys(m) {
+		if v := a.value(m[k], join2(path, k), k); v != nil {
+			out[a.mask.text(k)] = v
+		}
+	}
+	return out
+}
+
+func join2(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func (a *arguments) value(v any, path, key string) any {
+	switch v := v.(type) {
+	case string:
+		return a.text(v, path, key)
+	case bool:
+		return v
+	case json.Number:
+		return number(v)
+	case []any:
+		out := make([]any, 0, len(v))
+		for i, item := range v {
+			if m := a.value(item, path+"["+strconv.Itoa(i)+"]", key); m != nil {
+				out = append(out, m)
+			}
+		}
+		return out
+	case map[string]any:
+		return a.object(v, path)
+	}
+	return nil
+}
+
+func (a *arguments) text(s, path, key string) any {
+	_, content := a.contents[path]
+	code := a.roles[path] == shellCode || a.roles[path] == powerCode
+	if content || slices.Contains(a.names, key) || len(s) > maxPlain && !code {
+		f := a.mask.contentOf(s)
+		a.facts[a.mask.text(path)] = f
+		return contentMap(f)
+	}
+	if secret, ok := a.named(key, s); ok {
+		return secret
+	}
+	return a.mask.text(s)
+}
+
+// named masks a value that only its argument's name shows to be a secret.
+func (a *arguments) named(key, s string) (string, bool) {
+	lead := key + "="
+	spans := findSecrets(lead + s)
+	if len(spans) != 1 || spans[0].start != len(lead) || spans[0].end != len(lead)+len(s) || spans[0].kind == kindMasked {
+		return "", false
+	}
+	return a.mask.replacement(spans[0].kind, s), true
+}
+
+// number keeps integers that every reader takes alike; others become text.
+func number(n json.Number) any {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil && i > -1<<53 && i < 1<<53 {
+		return i
+	}
+	return string(n)
+}

@@ -1,0 +1,147 @@
+package classify
+
+import "strings"
+
+// maxClass bounds an error class, in bytes.
+const maxClass = 80
+
+// errorClass returns what kind of error a text reports: its first line that
+// says something, without what differs from one time to the next (paths,
+// numbers, hexadecimal digits, quoted text, times). The same mistake made
+// twice has the same class.
+func errorClass(text string) string {
+	lead := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if rest, ok := cutExitCode(line); ok {
+			if lead, line = "exit code", rest; rest == "" {
+				continue
+			}
+		}
+		class := normaliseLine(line)
+		if class == "" {
+			continue
+		}
+		if lead != "" {
+			class = lead + ": " + class
+		}
+		return clip(class, maxClass)
+	}
+	return lead
+}
+
+// cutExitCode takes off "Exit code N", as Claude Code begins its errors.
+func cutExitCode(line string) (string, bool) {
+	low := lower(line)
+	for _, lead := range []string{"exit code ", "error: exit code ", "command failed with exit code "} {
+		if strings.HasPrefix(low, lead) {
+			rest := strings.TrimLeft(line[len(lead):], "-0123456789")
+			return strings.TrimLeft(rest, ":. "), true
+		}
+	}
+	return "", false
+}
+
+func normaliseLine(line string) string {
+	line = withoutQuoted(withoutTags(line))
+	var out []string
+	for _, w := range strings.Fields(line) {
+		if w = normaliseWord(w); w != "" && (w != "…" || len(out) == 0 || out[len(out)-1] != "…") {
+			out = append(out, w)
+		}
+	}
+	class := strings.Join(out, " ")
+	if !strings.ContainsFunc(class, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f && r != '…' }) {
+		return ""
+	}
+	return class
+}
+
+// withoutTags drops markup around an error, such as <tool_use_error>.
+func withoutTags(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			break
+		}
+		j := strings.IndexByte(s[i:min(len(s), i+maxTag)], '>')
+		if j < 0 {
+			b.WriteString(s[:i+1])
+			s = s[i+1:]
+			continue
+		}
+		b.WriteString(s[:i] + " ")
+		s = s[i+j+1:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// maxTag bounds what counts as markup, in bytes.
+const maxTag = 40
+
+// withoutQuoted replaces quoted text; an apostrophe inside of a word is none.
+func withoutQuoted(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c == '"' || c == '\'' || c == '`') && (i == 0 || !alnum(s[i-1])) {
+			if j := strings.IndexByte(s[i+1:], c); j >= 0 {
+				b.WriteString("…")
+				i += j + 1
+				continue
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// normaliseWord drops a word that is a path, URL, number or time, and keeps
+// the punctuation that follows it.
+func normaliseWord(w string) string {
+	core := strings.TrimRight(w, ":;,.)]!?")
+	tail := w[len(core):]
+	core = strings.TrimLeft(core, "([")
+	switch {
+	case core == "":
+		return ""
+	case strings.Contains(core, redacted), strings.ContainsAny(core, `/\`), strings.HasPrefix(core, "~"):
+		return "…" + colon(tail)
+	case fileLike(core):
+		return "…" + colon(tail)
+	case hasDigit(core) && strings.Trim(core, "0123456789abcdefABCDEFxX.:,+-TZ%_#") == "":
+		return ""
+	}
+	if strings.Count(core, "(") > strings.Count(core, ")") && strings.HasPrefix(tail, ")") {
+		core += ")"
+	}
+	core = strings.Map(dropDigit, core)
+	return core + colon(tail)
+}
+
+func colon(tail string) string {
+	if strings.Contains(tail, ":") {
+		return ":"
+	}
+	return ""
+}
+
+// fileLike says that a word is a file name, with a position behind it or not.
+func fileLike(w string) bool {
+	name, _, _ := strings.Cut(w, ":")
+	i := strings.LastIndexByte(name, '.')
+	return i > 0 && len(name)-i-1 >= 1 && len(name)-i-1 <= 4 && strings.Trim(name[i+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// clip cuts a text to at most n bytes without breaking a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,534 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// gitPrograms is git and what speaks its language.
+func gitPrograms(name string) program {
+	switch name {
+	case "git", "hub":
+		return program{first: true, values: " -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source ", run: git}
+	case "git-filter-repo", "bfg":
+		return program{run: func(c *call) { c.signal(engine.SignalGitHistory) }}
+	case "svn", "hg", "jj", "fossil":
+		return program{run: otherVCS}
+	}
+	return program{}
+}
+
+// git finds the subcommand behind the global options.
+func git(c *call) {
+	global := c.opts
+	if len(global.operands) == 0 {
+		return
+	}
+	sub := global.operands[0]
+	c.subs = []string{sub.show()}
+	if !sub.known() {
+		c.s.opaque("command", "git "+sub.show())
+		c.signal(engine.SignalUnknownCommand)
+		return
+	}
+	args := global.operands[1:]
+	for _, set := range global.all("-c", "--config-env") {
+		key, v, _ := strings.Cut(set.text, "=")
+		if strings.EqualFold(key, "alias."+sub.text) {
+			c.gitAlias(set.with(v), args)
+		}
+		c.gitSetting(key, set.with(v), false)
+	}
+	dirs := global.all("-C")
+	if tree, ok := global.get("--work-tree"); ok {
+		dirs = append(dirs, tree)
+	}
+	c.inDirectory(dirs, func() { c.gitSub(sub.text, args) })
+	c.opts.flags = append(append([]string{}, global.flags...), c.opts.flags...)
+	c.opts.operands = append([]arg{sub}, c.opts.operands...)
+}
+
+// gitAlias runs an alias given on the command line.
+func (c *call) gitAlias(body arg, args []arg) {
+	code, shell := strings.CutPrefix(body.text, "!")
+	if !shell {
+		code = "git " + code
+	}
+	all := body.with(code)
+	for _, a := range args {
+		all = concat(all, a.with(" "+quote(a.text)))
+	}
+	c.child(func() outcome { return c.s.embed(all, "git-alias", false) })
+}
+
+// gitSetting looks at a setting that names a program, or where programs are.
+func (c *call) gitSetting(key string, v arg, stored bool) bool {
+	k := strings.ToLower(key)
+	switch {
+	case k == "core.hookspath":
+		c.signal(engine.SignalGitNoVerify)
+		return true
+	case strings.HasPrefix(k, "alias."):
+		if code, ok := strings.CutPrefix(v.text, "!"); ok {
+			if stored {
+				c.signal(engine.SignalDeferred)
+				c.child(func() outcome { return c.s.embed(v.with(code), "git-alias", false) })
+			}
+			return true
+		}
+	case k == "core.fsmonitor" && v.is("true", "false"), k == "credential.helper" && !strings.HasPrefix(v.text, "!"):
+	case k == "core.pager", k == "core.editor", k == "core.sshcommand", k == "core.fsmonitor", k == "core.askpass", k == "core.gitproxy", k == "sequence.editor",
+		k == "diff.external", k == "gpg.program", k == "credential.helper", strings.HasSuffix(k, ".textconv"), strings.HasSuffix(k, ".cmd"),
+		strings.HasPrefix(k, "filter.") && (strings.HasSuffix(k, ".clean") || strings.HasSuffix(k, ".smudge") || strings.HasSuffix(k, ".process")),
+		strings.HasPrefix(k, "pager."), strings.HasSuffix(k, ".command"), strings.HasPrefix(k, "merge.") && strings.HasSuffix(k, ".driver"):
+		code := strings.TrimPrefix(v.text, "!")
+		if !ordinaryTool(strings.Fields(code + " x")[0]) {
+			c.signal(engine.SignalEnvInjected)
+			c.child(func() outcome { return c.s.embed(v.with(code), "git-config", false) })
+			return true
+		}
+	case k == "include.path", k == "init.templatedir", strings.HasSuffix(k, ".insteadof"), strings.HasSuffix(k, ".proxy"):
+		return true
+	}
+	return false
+}
+
+// gitValues are the options of subcommands that take a value. A letter means
+// different things to different subcommands.
+func gitValues(sub string) string {
+	common := " -m --message -F --file --author --date --format --pretty --since --until --after --before --grep -S -G -n --max-count "
+	switch sub {
+	case "commit":
+		return " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer --cleanup --pathspec-from-file "
+	case "tag":
+		return " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "
+	case "push":
+		return " -o --push-option --repo --receive-pack --exec "
+	case "clone":
+		return " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter --shallow-since --shallow-exclude --server-option "
+	case "fetch", "pull", "ls-remote":
+		return " --depth --upload-pack -j --jobs --deepen --shallow-since --refmap -s --strategy -X --strategy-option -o --server-option "
+	case "checkout", "switch":
+		return " -b -B -c -C --orphan --conflict --pathspec-from-file "
+	case "restore":
+		return " -s --source --conflict --pathspec-from-file "
+	case "clean":
+		return " -e --exclude "
+	case "rebase":
+		return " -x --exec --onto -s --strategy -X --strategy-option "
+	case "config":
+		return " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "
+	case "filter-branch":
+		return " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d --original --state-branch --subdirectory-filter "
+	case "update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "worktree", "submodule", "diff", "show", "status", "blame", "am", "apply", "read-tree":
+		return " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude --directory -b --branch --reference --depth "
+	}
+	return common
+}
+
+// gitSub runs one subcommand.
+func (c *call) gitSub(sub string, args []arg) {
+	o := parseOptions(args, program{values: gitValues(sub)})
+	c.opts = o
+	if o.has("--no-verify") || sub == "commit" && o.has("-n") {
+		c.signal(engine.SignalGitNoVerify)
+	}
+	if o.exact("--help") || o.has("--dry-run") || o.has("-n") && strings.Contains(" clean push rm add mv prune fetch ", " "+sub+" ") {
+		c.signal(engine.SignalDryRun)
+		return
+	}
+	switch sub {
+	case "push":
+		c.gitPush(o)
+	case "clone", "fetch", "pull", "ls-remote", "remote", "send-email", "svn", "p4", "lfs":
+		c.gitRemote(sub, o)
+	case "clean":
+		c.gitClean(o)
+	case "reset", "checkout", "switch", "restore", "stash", "read-tree", "checkout-index":
+		c.gitDiscard(sub, o, args)
+	case "rm", "mv", "worktree", "submodule", "init", "apply", "am", "archive", "bundle", "format-patch", "diff":
+		c.gitFiles(sub, o)
+	case "branch", "tag", "update-ref", "reflog", "gc", "prune", "filter-branch", "filter-repo", "replace", "symbolic-ref", "notes":
+		c.gitRefs(sub, o)
+	case "config":
+		c.gitConfig(o)
+	case "rebase", "bisect", "difftool", "mergetool", "grep":
+		c.gitRuns(sub, o, args)
+	case "credential":
+		c.signal(engine.SignalCredential)
+	case "daemon", "instaweb":
+		c.listens(word("0.0.0.0"), args)
+	case "maintenance":
+		if o.operand(0).is("start", "register") {
+			c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("git maintenance"))
+		}
+	default:
+		c.gitPlain(sub)
+	}
+}
+
+// gitPlain is a subcommand that keeps to the repository's own books.
+func (c *call) gitPlain(sub string) {
+	switch sub {
+	case "ls-files", "ls-tree":
+		c.out = word("./" + holeText + "\n")
+	case "add", "commit", "merge", "cherry-pick", "revert":
+		c.process()
+	}
+}
+
+func (c *call) gitPush(o options) {
+	forced := o.has("-f", "--force", "--mirror") && !onlyLease(o)
+	deletes := o.has("-d", "--delete") || o.has("--prune", "--mirror")
+	refs := o.operands
+	remote := word("origin")
+	if r, ok := o.get("--repo"); ok {
+		remote = r
+	} else if len(refs) > 0 {
+		remote, refs = refs[0], refs[1:]
+	}
+	for _, r := range refs {
+		forced = forced || r.hasPrefix("+")
+		deletes = deletes || r.hasPrefix(":") && len(r.text) > 1
+	}
+	if forced {
+		c.signal(engine.SignalGitForcePush)
+	}
+	if deletes {
+		c.signal(engine.SignalGitHistory)
+	}
+	for _, code := range o.all("--receive-pack", "--exec") {
+		c.child(func() outcome { return c.s.embed(code, "git", false) })
+	}
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true, forced: forced, reversible: engine.R5}, remote)
+}
+
+// onlyLease tells whether what looks like --force is --force-with-lease.
+func onlyLease(o options) bool {
+	for _, opt := range o.list {
+		if opt.name == "-f" || opt.name == "--mirror" || opt.matches("--force") {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) gitRemote(sub string, o options) {
+	for _, code := range o.all("-u", "--upload-pack") {
+		c.child(func() outcome { return c.s.embed(code, "git", false) })
+	}
+	for _, a := range o.operands {
+		if code, ok := strings.CutPrefix(a.text, "ext::"); ok {
+			argv := extTransport(a, code)
+			c.child(func() outcome { return c.s.invoke(argv, c.node) })
+		}
+	}
+	for _, set := range o.all("-c", "--config") {
+		key, v, _ := strings.Cut(set.text, "=")
+		c.gitSetting(key, set.with(v), false)
+	}
+	first := o.operand(0)
+	switch sub {
+	case "clone":
+		c.gitClone(o)
+		return
+	case "remote":
+		c.subs = append(c.subs, subName(first)...)
+		if first.is("update", "show", "prune") {
+			c.fetches(word("origin"))
+		}
+		return
+	case "send-email":
+		c.sends("send", word("smtp"))
+		return
+	case "lfs":
+		c.subs = append(c.subs, subName(first)...)
+		if first.is("push") {
+			c.sends("send", word("origin"))
+		}
+		return
+	}
+	if first.text == "" {
+		first = word("origin")
+	}
+	c.fetches(first)
+	if sub == "fetch" {
+		c.out = arg{}
+	}
+}
+
+// extTransport splits the command of an ext:: address, in which "% " is a blank
+// inside an argument.
+func extTransport(a arg, code string) []arg {
+	var out []arg
+	for _, f := range strings.Split(strings.ReplaceAll(code, "% ", holeText), " ") {
+		out = append(out, a.with(strings.ReplaceAll(f, holeText, " ")))
+	}
+	return out
+}
+
+func subName(a arg) []string {
+	if a.text == "" {
+		return nil
+	}
+	return []string{a.show()}
+}
+
+func (c *call) gitClone(o options) {
+	from, to := o.operand(0), o.operand(1)
+	if to.text == "" {
+		base, _ := arg{text: strings.TrimSuffix(strings.TrimSuffix(from.text, "/"), ".git")}.base()
+		to = word(base)
+		if base == "" {
+			to = unknownArg()
+		}
+	}
+	switch {
+	case from.hasPrefix("ext::"):
+	case isRemote(from):
+		c.fetches(remoteHost(from))
+	default:
+		c.reads(from)
+	}
+	c.writes("create", to)
+}
+
+func (c *call) gitClean(o options) {
+	if !o.has("-f", "--force") || o.has("-i", "--interactive") {
+		c.process()
+		return
+	}
+	c.signal(engine.SignalGitDiscard)
+	targets := o.operands
+	if len(targets) == 0 {
+		targets = []arg{word(".")}
+	}
+	c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: o.has("-d"), forced: true, contents: true}, targets...)
+}
+
+// gitDiscard is what throws away changes that were not committed.
+func (c *call) gitDiscard(sub string, o options, args []arg) {
+	paths, discards := gitOverwrites(sub, o, args)
+	if sub == "stash" {
+		c.subs = append(c.subs, subName(o.operand(0))...)
+	}
+	if !discards {
+		c.process()
+		return
+	}
+	c.signal(engine.SignalGitDiscard)
+	if sub == "stash" {
+		c.process()
+		return
+	}
+	if len(paths) == 0 {
+		paths = []arg{word(".")}
+	}
+	for _, p := range paths {
+		e := rawEffect{kind: engine.EffectFileWrite, verb: "write", forced: true, recursive: p.is(".", ":/", "./") || p.glob}
+		if p.is(":/") {
+			p = word(".")
+		}
+		c.emit(e, p)
+	}
+}
+
+// gitOverwrites tells whether files in the working tree are overwritten, and
+// which.
+func gitOverwrites(sub string, o options, args []arg) (paths []arg, discards bool) {
+	switch sub {
+	case "reset":
+		return nil, o.has("--hard", "--merge", "--keep")
+	case "stash":
+		return nil, o.operand(0).is("drop", "clear")
+	case "read-tree":
+		return nil, o.has("--reset", "-u") && o.has("-u")
+	case "checkout-index":
+		return nil, o.has("-f", "--force")
+	case "switch":
+		return nil, o.has("-f", "--force", "--discard-changes")
+	case "restore":
+		return o.operands, !o.has("-S", "--staged") || o.has("-W", "--worktree")
+	}
+	if o.has("-b", "-B", "--orphan") {
+		return nil, o.has("-f", "--force")
+	}
+	for i, a := range args {
+		if a.is("--") {
+			return args[i+1:], len(args) > i+1
+		}
+	}
+	for _, a := range o.operands {
+		if looksLikeFile(a.text) {
+			paths = append(paths, a)
+		}
+	}
+	return paths, len(paths) > 0 || o.has("-f", "--force")
+}
+
+// looksLikeFile tells whether an operand of git checkout is a path rather than
+// a branch, which only the repository knows for sure.
+func looksLikeFile(s string) bool {
+	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") || strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {
+		return true
+	}
+	base := s[strings.LastIndexByte(s, '/')+1:]
+	dot := strings.LastIndexByte(base, '.')
+	if dot < 0 || strings.ContainsAny(s, "~^@") {
+		return false
+	}
+	ext := base[dot+1:]
+	return ext != "" && strings.Trim(ext, "0123456789") != ""
+}
+
+// gitFiles is what changes files by name.
+func (c *call) gitFiles(sub string, o options) {
+	first := o.operand(0)
+	switch sub {
+	case "rm":
+		if !o.has("--cached") {
+			c.deletes(o.has("-r"), o.has("-f", "--force"), o.operands...)
+		}
+	case "mv":
+		if sources, dest, inDir := c.destination(); dest.text != "" {
+			c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "move"}, sources...)
+			c.writes("write", landing(sources, dest, inDir)...)
+		}
+	case "worktree":
+		c.subs = append(c.subs, subName(first)...)
+		if first.is("remove") {
+			c.deletes(true, o.has("-f", "--force"), o.operand(1))
+			if o.has("-f", "--force") {
+				c.signal(engine.SignalGitDiscard)
+			}
+		} else if first.is("add") {
+			c.writes("create", o.operand(1))
+		}
+	case "submodule":
+		c.subs = append(c.subs, subName(first)...)
+		c.gitSubmodule(first, o)
+	case "init":
+		if first.text != "" {
+			c.writes("create", first)
+		}
+	case "apply", "am":
+		c.reads(o.operands...)
+		if !o.has("--check", "--stat", "--numstat", "--summary") {
+			c.writes("write", word("./"+holeText))
+		}
+	default:
+		for _, out := range o.all("-o", "--output", "--output-directory") {
+			c.writes("write", out)
+		}
+		if sub == "bundle" && first.is("create") {
+			c.writes("write", o.operand(1))
+		}
+	}
+}
+
+func (c *call) gitSubmodule(first arg, o options) {
+	switch {
+	case first.is("foreach"):
+		c.child(func() outcome { return c.s.embed(joinWords(o.operands[1:]), "git", false) })
+	case first.is("deinit") && o.has("-f", "--force"):
+		c.signal(engine.SignalGitDiscard)
+		c.deletes(true, true, o.operands[1:]...)
+	case first.is("add", "update"):
+		if isRemote(o.operand(1)) {
+			c.fetches(remoteHost(o.operand(1)))
+		} else {
+			c.fetches(word("origin"))
+		}
+	}
+}
+
+// gitRefs is what deletes names of commits, or the commits without a name.
+func (c *call) gitRefs(sub string, o options) {
+	lost := false
+	switch sub {
+	case "branch":
+		lost = o.has("-D") || o.has("-d", "--delete") && o.has("-f", "--force")
+	case "tag":
+		lost = o.has("-d", "--delete")
+	case "update-ref":
+		lost = o.has("-d", "--stdin")
+	case "reflog", "notes", "replace":
+		c.subs = append(c.subs, subName(o.operand(0))...)
+		lost = sub == "reflog" && o.operand(0).is("expire", "delete")
+	case "gc":
+		for _, opt := range o.list {
+			lost = lost || opt.matches("--prune") && !opt.value.is("") && opt.value.text != "2.weeks.ago"
+		}
+	case "symbolic-ref":
+		lost = o.has("-d", "--delete")
+	case "prune", "filter-branch", "filter-repo":
+		lost = true
+	}
+	if lost {
+		c.signal(engine.SignalGitHistory)
+	}
+	for _, code := range o.all("--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter", "--setup") {
+		c.child(func() outcome { return c.s.embed(code, "git", false) })
+	}
+	c.process()
+}
+
+func (c *call) gitConfig(o options) {
+	operands := o.operands
+	if len(operands) > 0 && operands[0].is("set", "unset", "get", "list", "remove-section", "rename-section", "edit") {
+		if operands[0].is("get", "list") {
+			return
+		}
+		operands = operands[1:]
+	}
+	if len(operands) < 2 || o.has("--get", "--get-all", "--list", "-l") {
+		return
+	}
+	if !c.gitSetting(operands[0].text, operands[1], true) {
+		c.process()
+		return
+	}
+	file := word(".git/config")
+	switch f, ok := o.get("-f", "--file"); {
+	case ok:
+		file = f
+	case o.has("--global"):
+		file = concat(c.s.read("HOME"), word("/.gitconfig"))
+	case o.has("--system"):
+		file = word("/etc/gitconfig")
+	}
+	c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", persistence: true}, file)
+}
+
+// gitRuns is what runs other programs for git.
+func (c *call) gitRuns(sub string, o options, args []arg) {
+	for _, code := range o.all("-x", "--exec", "--extcmd") {
+		c.child(func() outcome { return c.s.embed(code, "git", false) })
+	}
+	if sub == "bisect" {
+		c.subs = append(c.subs, subName(o.operand(0))...)
+		if len(args) > 1 && args[0].is("run") {
+			c.opts.flags, c.opts.operands = nil, args
+			c.child(func() outcome { return c.s.invoke(args[1:], c.node) })
+			return
+		}
+	}
+	if sub != "grep" {
+		c.process()
+	}
+}
+
+// otherVCS is the other version control systems, as far as they lose work.
+func otherVCS(c *call) {
+	first := c.opts.operand(0)
+	c.subs = subName(first)
+	switch {
+	case c.name == "svn" && first.is("revert", "cleanup"), c.name == "hg" && first.is("revert", "purge", "strip"), c.name == "hg" && first.is("update") && c.opts.has("-C", "--clean"):
+		c.signal(engine.SignalGitDiscard)
+	case first.is("push", "commit") && c.name == "svn", first.is("push"):
+		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true, reversible: engine.R5, forced: c.opts.has("-f", "--force")}, word("origin"))
+		return
+	}
+	c.process()
+}

@@ -1,0 +1,199 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// masker replaces secrets in every string that leaves the process by
+// REDACTED_kind_tag. The replacement holds letters, digits and _ only, so that
+// a masked command or URL still parses as the raw one did.
+type masker struct {
+	mac   func([]byte) string
+	known map[string]string // secret found in the event -> its replacement
+	all   *strings.Replacer // of known; nil: has to be built again
+}
+
+const redacted = "REDACTED_"
+
+// replacement names a secret by kind and by 32 bits of its MAC: enough to see
+// the same secret again, too few to guess it from.
+func (m *masker) replacement(kind, secret string) string {
+	return redacted + kind + "_" + m.mac([]byte(secret))[:8]
+}
+
+// learn remembers the secrets of a text, so that they are also replaced where
+// nothing around them gives them away: `--password x` is recognised in the
+// command, but not in the list of its operands.
+func (m *masker) learn(text string) {
+	m.remember(text)
+	if strings.ContainsAny(text, `'"\`) {
+		m.remember(strings.NewReplacer(`'`, "", `"`, "", "\\", "").Replace(text))
+	}
+}
+
+func (m *masker) remember(text string) {
+	for _, s := range findSecrets(text) {
+		secret := text[s.start:s.end]
+		if s.kind == kindMasked {
+			continue
+		}
+		with := m.replacement(s.kind, secret)
+		for len(secret) > maxPiece {
+			m.know(secret[:maxPiece], with)
+			secret = secret[maxPiece:]
+		}
+		if len(secret) >= shortSecret || s.end-s.start == len(secret) {
+			m.know(secret, with) // but no short rest of a long secret
+		}
+	}
+}
+
+// maxPiece is how much of a secret is searched for at once, in bytes: the time
+// to prepare a search grows with the square of the length.
+const maxPiece = 512
+
+func (m *masker) know(secret, with string) {
+	if _, ok := m.known[secret]; ok {
+		return
+	}
+	if m.known == nil {
+		m.known = map[string]string{}
+	}
+	m.known[secret] = with
+	m.all = nil
+}
+
+// text returns s without secrets.
+func (m *masker) text(s string) string {
+	spans := findSecrets(s)
+	if len(spans) == 0 {
+		return m.replaceKnown(s)
+	}
+	var b strings.Builder
+	at := 0
+	for _, span := range spans {
+		b.WriteString(m.replaceKnown(s[at:span.start]))
+		if span.kind == kindMasked {
+			b.WriteString(s[span.start:span.end])
+		} else {
+			b.WriteString(m.replacement(span.kind, s[span.start:span.end]))
+		}
+		at = span.end
+	}
+	b.WriteString(m.replaceKnown(s[at:]))
+	return b.String()
+}
+
+// texts masks each string of a list, in a new list.
+func (m *masker) texts(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = m.text(s)
+	}
+	return out
+}
+
+// shortSecret is the length below which a secret is only replaced where it
+// stands alone: "admin1" inside of a longer word is most likely another word.
+const shortSecret = 8
+
+func (m *masker) replaceKnown(s string) string {
+	if len(m.known) == 0 || s == "" {
+		return s
+	}
+	if with, ok := m.known[s]; ok {
+		return with
+	}
+	if m.all == nil {
+		m.all = m.replacer()
+	}
+	s = m.all.Replace(s)
+	return replaceWords(s, func(word string) (string, bool) {
+		if len(word) >= shortSecret {
+			return "", false
+		}
+		with, ok := m.known[word]
+		return with, ok
+	})
+}
+
+// replacer covers the long secrets, the longest first where one begins with another.
+func (m *masker) replacer() *strings.Replacer {
+	var secrets []string
+	for s := range m.known {
+		if len(s) >= shortSecret {
+			secrets = append(secrets, s)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(secrets))
+	for _, s := range secrets {
+		pairs = append(pairs, s, m.known[s])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// replaceWords calls with for each run of letters and digits.
+func replaceWords(s string, with func(string) (string, bool)) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		if !alnum(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && alnum(s[j]) {
+			j++
+		}
+		if r, ok := with(s[i:j]); ok {
+			b.WriteString(s[done:i])
+			b.WriteString(r)
+			done = j
+		}
+		i = j
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// countSecrets returns how many secrets of each kind a text holds; nil: none.
+func countSecrets(text string) map[string]int {
+	var n map[string]int
+	for _, s := range findSecrets(text) {
+		kind := s.kind
+		if kind == kindMasked {
+			kind = maskedKind(text[s.start:s.end])
+		}
+		if n == nil {
+			n = map[string]int{}
+		}
+		n[kind]++
+	}
+	return n
+}
+
+// holdsSecret says whether a text holds a secret, masked or not: facts must be
+// the same before and after masking.
+func holdsSecret(text string) bool { return len(findSecrets(text)) > 0 }
+
+// maskedKind returns the kind of a replacement: REDACTED_kind_tag.
+func maskedKind(s string) string {
+	s = strings.TrimPrefix(s, redacted)
+	if i := strings.LastIndexByte(s, '_'); i > 0 {
+		return s[:i]
+	}
+	return "secret"
+}

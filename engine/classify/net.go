@@ -1,0 +1,472 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// netPrograms are the programs that talk to other hosts.
+func netPrograms(name string) program {
+	switch name {
+	case "curl", "curlie":
+		return program{values: curlValues, run: curl}
+	case "wget", "wget2":
+		return program{values: wgetValues, run: wget}
+	case "http", "https", "xh", "httpie":
+		return program{values: " -a --auth --auth-type -o --output --session --verify --timeout --proxy -p --print ", run: httpie}
+	case "aria2c", "axel":
+		return program{values: " -d -o -x -s -j --dir --out ", run: fetchAll}
+	case "nc", "ncat", "netcat", "socat", "telnet":
+		return program{values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", run: netcat}
+	case "ssh", "autossh", "mosh":
+		return program{first: true, values: " -p -i -l -o -F -J -L -R -D -W -b -c -e -m -E -I -M -O -Q -S -w -B -P --ssh ", run: ssh}
+	case "scp":
+		return program{values: " -P -i -o -F -J -l -c -S -X -D ", run: scp}
+	case "sftp", "ftp", "lftp", "tftp":
+		return program{values: " -P -i -o -F -J -b -B -u -e -c -p ", run: ftp}
+	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "nmap", "getent-hosts", "tcpdump":
+		return program{values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", run: lookUp}
+	case "ssh-keyscan", "openssl":
+		return program{long: name == "openssl", values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername -config -extensions ", run: openssl}
+	case "ssh-copy-id", "ssh-add", "ssh-keygen":
+		return program{values: " -i -f -t -b -C -N -p -R -F -l ", run: sshKeys}
+	case "mail", "mailx", "sendmail", "mutt", "msmtp", "swaks":
+		return program{values: " -s -a -r -c -b -A -S --to --from --server --body ", run: mail}
+	case "ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tailscale", "inlets", "zrok", "localhost.run":
+		return program{values: " --url --hostname --port -p --name ", run: tunnel}
+	case "rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy":
+		return program{values: " --config --profile --region ", run: bucket}
+	case "http-server", "serve", "live-server", "caddy":
+		return program{values: " -p --port -a --listen -l --config ", run: server}
+	}
+	return program{}
+}
+
+const (
+	curlValues = " -A -b -c -C -d -D -e -E -F -G? -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --user-agent --cookie --cookie-jar --continue-at --data --data-ascii --data-binary --data-raw --data-urlencode --json --dump-header --referer --cert --key --cacert --capath --form --form-string --header --config --max-time --connect-timeout --output --output-dir --quote --range --upload-file --user --proxy-user --write-out --proxy --request --retry --retry-delay --retry-max-time --url --resolve --connect-to --interface --limit-rate --max-redirs --noproxy --oauth2-bearer --unix-socket --url-query --ciphers --dns-servers --doh-url --socks5 --socks5-hostname --stderr --trace --trace-ascii --variable "
+	wgetValues = " -O -o -a -P -U -e -i -t -T -w -Q -l -A -R -D -I -X -B --output-document --output-file --append-output --directory-prefix --user-agent --header --post-data --post-file --body-data --body-file --method --user --password --input-file --tries --timeout --wait --execute --load-cookies --save-cookies --level --accept --reject --ca-certificate --referer "
+)
+
+// curl fetches URLs, or sends to them what its data options say.
+func curl(c *call) {
+	o := c.opts
+	urls := append(o.operands[:len(o.operands):len(o.operands)], o.all("--url")...)
+	method := "fetch"
+	if m, ok := o.get("-X", "--request"); ok {
+		method = httpVerb(m.text)
+	}
+	if body := o.all("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file"); len(body) > 0 {
+		if method == "fetch" && !(o.has("-G", "--get") && !c.readsFiles(body)) {
+			method = "send"
+		}
+		c.uploads(o, body)
+	}
+	if c.opts.has("-K", "--config") {
+		c.reads(o.all("-K", "--config")...)
+	}
+	c.reads(o.all("-b", "--cookie", "-E", "--cert", "--key", "--cacert")[:0]...)
+	for _, u := range urls {
+		c.contacts(method, u)
+	}
+	c.saves(urls)
+	if code, ok := o.get("--proxy-command"); ok {
+		c.s.commandVariable(code.text, code)
+	}
+}
+
+// httpVerb is what an HTTP method does.
+func httpVerb(method string) string {
+	switch strings.ToUpper(method) {
+	case "GET", "HEAD", "OPTIONS":
+		return "fetch"
+	case "DELETE":
+		return "delete"
+	}
+	return "send"
+}
+
+// contacts is one request to a URL.
+func (c *call) contacts(method string, u arg) {
+	if strings.HasPrefix(u.text, "file://") {
+		c.reads(u.with(strings.TrimPrefix(u.text, "file://")))
+		return
+	}
+	if method == "fetch" && u.taint&substituted != 0 && u.value().sure == prefix && strings.Contains(u.text, "/") {
+		method = "send" // the output of a command is part of the URL
+	}
+	if method == "fetch" {
+		c.fetches(u)
+		return
+	}
+	c.sends(method, u)
+	c.out.taint |= fetched
+}
+
+func (c *call) readsFiles(body []arg) bool {
+	for _, b := range body {
+		if strings.Contains(b.text, "@") {
+			return true
+		}
+	}
+	return false
+}
+
+// uploads notes the files that data options name: @file, name=@file, -T file.
+func (c *call) uploads(o options, body []arg) {
+	for _, b := range body {
+		_, file, ok := strings.Cut(b.text, "@")
+		before := b.text[:len(b.text)-len(file)]
+		if ok && (strings.HasPrefix(b.text, "@") || strings.HasSuffix(before, "=@")) {
+			file, _, _ = strings.Cut(file, ";")
+			c.upload(b.with(file))
+		}
+		if _, file, ok := strings.Cut(b.text, "=<"); ok {
+			c.upload(b.with(file))
+		}
+		if b.from != nil {
+			c.upload(b)
+		}
+	}
+	for _, f := range o.all("-T", "--upload-file") {
+		c.upload(f)
+	}
+}
+
+func (c *call) upload(file arg) {
+	if file.is("-", "/dev/stdin", ".") && c.s.frame.stdin != nil && !c.s.frame.piped {
+		return // a here-document: the text is part of the command
+	}
+	c.signal(engine.SignalPipeExternal)
+	c.reads(file)
+}
+
+// saves notes the files into which curl writes what it fetches.
+func (c *call) saves(urls []arg) {
+	o := c.opts
+	dir, inDir := o.get("--output-dir")
+	outs := o.all("-o", "--output")
+	if o.has("-O", "--remote-name", "--remote-name-all", "-J") {
+		for _, u := range urls {
+			base, _ := arg{text: strings.TrimSuffix(strings.SplitN(u.text, "?", 2)[0], "/")}.base()
+			outs = append(outs, word(base))
+		}
+	}
+	outs = append(outs, o.all("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr")...)
+	for _, out := range outs {
+		if inDir {
+			out = joinPath(dir, out)
+		}
+		c.writes("write", out)
+		c.s.store(out, arg{text: holeText, taint: fetched}, false)
+	}
+	if len(o.all("-o", "--output")) > 0 && !outs[0].is("-", "/dev/stdout") {
+		c.out = arg{}
+	}
+}
+
+func wget(c *call) {
+	o := c.opts
+	method := "fetch"
+	if m, ok := o.get("--method"); ok {
+		method = httpVerb(m.text)
+	}
+	if o.has("--post-data", "--post-file", "--body-data", "--body-file") {
+		method = "send"
+	}
+	for _, f := range o.all("--post-file", "--body-file") {
+		c.upload(f)
+	}
+	for _, code := range o.all("--use-askpass") {
+		c.s.commandVariable(code.text, code)
+	}
+	for _, u := range o.operands {
+		c.contacts(method, u)
+	}
+	if o.has("--spider") {
+		return
+	}
+	out, named := o.get("-O", "--output-document")
+	if named && out.is("-") {
+		return
+	}
+	for _, u := range o.operands {
+		file := out
+		if !named {
+			base, _ := arg{text: strings.SplitN(u.text, "?", 2)[0]}.base()
+			file = word(base)
+			if dir, ok := o.get("-P", "--directory-prefix"); ok {
+				file = joinPath(dir, file)
+			}
+		}
+		c.writes("write", file)
+		c.s.store(file, arg{text: holeText, taint: fetched}, false)
+	}
+	c.out = arg{}
+}
+
+// httpie writes the method and the items of the body as operands.
+func httpie(c *call) {
+	operands := c.opts.operands
+	method := "fetch"
+	if len(operands) > 0 && strings.ToUpper(operands[0].text) == operands[0].text && operands[0].known() && strings.Trim(operands[0].text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		method, operands = httpVerb(operands[0].text), operands[1:]
+	}
+	if len(operands) == 0 {
+		return
+	}
+	for _, item := range operands[1:] {
+		if strings.Contains(item.text, "=") && !strings.Contains(item.text, "==") && method == "fetch" {
+			method = "send"
+		}
+		if _, file, ok := strings.Cut(item.text, "@"); ok {
+			method = "send"
+			c.upload(item.with(file))
+		}
+	}
+	c.contacts(method, operands[0])
+	for _, out := range c.opts.all("-o", "--output") {
+		c.writes("write", out)
+	}
+}
+
+func fetchAll(c *call) {
+	for _, u := range c.opts.operands {
+		c.fetches(u)
+	}
+}
+
+// netcat is nc and socat: raw connections.
+func netcat(c *call) {
+	if c.name == "socat" {
+		c.socat()
+		return
+	}
+	for _, code := range c.opts.all("-e", "-c", "--exec", "--sh-exec") {
+		c.signal(engine.SignalReverseShell)
+		if !shellName(baseName(code.text)) {
+			c.child(func() outcome { return c.s.embed(code, "nc", false) })
+		}
+	}
+	if c.opts.has("-l", "--listen") {
+		c.signal(engine.SignalListen)
+		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "listen"}, word("0.0.0.0"))
+		return
+	}
+	if c.opts.has("-z") || len(c.opts.operands) == 0 {
+		c.fetches(c.opts.operand(0))
+		return
+	}
+	c.sends("send", c.opts.operand(0))
+	c.out.taint |= fetched
+}
+
+func (c *call) socat() {
+	for _, a := range c.opts.operands {
+		kind, rest, _ := strings.Cut(a.text, ":")
+		kind = strings.ToLower(kind)
+		switch {
+		case strings.HasPrefix(kind, "exec") || strings.HasPrefix(kind, "system"):
+			c.signal(engine.SignalReverseShell)
+			code, _, _ := strings.Cut(rest, ",")
+			if !shellName(baseName(strings.Fields(code + " x")[0])) {
+				c.child(func() outcome { return c.s.embed(a.with(code), "socat", false) })
+			}
+		case strings.Contains(kind, "listen") || strings.HasSuffix(kind, "-l"):
+			c.signal(engine.SignalListen)
+			c.emit(rawEffect{kind: engine.EffectNetwork, verb: "listen"}, word("0.0.0.0"))
+		case strings.HasPrefix(kind, "tcp") || strings.HasPrefix(kind, "udp") || strings.HasPrefix(kind, "openssl") || strings.HasPrefix(kind, "ssl"):
+			host, _, _ := strings.Cut(rest, ":")
+			c.sends("send", a.with(host))
+		case kind == "file" || kind == "open":
+			c.reads(a.with(rest))
+		case kind == "create":
+			c.writes("write", a.with(rest))
+		}
+	}
+}
+
+// ssh runs code on another host. Its effects are shown as if they happened
+// here, in a directory that is not known: a deletion is one wherever it is.
+func ssh(c *call) {
+	if len(c.opts.operands) == 0 {
+		return
+	}
+	if c.opts.has("-R", "-D", "-w") || c.opts.has("-L") && c.opts.has("-g") {
+		c.signal(engine.SignalTunnel)
+	}
+	for _, o := range c.opts.all("-o") {
+		key, v, _ := strings.Cut(strings.ReplaceAll(o.text, " ", "="), "=")
+		if strings.EqualFold(key, "ProxyCommand") || strings.EqualFold(key, "LocalCommand") {
+			c.s.commandVariable(v, o)
+		}
+	}
+	host := remoteHost(c.opts.operand(0).with(c.opts.operand(0).text + ":"))
+	rest := c.opts.operands[1:]
+	c.opts.operands = c.opts.operands[:1]
+	c.sends("exec", host)
+	if startsWith(rest, "--") {
+		rest = rest[1:]
+	}
+	code := joinWords(rest)
+	if len(rest) == 0 {
+		in := c.s.frame.stdin
+		if in == nil {
+			return
+		}
+		code = *in
+	}
+	c.elsewhere("ssh", func() { c.s.embed(code, "ssh", false) })
+}
+
+// elsewhere runs f on another machine or in a container, where nothing is
+// known of the directory and the variables.
+func (c *call) elsewhere(name string, f func()) {
+	s := c.s
+	home := s.in.home
+	c.child(func() outcome {
+		s.frame.remote = true
+		s.frame.wrappers = appendText(s.frame.wrappers, name)
+		s.frame.muted, s.frame.privileged = false, false
+		s.scope.enter([]value{{sure: unknown}})
+		f()
+		return outcome{}
+	})
+	s.in.home = home
+}
+
+func scp(c *call) {
+	operands := c.opts.operands
+	if len(operands) < 2 {
+		return
+	}
+	c.transfer(operands[:len(operands)-1], operands[len(operands)-1])
+}
+
+func ftp(c *call) {
+	host := c.opts.operand(0)
+	if len(c.opts.operands) == 0 {
+		return
+	}
+	c.sends("send", remoteHost(host.with(host.text+":")))
+	for _, code := range c.opts.all("-e", "-c") {
+		if strings.Contains(code.text, "!") {
+			_, local, _ := strings.Cut(code.text, "!")
+			c.child(func() outcome { return c.s.embed(code.with(local), "ftp", false) })
+		}
+	}
+}
+
+// lookUp asks other hosts for something; a name with the output of a command
+// in it carries that output away.
+func lookUp(c *call) {
+	for _, a := range c.opts.operands {
+		switch {
+		case a.hasPrefix("+") || strings.ToUpper(a.text) == a.text && !strings.Contains(a.text, "."):
+		case !a.known() && a.taint&(substituted|filed) != 0:
+			c.sends("send", a.with(strings.TrimPrefix(a.tail(), ".")))
+		default:
+			c.fetches(a.with(strings.TrimPrefix(a.text, "@")))
+		}
+	}
+}
+
+func openssl(c *call) {
+	if host, ok := c.opts.get("-connect"); ok {
+		name, _, _ := strings.Cut(host.text, ":")
+		c.sends("send", host.with(name))
+		c.out.taint |= fetched
+	}
+	c.reads(c.opts.all("-in", "-key")...)
+	c.writes("write", c.opts.all("-out", "-keyout")...)
+	if c.opts.has("-d") || c.opts.operand(0).is("base64") {
+		c.out.taint |= decoded
+	}
+}
+
+func sshKeys(c *call) {
+	switch c.name {
+	case "ssh-copy-id":
+		host := c.opts.operand(0)
+		c.sends("send", remoteHost(host.with(host.text+":")))
+	case "ssh-keygen":
+		if f, ok := c.opts.get("-f"); ok && !c.opts.has("-l", "-y", "-F", "-e") {
+			c.writes("write", f)
+		}
+	default:
+		c.reads(c.opts.operands...)
+	}
+}
+
+func mail(c *call) {
+	c.reads(c.opts.all("-a", "-A")...)
+	for _, to := range c.opts.operands {
+		c.sends("send", to)
+	}
+}
+
+func tunnel(c *call) {
+	first := c.opts.operand(0)
+	if c.name == "tailscale" && !first.is("funnel", "serve", "up") || c.name == "cloudflared" && !first.is("tunnel", "access") || first.is("version", "help", "config", "update") {
+		return
+	}
+	c.signal(engine.SignalTunnel)
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "listen", egress: true}, word(c.name))
+}
+
+// bucket copies to and from stores of objects.
+func bucket(c *call) {
+	operands := c.opts.operands
+	if len(operands) == 0 {
+		return
+	}
+	verb := operands[0]
+	c.subs = subName(verb)
+	if c.opts.has("-n", "--dry-run", "--dryrun") && c.name != "gsutil" {
+		c.signal(engine.SignalDryRun)
+		return
+	}
+	operands = operands[1:]
+	switch {
+	case verb.is("rm", "rb", "delete", "deletefile", "purge", "del", "rmdir", "remove", "rmdirs"):
+		c.signal(engine.SignalInfraDelete)
+		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", recursive: true, egress: true, reversible: engine.R5}, operands...)
+	case verb.is("ls", "lsd", "lsl", "lsf", "info", "cat", "du", "size", "stat", "check", "version", "listremotes"):
+		for _, a := range operands {
+			c.fetches(a)
+		}
+	case len(operands) > 1:
+		c.bucketCopy(verb, operands)
+	}
+}
+
+func (c *call) bucketCopy(verb arg, operands []arg) {
+	dest := operands[len(operands)-1]
+	for _, src := range operands[:len(operands)-1] {
+		if isRemote(src) {
+			c.fetches(src)
+		} else {
+			c.reads(src)
+		}
+	}
+	if isRemote(dest) {
+		c.sends("send", dest)
+	} else {
+		c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", recursive: true}, dest)
+		if verb.is("sync") {
+			c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, contents: true}, dest)
+		}
+	}
+}
+
+func server(c *call) {
+	if c.name == "caddy" && !c.opts.operand(0).is("run", "start", "file-server", "reverse-proxy") {
+		c.process()
+		return
+	}
+	bind := word("0.0.0.0")
+	if a, ok := c.opts.get("-a", "--listen", "-l"); ok {
+		bind = a
+	}
+	c.listens(bind, nil)
+}

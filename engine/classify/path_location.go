@@ -1,0 +1,215 @@
+package classify
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// location says where a real absolute path lies.
+func (r *resolver) location(p string) engine.Location {
+	switch {
+	case p == "":
+		return engine.LocationUnknown
+	case drive(p):
+		return r.windowsLocation(p)
+	case p == "/":
+		return engine.LocationRoot
+	case within("/dev", p) && !within("/dev/shm", p):
+		return deviceLocation(p)
+	case r.homeRoot(p):
+		return engine.LocationHomeRoot
+	case r.workspace != "" && p == r.workspace:
+		return engine.LocationSelf
+	case r.workspace != "" && within(r.workspace, p):
+		return engine.LocationInside
+	}
+	return r.awayLocation(p)
+}
+
+// awayLocation is for paths that are not in the workspace.
+func (r *resolver) awayLocation(p string) engine.Location {
+	if rootDir(p) || r.isHomes(p) {
+		if loc := r.tempLocation(p); loc == engine.LocationTempRoot {
+			return loc
+		}
+		return engine.LocationRoot
+	}
+	if r.workspace != "" && within(p, r.workspace) {
+		return engine.LocationAncestor
+	}
+	if loc := r.tempLocation(p); loc != "" {
+		return loc
+	}
+	switch {
+	case r.home != "" && within(r.home, p) || r.belowHomes(p) || within("/root", p):
+		return engine.LocationHome
+	case systemPath(p):
+		return engine.LocationSystem
+	}
+	return engine.LocationOutside
+}
+
+func (r *resolver) homeRoot(p string) bool {
+	if p == r.home && r.home != "" || p == "/root" || p == "/var/root" {
+		return true
+	}
+	dir := path.Dir(p)
+	for _, h := range r.homes {
+		if dir == h && path.Base(p) != "Shared" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *resolver) isHomes(p string) bool {
+	for _, h := range r.homes {
+		if p == h {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *resolver) belowHomes(p string) bool {
+	for _, h := range r.homes {
+		if within(h, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// tempLocation says temp only where the workspace is not below the same
+// temporary directory: there, what lies beside it is somebody's work.
+func (r *resolver) tempLocation(p string) engine.Location {
+	for _, t := range r.temps {
+		if !within(t, p) || within(t, r.home) && within(r.home, p) {
+			continue // a home directory below a temporary one is a home
+		}
+		if r.workspace != "" && within(t, r.workspace) {
+			return engine.LocationOutside
+		}
+		if p == t {
+			return engine.LocationTempRoot
+		}
+		return engine.LocationTemp
+	}
+	if strings.HasPrefix(p, "/var/folders/") || strings.HasPrefix(p, "/private/var/folders/") {
+		return engine.LocationTemp
+	}
+	return ""
+}
+
+// rootDirs are directories just below the root that belong to the system, or
+// that disks are mounted to.
+const rootDirs = wordlist(`bin boot dev etc lib lib32 lib64 libx32 media mnt opt proc run sbin snap srv sys usr var
+	System Library Applications Volumes private cores nix efi`)
+
+// rootDir says that a path is such a directory, or a mounted disk itself.
+func rootDir(p string) bool {
+	parent, name := path.Split(p)
+	switch parent {
+	case "/":
+		return rootDirs.has(name)
+	case "/mnt/", "/media/", "/Volumes/":
+		return true
+	}
+	return false
+}
+
+// systemDirs hold the operating system and what is installed into it.
+var systemDirs = []string{
+	"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
+	"/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi",
+}
+
+func systemPath(p string) bool {
+	for _, d := range systemDirs {
+		if within(d, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// nullDevices swallow or make bytes, or are the process's own streams.
+const nullDevices = wordlist(`null zero full random urandom stdin stdout stderr tty ptmx`)
+
+func deviceLocation(p string) engine.Location {
+	name := strings.TrimPrefix(strings.TrimPrefix(p, "/dev"), "/")
+	switch {
+	case name == "":
+		return engine.LocationRoot
+	case nullDevices.has(name) || strings.HasPrefix(name, "fd/") || strings.HasPrefix(name, "pts/"):
+		return engine.LocationNull
+	}
+	return engine.LocationDevice
+}
+
+// windowsLocation knows drives, the system's folders and profiles.
+func (r *resolver) windowsLocation(p string) engine.Location {
+	low := strings.ToLower(p[2:])
+	parts := strings.Split(strings.Trim(low, "/"), "/")
+	ws := strings.ToLower(r.workspace)
+	switch {
+	case low == "/":
+		return engine.LocationRoot
+	case r.home != "" && strings.EqualFold(p, r.home):
+		return engine.LocationHomeRoot
+	case ws != "" && ws == strings.ToLower(p):
+		return engine.LocationSelf
+	case ws != "" && within(ws, strings.ToLower(p)):
+		return engine.LocationInside
+	case len(parts) == 1 && windowsSystem.has(strings.ReplaceAll(parts[0], " ", "~")):
+		return engine.LocationRoot
+	case ws != "" && within(strings.ToLower(p), ws):
+		return engine.LocationAncestor
+	case parts[0] == "users" && len(parts) == 1:
+		return engine.LocationRoot
+	case parts[0] == "users" && len(parts) == 2:
+		return engine.LocationHomeRoot
+	case strings.Contains(low, "/appdata/local/temp/"):
+		return engine.LocationTemp
+	case parts[0] == "users":
+		return engine.LocationHome
+	case windowsSystem.has(strings.ReplaceAll(parts[0], " ", "~")):
+		return engine.LocationSystem
+	}
+	return engine.LocationOutside
+}
+
+const windowsSystem = wordlist(`windows programdata boot recovery program~files program~files~(x86) system~volume~information`)
+
+// rank orders locations by how much is lost when something there is deleted.
+func rank(l engine.Location) int {
+	switch l {
+	case engine.LocationRoot:
+		return 12
+	case engine.LocationHomeRoot:
+		return 11
+	case engine.LocationAncestor:
+		return 10
+	case engine.LocationSelf:
+		return 9
+	case engine.LocationDevice:
+		return 8
+	case engine.LocationSystem:
+		return 7
+	case engine.LocationUnknown:
+		return 6
+	case engine.LocationHome:
+		return 5
+	case engine.LocationOutside:
+		return 4
+	case engine.LocationTempRoot:
+		return 3
+	case engine.LocationInside:
+		return 2
+	case engine.LocationTemp:
+		return 1
+	}
+	return 0
+}

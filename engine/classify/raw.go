@@ -1,0 +1,46 @@
+package classify
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// certainty of a value that a shell word, an argument or a literal in embedded
+// code evaluates to before anything has run.
+type certainty int
+
+const (
+	literal certainty = iota // text is the whole value
+	glob                     // text is a pattern with *, ? or []
+	prefix                   // text is a known beginning, the rest is not known
+	unknown                  // nothing is known
+)
+
+// value is an abstract string.
+type value struct {
+	sure certainty
+	text string
+}
+
+// rawEffect is an effect whose target is not resolved yet: the shell
+// interpreter and the tool tables make them, the resolver turns each into an
+// engine.Effect by looking at the real path.
+type rawEffect struct {
+	kind        engine.EffectKind
+	verb        string
+	target      value // a path as seen from dir, or a URL or host where kind is network
+	dir         value // the directory in which the command would run
+	recursive   bool
+	forced      bool
+	privileged  bool
+	egress      bool
+	persistence bool
+	contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
+	reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
+	command     int                  // index into script.commands; -1: the tool itself
+}
+
+// script is what the interpreter makes of a piece of code.
+type script struct {
+	commands []engine.Command
+	effects  []rawEffect
+	signals  map[engine.Signal]bool
+	opaque   []engine.Opaque
+}

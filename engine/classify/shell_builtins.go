@@ -1,0 +1,486 @@
+package classify
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// builtin runs the commands that change the shell itself, or whose output is
+// known.
+func (c *call) builtin() (outcome, bool) {
+	s := c.s
+	here := outcome{fail: s.scope.dirs}
+	switch c.name {
+	case "cd", "chdir", "pushd", "popd":
+		c.record()
+		o := c.changeDir()
+		c.finish()
+		return o, true
+	case "set", "shift", "unset", "export", "readonly", "declare", "typeset", "local", "read", "mapfile", "readarray", "alias", "unalias", "shopt", "getopts", "hash", "enable":
+		c.record()
+		c.shellState()
+		c.finish()
+		return here, true
+	case "exit", "return", "break", "continue":
+		here.ends = true
+		c.record()
+		return here, true
+	case "eval", ".", "source", "trap", "exec", "command", "builtin":
+		return c.codeBuiltin()
+	}
+	if out, ok := c.knownOutput(); ok {
+		c.record()
+		c.finish()
+		here.out = out
+		return here, true
+	}
+	return here, false
+}
+
+// changeDir is cd, pushd and popd.
+func (c *call) changeDir() outcome {
+	s := c.s
+	before := s.scope.dirs
+	o := outcome{fail: before}
+	operands := c.args
+	for len(operands) > 0 && operands[0].is("-L", "-P", "-e", "-@", "-n", "--") {
+		operands = operands[1:]
+	}
+	var dirs []value
+	switch {
+	case c.name == "popd":
+		dirs = s.pop()
+	case c.name == "pushd" && len(operands) == 0, len(operands) > 0 && operands[0].is("-"):
+		dirs = s.scope.previous
+	case len(operands) == 0:
+		dirs = []value{s.read("HOME").value()}
+	default:
+		dirs, o.fail = s.target(operands[0])
+	}
+	if c.name == "pushd" {
+		s.scope.stack = append(s.scope.stack[:len(s.scope.stack):len(s.scope.stack)], before)
+	}
+	if len(dirs) == 0 {
+		dirs = []value{{sure: unknown}}
+	}
+	s.scope.previous = before
+	s.scope.enter(dirs)
+	return o
+}
+
+func (s *shell) pop() []value {
+	n := len(s.scope.stack)
+	if n == 0 {
+		return nil
+	}
+	dirs := s.scope.stack[n-1]
+	s.scope.stack = s.scope.stack[: n-1 : n-1]
+	return dirs
+}
+
+// target is where cd goes: the directories if it succeeds, and if it fails.
+func (s *shell) target(a arg) (dirs, failed []value) {
+	failed = s.scope.dirs
+	sure := true
+	for _, dir := range s.scope.dirs {
+		v := s.globDir(joinDir(dir, a))
+		if bare, ok := a.emptied(); ok && bare == "" {
+			dirs = unionValues(dirs, s.emptyTarget(a))
+		}
+		sure = sure && s.exists(v)
+		dirs = unionValues(dirs, []value{v})
+	}
+	if sure {
+		failed = dirs
+	}
+	return dirs, failed
+}
+
+// emptyTarget is where cd "$X" and cd $X stay or go if X is empty.
+func (s *shell) emptyTarget(a arg) []value {
+	if a.quoted {
+		return s.scope.dirs
+	}
+	return []value{s.read("HOME").value()}
+}
+
+// exists tells whether a directory is there for sure, so that cd cannot fail.
+func (s *shell) exists(v value) bool {
+	if v.sure != literal {
+		return false
+	}
+	if v.text == "/" || v.text == s.in.home && s.in.home != "" {
+		return true
+	}
+	if s.in.listDir == nil {
+		return false
+	}
+	_, err := s.in.listDir(v.text)
+	return err == nil
+}
+
+// globDir looks up a pattern in the last element of a directory's path.
+func (s *shell) globDir(v value) value {
+	if v.sure != glob {
+		return v
+	}
+	dir, pattern := path.Split(v.text)
+	if i := strings.IndexAny(dir, "*?["); i >= 0 {
+		return value{prefix, dir[:i]}
+	}
+	if s.in.listDir == nil {
+		return value{prefix, dir}
+	}
+	names, err := s.in.listDir(path.Clean(dir))
+	if err != nil {
+		return value{prefix, dir}
+	}
+	for _, n := range names {
+		if matchPattern(pattern, n) {
+			return value{literal, dir + n}
+		}
+	}
+	return value{prefix, dir}
+}
+
+// shellState is the builtins that change variables, parameters and options.
+func (c *call) shellState() {
+	s := c.s
+	switch c.name {
+	case "set":
+		c.set()
+	case "shift":
+		s.shift(c.args)
+	case "unset":
+		for _, a := range c.args {
+			if !a.hasPrefix("-") {
+				s.guardVariable(a.text)
+				s.scope.set(a.text, variable{})
+			}
+		}
+	case "export", "readonly", "declare", "typeset", "local":
+		for _, a := range c.args {
+			c.assignWord(a)
+		}
+	case "read", "getopts":
+		c.readWords()
+	case "mapfile", "readarray":
+		if n := len(c.args); n > 0 && c.args[n-1].known() {
+			s.scope.set(c.args[n-1].text, variable{array: true, list: []arg{{text: holeText, splits: true}}})
+		}
+	case "alias":
+		c.aliases()
+	case "enable":
+		if len(c.args) > 0 && c.args[0].is("-f") {
+			s.unseen(unknownArg(), "enable -f")
+		}
+	}
+}
+
+func (c *call) set() {
+	s := c.s
+	for i, a := range c.args {
+		switch {
+		case a.is("--"):
+			s.scope.args, s.scope.bound = c.args[i+1:], true
+			return
+		case a.is("-o") && i+1 < len(c.args) && c.args[i+1].is("errexit"):
+			s.scope.errexit = true
+		case a.is("+o") && i+1 < len(c.args) && c.args[i+1].is("history"):
+			c.signal(engine.SignalGuardTamper)
+		case a.hasPrefix("-") && !a.is("-o"):
+			s.scope.errexit = s.scope.errexit || strings.Contains(a.text, "e")
+		case a.is("+e"):
+			s.scope.errexit = false
+		case !a.hasPrefix("+") && (i == 0 || !c.args[i-1].is("-o", "+o")) && !strings.HasSuffix(previous(c.args, i).text, "o"):
+			s.scope.args, s.scope.bound = c.args[i:], true
+			return
+		}
+	}
+}
+
+func previous(args []arg, i int) arg {
+	if i > 0 {
+		return args[i-1]
+	}
+	return arg{}
+}
+
+func (s *shell) shift(args []arg) {
+	n := 1
+	if len(args) > 0 {
+		k, err := strconv.Atoi(args[0].text)
+		if err != nil {
+			s.scope.args = []arg{{text: holeText, splits: true}}
+			return
+		}
+		n = k
+	}
+	if n >= 0 && n <= len(s.scope.args) {
+		s.scope.args = s.scope.args[n:]
+	}
+}
+
+// assignWord is export x=v where it is not parsed as an assignment.
+func (c *call) assignWord(a arg) {
+	name, v, ok := strings.Cut(a.text, "=")
+	if !ok || strings.ContainsAny(name, holes+"-") {
+		return
+	}
+	c.s.guardVariable(name)
+	c.s.scope.setText(name, a.with(v))
+	c.s.envCode(name, a.with(v))
+}
+
+// readWords is read x: a line of standard input, where that is known.
+func (c *call) readWords() {
+	s := c.s
+	var names []string
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a.is("-p", "-d", "-n", "-N", "-t", "-u", "-i"):
+			i++
+		case a.hasPrefix("-"):
+		default:
+			names = append(names, a.text)
+		}
+	}
+	if c.name == "getopts" && len(names) > 1 {
+		s.scope.setText("OPTARG", unknownArg())
+		names = names[1:2]
+	}
+	lines := []arg{unknownArg()}
+	if in := s.frame.stdin; in != nil && in.known() && len(names) == 1 {
+		lines = nil
+		for _, l := range strings.Split(strings.TrimSuffix(in.text, "\n"), "\n") {
+			lines = append(lines, arg{text: strings.TrimSpace(l), taint: in.taint})
+		}
+	} else if in != nil {
+		lines[0].taint = in.taint
+	}
+	if len(names) == 0 {
+		names = []string{"REPLY"}
+	}
+	for _, n := range names {
+		s.scope.setText(n, lines...)
+	}
+}
+
+func (c *call) aliases() {
+	for _, a := range c.args {
+		name, body, ok := strings.Cut(a.text, "=")
+		if !ok {
+			continue
+		}
+		if c.s.scope.aliases == nil {
+			c.s.scope.aliases = map[string]arg{}
+		}
+		c.s.scope.aliases[name] = a.with(body)
+	}
+}
+
+// knownOutput evaluates the programs that only make text out of text.
+func (c *call) knownOutput() (arg, bool) {
+	switch c.name {
+	case "echo":
+		return c.echo(), true
+	case "printf":
+		return c.printf(), true
+	case "true", ":", "false", "test", "[", "sleep", "wait", "jobs", "bg", "fg", "ulimit", "umask", "times", "let", "clear", "tput", "complete", "compgen", "bind":
+		return arg{}, true
+	case "pwd":
+		return concat(joinDirs(c.s.scope.dirs), word("\n")), true
+	case "dirname", "basename", "realpath", "readlink":
+		return c.pathPart()
+	case "mktemp":
+		return c.tempName(), true
+	case "seq":
+		return unknownArg(), true
+	case "whoami", "hostname", "uname", "date", "id", "nproc", "tty", "arch", "logname", "groups", "getconf", "uptime":
+		if c.name == "date" || c.name == "hostname" {
+			return arg{}, false
+		}
+		return unknownArg(), true
+	}
+	return arg{}, false
+}
+
+func (c *call) echo() arg {
+	args := c.args
+	newline, escapes := "\n", false
+	for len(args) > 0 && args[0].is("-n", "-e", "-E", "-ne", "-en") {
+		if strings.Contains(args[0].text, "n") {
+			newline = ""
+		}
+		escapes = escapes || strings.Contains(args[0].text, "e")
+		args = args[1:]
+	}
+	out := joinWords(args)
+	for _, a := range args {
+		if a.glob {
+			out.text = holeText // the names of files
+		}
+	}
+	if escapes && strings.Contains(out.text, `\`) {
+		if hidesText(out.text) || strings.Contains(out.text, `\0`) {
+			out.taint |= decoded
+		}
+		out.text = ansiC(out.text)
+	}
+	return concat(out, word(newline))
+}
+
+// printf fills a format whose only conversions are %s, %d and %b.
+func (c *call) printf() arg {
+	args := c.args
+	target := ""
+	if len(args) > 2 && args[0].is("-v") {
+		target, args = args[1].text, args[2:]
+	}
+	if len(args) > 0 && args[0].is("--") {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return arg{}
+	}
+	out := formatText(args[0], args[1:])
+	if hidesText(args[0].text) || strings.Contains(args[0].text, `\0`) {
+		out.taint |= decoded
+	}
+	if target != "" {
+		c.s.scope.setText(target, out)
+		return arg{}
+	}
+	return out
+}
+
+func formatText(format arg, args []arg) arg {
+	var out arg
+	for round := 0; round == 0 || len(args) > 0 && round < maxWords; round++ {
+		before := len(args)
+		rest := ansiC(format.text)
+		for rest != "" {
+			i := strings.IndexByte(rest, '%')
+			if i < 0 || i+1 == len(rest) {
+				out, rest = concat(out, format.with(rest)), ""
+				break
+			}
+			out = concat(out, format.with(rest[:i]))
+			verb := strings.TrimLeft(rest[i+1:], "-+ #0123456789.")
+			if verb == "" {
+				return unknownArg()
+			}
+			rest = verb[1:]
+			if verb[0] == '%' {
+				out = concat(out, word("%"))
+				continue
+			}
+			next := arg{}
+			if len(args) > 0 {
+				next, args = args[0], args[1:]
+			}
+			switch verb[0] {
+			case 's', 'd', 'i', 'u':
+			case 'b':
+				next = next.with(ansiC(next.text))
+			case 'q':
+				next = next.with(quote(next.text))
+			default:
+				next = unknownArg()
+			}
+			out = concat(out, next)
+		}
+		if before == len(args) {
+			break
+		}
+	}
+	return out
+}
+
+// pathPart is dirname, basename and what resolves a path.
+func (c *call) pathPart() (arg, bool) {
+	var operands []arg
+	for _, a := range c.args {
+		if !a.hasPrefix("-") {
+			operands = append(operands, a)
+		}
+	}
+	if len(operands) == 0 {
+		return unknownArg(), true
+	}
+	a := operands[0]
+	switch {
+	case c.name == "basename":
+		base, ok := a.base()
+		if !ok || a.text == "" {
+			return unknownArg(), true
+		}
+		if len(operands) > 1 {
+			base = strings.TrimSuffix(base, operands[1].text)
+		}
+		return a.with(base + "\n"), true
+	case c.name == "dirname" && a.known() && !a.glob:
+		return a.with(path.Dir(a.text) + "\n"), true
+	case c.name != "dirname" && len(c.s.scope.dirs) > 0:
+		v := joinDir(c.s.scope.dirs[0], a)
+		if len(c.s.scope.dirs) > 1 && !strings.HasPrefix(a.text, "/") {
+			return unknownArg(), true
+		}
+		return concat(v.arg(), word("\n")), true
+	}
+	// What is above a path that is known by its beginning may be anything.
+	return unknownArg(), true
+}
+
+// tempName is the output of mktemp: a new name below a directory that is known.
+func (c *call) tempName() arg {
+	o := parseOptions(c.args, program{values: " -p --tmpdir --suffix "})
+	dir := c.s.read("TMPDIR")
+	if !dir.known() || dir.text == "" {
+		dir = word("/tmp")
+	}
+	inDir := o.has("-t")
+	if p, ok := o.get("-p", "--tmpdir"); ok {
+		dir, inDir = p, true
+	}
+	name := o.operand(0)
+	if name.text == "" {
+		name, inDir = word("tmp.XXXXXX"), true
+	}
+	stem := strings.TrimRight(name.text, "X")
+	if i := strings.Index(name.text, "XXX"); i >= 0 {
+		stem = name.text[:i]
+	}
+	if inDir && !strings.HasPrefix(stem, "/") {
+		stem = strings.TrimSuffix(dir.text, "/") + "/" + stem
+	}
+	if !o.has("-u", "--dry-run") {
+		c.record()
+		c.writes("create", word(stem+holeText))
+	}
+	return word(stem + holeText + "\n")
+}
+
+// decodeText undoes an encoding of a literal text.
+func decodeText(name, text string) (string, bool) {
+	compact := strings.Join(strings.Fields(text), "")
+	var out []byte
+	var err error
+	switch name {
+	case "base64":
+		out, err = base64.StdEncoding.DecodeString(compact)
+		if err != nil {
+			out, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(compact, "="))
+		}
+	case "hex":
+		out, err = hex.DecodeString(compact)
+	default:
+		return "", false
+	}
+	return strings.ToValidUTF8(string(out), holeText), err == nil
+}

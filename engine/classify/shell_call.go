@@ -1,0 +1,399 @@
+package classify
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call is one simple command that is about to run.
+type call struct {
+	s     *shell
+	node  *syntax.CallExpr
+	path  arg // the program as written
+	name  string
+	args  []arg
+	opts  options
+	subs  []string // subcommands that the program's own code has found
+	index int
+	out   arg
+}
+
+// call runs a simple command: once for each argument list that it may have.
+func (s *shell) call(x *syntax.CallExpr) outcome {
+	if len(x.Args) == 0 {
+		saved := s.first
+		for _, as := range x.Assigns {
+			s.assign(as)
+		}
+		s.first = saved
+		return outcome{fail: s.scope.dirs}
+	}
+	var argvs [][]arg
+	s.variants(func() { argvs = append(argvs, s.expand(x.Args)) })
+	run := func() outcome { return s.runAll(argvs, x) }
+	if len(x.Assigns) == 0 {
+		return run()
+	}
+	return s.withLocals(func() {
+		for _, as := range x.Assigns {
+			if as.Name != nil {
+				s.scope.hold(as.Name.Value)
+			}
+			s.assign(as)
+		}
+	}, run)
+}
+
+// withLocals runs code in a scope whose held variables end with it; all else
+// that it changes stays.
+func (s *shell) withLocals(prepare func(), run func() outcome) outcome {
+	saved := s.scope
+	s.scope = saved.child()
+	prepare()
+	o := run()
+	inner := s.scope
+	s.scope = saved
+	for name := range inner.locals {
+		delete(inner.vars, name)
+	}
+	args, bound := saved.args, saved.bound
+	saved.merge(inner)
+	saved.args, saved.bound = args, bound
+	return o
+}
+
+func (s *shell) runAll(argvs [][]arg, x *syntax.CallExpr) outcome {
+	if len(argvs) == 1 {
+		return s.invoke(argvs[0], x)
+	}
+	var all outcome
+	var branches []*scope
+	for _, argv := range argvs {
+		b, o := s.branch(func() outcome { return s.invoke(argv, x) })
+		branches = append(branches, b)
+		all.out = eitherOut(all.out, o.out)
+		all.fail = unionValues(all.fail, o.fail)
+	}
+	s.scope.merge(branches...)
+	return all
+}
+
+// invoke runs one argument list.
+func (s *shell) invoke(argv []arg, x *syntax.CallExpr) outcome {
+	if len(argv) == 0 || !s.spend(len(argv)) {
+		return outcome{out: unknownArg(), fail: s.scope.dirs}
+	}
+	c := &call{s: s, node: x, path: argv[0], args: argv[1:], index: -1, out: arg{text: holeText}}
+	if s.frame.stdin != nil {
+		c.out.taint = s.frame.stdin.taint &^ filed
+	}
+	if !c.resolve() {
+		return c.unknown()
+	}
+	if bodies := s.scope.function(c.path.text); bodies != nil {
+		return s.function(bodies, c)
+	}
+	if body, ok := s.scope.alias(c.path.text); ok && body.text != "" {
+		return s.aliased(body, c)
+	}
+	return c.run()
+}
+
+// run finds out what a program does that is neither a function nor an alias.
+func (c *call) run() outcome {
+	if o, ok := c.builtin(); ok {
+		return o
+	}
+	if o, ok := c.wrapper(); ok {
+		return o
+	}
+	if o, ok := c.script(); ok {
+		return o
+	}
+	p, ok := lookup(c.name)
+	if ok && c.local() && p.reads() {
+		ok = false // ./ls is not ls
+	}
+	c.opts = parseOptions(c.args, p)
+	c.record()
+	switch {
+	case !ok:
+		c.process()
+	case c.asksHelp(p):
+		c.s.signal(engine.SignalDryRun)
+		c.out = arg{}
+		c.process()
+	default:
+		p.run(c)
+	}
+	c.finish()
+	return outcome{out: c.out, fail: c.s.scope.dirs}
+}
+
+// asksHelp tells whether a program only prints its help or version.
+func (c *call) asksHelp(p program) bool {
+	if p.own || len(c.args) == 0 {
+		return false
+	}
+	if len(c.args) == 1 && c.args[0].is("--help", "--version", "-help", "-version", "-V", "help", "version") {
+		return c.args[0].hasPrefix("-")
+	}
+	return c.opts.exact("--help") || c.opts.exact("--version") && len(c.args) <= 2
+}
+
+// resolve finds the program's name.
+func (c *call) resolve() bool {
+	s := c.s
+	if c.path.glob && c.path.known() {
+		c.path = s.globCommand(c.path)
+	}
+	base, ok := c.path.base()
+	if !ok || strings.ContainsAny(base, holes) || base == "" && !c.path.quoted && !c.path.known() {
+		return false
+	}
+	for _, r := range base {
+		if r > 0x7f {
+			s.opaque("encoding", c.path.text)
+			s.signal(engine.SignalUnknownCommand)
+			break
+		}
+	}
+	if c.path.taint&decoded != 0 {
+		s.signal(engine.SignalObfuscated)
+	}
+	c.name = strings.TrimSuffix(strings.ToLower(base), ".exe")
+	if base != c.name && !caseMatters(c.name) {
+		c.name = base
+	}
+	return true
+}
+
+// caseMatters tells whether a name in other letter case is worth knowing: on a
+// file system that ignores case /bin/RM is rm.
+func caseMatters(lower string) bool {
+	_, ok := lookup(lower)
+	return ok || shellName(lower)
+}
+
+func baseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// globCommand looks a pattern in the command's place up, first in the real
+// directory, then among the programs that are known.
+func (s *shell) globCommand(a arg) arg {
+	dir, pattern := path.Split(a.text)
+	if at := joinDir(s.scope.dirs[0], word(dir)); s.in.listDir != nil && dir != "" && at.sure == literal && !strings.ContainsAny(dir, "*?[") {
+		if names, err := s.in.listDir(at.text); err == nil {
+			for _, n := range names {
+				if matchPattern(pattern, n) {
+					return arg{text: dir + n, taint: a.taint | decoded}
+				}
+			}
+		}
+	}
+	for _, n := range patternNames() {
+		if matchPattern(pattern, n) {
+			return arg{text: path.Join(dir, n), taint: a.taint | decoded}
+		}
+	}
+	return unknownArg()
+}
+
+// patternNames are the programs that people hide behind patterns, the worst
+// first.
+func patternNames() []string {
+	return []string{"rm", "dd", "sh", "bash", "curl", "wget", "nc", "mkfs", "shred", "chmod", "chown", "mv", "cp", "cat", "kill",
+		"python3", "python", "perl", "ruby", "node", "shutdown", "reboot", "sudo", "tee", "find", "truncate", "base64"}
+}
+
+// unknown is a command whose program is known only when it runs.
+func (c *call) unknown() outcome {
+	s := c.s
+	s.signal(engine.SignalUnknownCommand)
+	s.opaque("command", c.path.text)
+	if c.path.taint&fetched != 0 {
+		s.signal(engine.SignalRemoteCode)
+	}
+	c.record()
+	c.finish()
+	o := outcome{out: c.out, fail: s.scope.dirs}
+	// $SUDO rm x: a variable that is empty leaves the rest as the command.
+	if _, ok := c.path.emptied(); ok && c.path.splits && len(c.args) > 0 && s.frame.depth < maxDepth {
+		s.frame.depth++
+		inner := s.invoke(c.args, c.node)
+		s.frame.depth--
+		o.fail = inner.fail
+	}
+	return o
+}
+
+// record enters the command into the list of commands.
+func (c *call) record() {
+	s := c.s
+	if c.index >= 0 {
+		return
+	}
+	e := engine.Command{Name: c.name, Wrappers: s.frame.wrappers, Via: s.frame.via}
+	key := commandKey{c.node, c.key(e)}
+	if i, ok := s.indexes[key]; ok {
+		c.index = i
+	} else if len(s.out.commands) >= maxCommands {
+		s.overBudget("commands")
+		return
+	} else {
+		c.index = len(s.out.commands)
+		s.indexes[key] = c.index
+		s.out.commands = append(s.out.commands, e)
+	}
+	if s.first < 0 {
+		s.first = c.index
+	}
+}
+
+// key is equal for the same command, started in the same way.
+func (c *call) key(e engine.Command) string {
+	var b strings.Builder
+	b.WriteString(c.name)
+	for _, list := range [][]string{e.Via, e.Wrappers} {
+		b.WriteByte(1)
+		for _, w := range list {
+			b.WriteString(w)
+			b.WriteByte(1)
+		}
+	}
+	for _, a := range c.args {
+		b.WriteByte(0)
+		b.WriteString(a.text)
+	}
+	return b.String()
+}
+
+// finish fills in the command's entry.
+func (c *call) finish() {
+	if c.index < 0 {
+		return
+	}
+	e := &c.s.out.commands[c.index]
+	if e.Flags != nil || e.Operands != nil {
+		return
+	}
+	e.Sub = c.subs
+	skip := len(c.subs)
+	flags, operands := c.opts.flags, c.opts.operands
+	if !c.opts.parsed {
+		flags, operands = plainFlags(c.args)
+	}
+	e.Flags = flags
+	for _, a := range operands {
+		if skip > 0 && a.known() && a.text == c.subs[len(c.subs)-skip] {
+			skip--
+			continue
+		}
+		e.Operands = append(e.Operands, a.show())
+	}
+}
+
+// function runs the bodies that a function may have.
+func (s *shell) function(bodies []*syntax.Stmt, c *call) outcome {
+	var all outcome
+	all.fail = s.scope.dirs
+	for _, body := range bodies {
+		if s.running(body) >= 3 {
+			continue // what recursion does again has been seen
+		}
+		o := s.withLocals(func() {
+			s.scope.args, s.scope.bound = c.args, true
+		}, func() outcome {
+			s.calls = append(s.calls, body)
+			o := s.stmt(body)
+			s.calls = s.calls[:len(s.calls)-1]
+			return o
+		})
+		all.out = eitherOut(all.out, o.out)
+		all.fail = o.fail
+	}
+	return all
+}
+
+func (s *shell) running(body *syntax.Stmt) int {
+	n := 0
+	for _, b := range s.calls {
+		if b == body {
+			n++
+		}
+	}
+	return n
+}
+
+// aliased runs an alias: its text is code, followed by the arguments.
+func (s *shell) aliased(body arg, c *call) outcome {
+	code := body
+	for _, a := range c.args {
+		code = concat(code, a.with(" "+quote(a.text)))
+	}
+	saved := s.scope
+	s.scope = saved.child()
+	s.scope.aliases = map[string]arg{c.path.text: {}}
+	o := s.embed(code, "alias", true)
+	inner := s.scope
+	inner.aliases = nil
+	s.scope = saved
+	s.scope.merge(inner)
+	return o
+}
+
+// quote makes one word of a text again.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// local tells whether the program is a file of the project rather than one of
+// the system that is found by its name.
+func (c *call) local() bool {
+	if !strings.Contains(c.path.text, "/") {
+		return false
+	}
+	for _, dir := range []string{"/bin/", "/sbin/", "/usr/", "/opt/", "/nix/", "/snap/"} {
+		if c.path.hasPrefix(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// process is the effect of a program that is only known to run.
+func (c *call) process() {
+	target := c.path
+	if !c.path.known() {
+		target = word(c.name)
+	}
+	c.emit(rawEffect{kind: engine.EffectProcess, verb: "exec"}, target)
+	if c.out.taint == 0 && printsSetup(c.args) {
+		c.out.taint = filed
+	}
+}
+
+// printsSetup tells whether a program prints code for the shell that installed
+// it, as "kubectl completion bash" does: as well known as a file of its own.
+func printsSetup(args []arg) bool {
+	for _, a := range args {
+		if a.is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "--completion", "gen-completion") {
+			return true
+		}
+	}
+	return false
+}
+
+// script runs a file whose content the script itself has written.
+func (c *call) script() (outcome, bool) {
+	if !strings.Contains(c.path.text, "/") {
+		return outcome{}, false
+	}
+	text, ok := c.s.written(c.path)
+	if !ok {
+		return outcome{}, false
+	}
+	return c.runText(text, "file"), true
+}

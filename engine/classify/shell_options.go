@@ -1,0 +1,192 @@
+package classify
+
+import "strings"
+
+// options are a program's arguments, taken apart by its grammar.
+type options struct {
+	list     []option
+	operands []arg
+	flags    []string // as written, long options without their value
+	parsed   bool
+}
+
+// option is one option that was given.
+type option struct {
+	name  string // with its dashes
+	value arg
+	has   bool // a value was given
+	at    int  // number of operands before it
+}
+
+// parseOptions takes arguments apart. Options that take a value are in the
+// program's grammar; everything else that begins with a dash is a flag.
+func parseOptions(args []arg, p program) options {
+	o := options{parsed: true}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.is("--") && !p.literal:
+			o.operands = append(o.operands, args[i+1:]...)
+			return o
+		case !a.hasPrefix("-") || a.is("-"):
+			if p.first {
+				o.operands = append(o.operands, args[i:]...)
+				return o
+			}
+			o.operands = append(o.operands, a)
+		case a.hasPrefix("--") || p.long:
+			i += o.longOption(args, i, p)
+		default:
+			i += o.cluster(args, i, p)
+		}
+	}
+	return o
+}
+
+// longOption adds --name, --name=value or --name value; it returns how many
+// further arguments it has used.
+func (o *options) longOption(args []arg, i int, p program) int {
+	a := args[i]
+	name, value, has := strings.Cut(a.text, "=")
+	o.flags = append(o.flags, arg{text: name}.show())
+	opt := option{name: name, at: len(o.operands)}
+	if has {
+		opt.value, opt.has = a.with(value), true
+	} else if p.takes(name) && i+1 < len(args) {
+		opt.value, opt.has = args[i+1], true
+		o.list = append(o.list, opt)
+		return 1
+	}
+	o.list = append(o.list, opt)
+	return 0
+}
+
+// cluster adds -abc or -ovalue.
+func (o *options) cluster(args []arg, i int, p program) int {
+	a := args[i]
+	o.flags = append(o.flags, a.show())
+	letters := a.text[1:]
+	for k, r := range letters {
+		opt := option{name: "-" + string(r), at: len(o.operands)}
+		if !p.takes(opt.name) {
+			o.list = append(o.list, opt)
+			continue
+		}
+		opt.has = true
+		if rest := letters[k+len(string(r)):]; rest != "" {
+			opt.value = a.with(rest)
+			o.list = append(o.list, opt)
+			return 0
+		}
+		if i+1 < len(args) {
+			opt.value = args[i+1]
+			o.list = append(o.list, opt)
+			return 1
+		}
+		opt.has = false
+		o.list = append(o.list, opt)
+	}
+	return 0
+}
+
+// has tells whether one of the options was given; long ones may be shortened,
+// as getopt_long and git allow.
+func (o options) has(names ...string) bool {
+	for _, opt := range o.list {
+		for _, n := range names {
+			if opt.matches(n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (o options) exact(name string) bool {
+	for _, opt := range o.list {
+		if opt.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (opt option) matches(name string) bool {
+	if opt.name == name {
+		return true
+	}
+	return len(opt.name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.name)
+}
+
+// get returns the value of the last of the options that was given.
+func (o options) get(names ...string) (arg, bool) {
+	list := o.all(names...)
+	if len(list) == 0 {
+		return arg{}, false
+	}
+	return list[len(list)-1], true
+}
+
+// all returns the values of all of the options that were given.
+func (o options) all(names ...string) []arg {
+	var out []arg
+	for _, opt := range o.list {
+		for _, n := range names {
+			if opt.matches(n) && opt.has {
+				out = append(out, opt.value)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// operand returns the i-th operand, empty if there is none.
+func (o options) operand(i int) arg {
+	if i < len(o.operands) {
+		return o.operands[i]
+	}
+	return arg{}
+}
+
+func plainFlags(args []arg) (flags []string, operands []arg) {
+	for _, a := range args {
+		if a.hasPrefix("-") && len(a.text) > 1 {
+			name, _, _ := strings.Cut(a.show(), "=")
+			flags = append(flags, name)
+		} else {
+			operands = append(operands, a)
+		}
+	}
+	return flags, operands
+}
+
+// program says how to read a program's arguments and what it does with them.
+type program struct {
+	values  string // options that take a value, separated and surrounded by blanks
+	first   bool   // options end at the first operand
+	long    bool   // a single dash begins a long option: terraform, find, java
+	literal bool   // "--" is nothing special
+	own     bool   // reads --help itself
+	reading bool   // does no more than read the files that it names
+	run     func(c *call)
+}
+
+func (p program) takes(name string) bool {
+	return p.values != "" && strings.Contains(p.values, " "+name+" ")
+}
+
+func (p program) reads() bool { return p.reading }
+
+// lookup finds a program in the tables of the families.
+func lookup(name string) (program, bool) {
+	for _, family := range []func(string) program{
+		readPrograms, filePrograms, gitPrograms, netPrograms, systemPrograms, packagePrograms,
+		containerPrograms, cloudPrograms, databasePrograms, agentPrograms, buildPrograms,
+	} {
+		if p := family(name); p.run != nil {
+			return p, true
+		}
+	}
+	return program{}, false
+}

@@ -1,0 +1,308 @@
+package classify
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// measures are the limits of one attempt to make facts fit. Strings are
+// measured as JSON, where one byte can take six.
+type measures struct {
+	resource int // bytes of the resource
+	arg      int // bytes of each string among the arguments
+	args     int // bytes of all arguments
+	text     int // bytes of any other string
+	effects  int
+	commands int
+	operands int // and flags and subcommands, each
+	list     int // paths, hosts, contents, opaque pieces
+}
+
+// attempts get stricter until the facts fit; the first ones lose nothing of a
+// usual call. The last is small enough for any input.
+var attempts = []measures{
+	{512, 1024, 2048, 512, 40, 24, 12, 40},
+	{512, 512, 1024, 256, 40, 24, 12, 40},
+	{256, 256, 768, 200, 24, 24, 12, 24},
+	{256, 256, 512, 160, 16, 16, 8, 16},
+	{200, 160, 384, 120, 12, 12, 6, 12},
+	{160, 120, 256, 96, 8, 8, 4, 8},
+	{120, 80, 160, 64, 6, 6, 3, 6},
+	{64, 40, 80, 48, 4, 4, 2, 4},
+	{40, 24, 0, 32, 2, 2, 1, 2},
+	{16, 0, 0, 12, 1, 1, 0, 1},
+	{0, 0, 0, 0, 0, 0, 0, 0},
+}
+
+// shorten makes facts fit into limit bytes of JSON: event, action and the
+// notes of what was cut. Effects and commands that are left out make the
+// action opaque, since nobody may think that all of it was seen.
+func shorten(f *engine.Facts, limit int, mac func([]byte) string) {
+	for i, m := range attempts {
+		short := *f
+		c := cutter{m: m, mac: mac}
+		c.event(&short.Event)
+		if f.Action != nil {
+			action := *f.Action
+			c.action(&action)
+			short.Action = &action
+		}
+		short.Cut = c.cuts
+		if sizeOf(&short) <= limit || i == len(attempts)-1 {
+			*f = short
+			return
+		}
+	}
+}
+
+func sizeOf(f *engine.Facts) int {
+	n := jsonSize(f.Event) + len(`"event":,"action":,"cut":,`)
+	if f.Action != nil {
+		n += jsonSize(f.Action)
+	}
+	if len(f.Cut) > 0 {
+		n += jsonSize(f.Cut)
+	}
+	return n
+}
+
+// jsonSize returns a length that no way of encoding exceeds: encoding/json
+// escapes <, > and & where a record does not.
+func jsonSize(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 1 << 30 // facts always encode; if not, they do not fit
+	}
+	return len(b)
+}
+
+// cutter shortens one copy of facts and notes what it cut.
+type cutter struct {
+	m    measures
+	mac  func([]byte) string
+	cuts []engine.Cut
+}
+
+// maxCuts bounds the notes: the last one stands for all further ones.
+const maxCuts = 12
+
+func (c *cutter) note(field string, size int, text string) {
+	if len(c.cuts) >= maxCuts {
+		c.cuts[maxCuts-1] = engine.Cut{Field: "…", Bytes: c.cuts[maxCuts-1].Bytes + int64(size)}
+		return
+	}
+	cut := engine.Cut{Field: head(field, 64), Bytes: int64(size)}
+	if text != "" && c.m.effects > 1 {
+		cut.MAC = c.mac([]byte(text))[:16]
+	}
+	c.cuts = append(c.cuts, cut)
+}
+
+// ellipsis ends what was cut.
+const ellipsis = "…"
+
+func (c *cutter) string(field, s string, limit int) string {
+	if len(s) <= limit/6 || escapedSize(s) <= limit {
+		return s
+	}
+	c.note(field, len(s), s)
+	return head(s, limit)
+}
+
+// head returns the beginning of s that takes at most limit bytes as JSON, with
+// a mark that it is not all.
+func head(s string, limit int) string {
+	if escapedSize(s) <= limit {
+		return s
+	}
+	if limit < len(ellipsis) {
+		return ""
+	}
+	n, end := len(ellipsis), 0
+	for i, r := range s {
+		if n += runeSize(r); n > limit {
+			break
+		}
+		end = i + len(string(r))
+	}
+	return s[:min(end, len(s))] + ellipsis
+}
+
+func escapedSize(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeSize(r)
+	}
+	return n
+}
+
+// runeSize is the length of a character in JSON.
+func runeSize(r rune) int {
+	switch {
+	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t':
+		return 2
+	case r < 0x20 || r == 0x7f || r == '<' || r == '>' || r == '&' || r == 0x2028 || r == 0x2029 || r == 0xFFFD:
+		return 6
+	}
+	return len(string(r))
+}
+
+func (c *cutter) event(e *engine.EventFacts) {
+	t := c.m.text
+	e.Name, e.Tool = c.string("event.name", e.Name, min(t, 64)), c.string("event.tool", e.Tool, min(t, 200))
+	e.CWD, e.Mode = c.string("event.cwd", e.CWD, t), c.string("event.mode", e.Mode, min(t, 32))
+	e.PromptID = c.string("event.prompt_id", e.PromptID, min(t, 64))
+	e.Args = c.args(e.Args)
+	if e.Prompt != nil {
+		e.Prompt = c.content("event.prompt", *e.Prompt)
+	}
+	if e.Result != nil {
+		r := *e.Result
+		r.Class = c.string("event.result.class", r.Class, 6*maxClass)
+		if r.Content != nil {
+			r.Content = c.content("event.result.content", *r.Content)
+		}
+		e.Result = &r
+	}
+}
+
+// content drops kinds of secrets beyond the limit; there are few kinds.
+func (c *cutter) content(field string, f engine.ContentFacts) *engine.ContentFacts {
+	if len(f.Secrets) > c.m.list {
+		c.note(field+".secrets", len(f.Secrets), "")
+		keep := map[string]int{}
+		for _, k := range sortedKeys(f.Secrets)[:c.m.list] {
+			keep[k] = f.Secrets[k]
+		}
+		f.Secrets = keep
+	}
+	if c.m.text == 0 {
+		f.MAC = ""
+	}
+	return &f
+}
+
+// args shortens strings, and then leaves out arguments, the longest first,
+// until all of them fit.
+func (c *cutter) args(args map[string]any) map[string]any {
+	if len(args) == 0 {
+		return nil
+	}
+	out, total := map[string]any{}, 2
+	for _, k := range sortedKeys(args) {
+		v := c.arg("event.args."+k, args[k])
+		size := jsonSize(v) + escapedSize(k) + 4
+		if total+size > c.m.args {
+			c.note("event.args."+k, jsonSize(args[k]), "")
+			continue
+		}
+		total += size
+		out[k] = v
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// maxItems bounds lists and objects among the arguments.
+const maxItems = 24
+
+func (c *cutter) arg(field string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return c.string(field, v, c.m.arg)
+	case []any:
+		if jsonSize(v) <= c.m.arg {
+			return v
+		}
+		return c.items(field, v)
+	case map[string]any:
+		if jsonSize(v) <= c.m.arg {
+			return v
+		}
+		return c.fields(field, v)
+	}
+	return v
+}
+
+func (c *cutter) items(field string, v []any) any {
+	if len(v) > maxItems {
+		c.note(field, len(v), "")
+		v = v[:maxItems]
+	}
+	out := make([]any, len(v))
+	for i, item := range v {
+		out[i] = c.arg(field+"["+strconv.Itoa(i)+"]", item)
+	}
+	return out
+}
+
+func (c *cutter) fields(field string, m map[string]any) any {
+	keys := sortedKeys(m)
+	if len(keys) > maxItems {
+		c.note(field, len(keys), "")
+		keys = keys[:maxItems]
+	}
+	out := map[string]any{}
+	for _, k := range keys {
+		out[c.string(field+".key", k, 64)] = c.arg(field+"."+k, m[k])
+	}
+	return out
+}
+
+func (c *cutter) action(a *engine.Action) {
+	a.Name = c.string("action.name", a.Name, max(min(c.m.text, 200), 12))
+	a.Resource = c.string("action.resource", a.Resource, c.m.resource)
+	dropped := c.commands(a)
+	dropped = c.effects(a) || dropped
+	a.Paths = c.strings("action.paths", a.Paths, c.m.list)
+	a.Hosts = c.strings("action.hosts", a.Hosts, c.m.list)
+	a.Contents = c.contents(a.Contents)
+	if c.m.text == 0 {
+		a.Tokens = nil
+	}
+	c.opaque(a, dropped)
+}
+
+// strings keeps at most n strings of a list.
+func (c *cutter) strings(field string, list []string, n int) []string {
+	if len(list) > n {
+		c.note(field, len(list), "")
+		list = list[:n]
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = c.string(field, s, c.m.text)
+	}
+	return out
+}
+
+// words is strings for a part of a command: absent when empty.
+func (c *cutter) words(field string, list []string) []string {
+	if len(list) == 0 || c.m.operands == 0 {
+		if len(list) > 0 {
+			c.note(field, len(list), "")
+		}
+		return nil
+	}
+	return c.strings(field, list, c.m.operands)
+}
+
+func (c *cutter) contents(m map[string]engine.ContentFacts) map[string]engine.ContentFacts {
+	if len(m) == 0 {
+		return nil
+	}
+	keys := sortedKeys(m)
+	if n := max(c.m.list/4, min(c.m.list, 2)); len(keys) > n {
+		c.note("action.contents", len(keys), "")
+		keys = keys[:n]
+	}
+	out := map[string]engine.ContentFacts{}
+	for _, k := range keys {
+		out[c.string("action.contents.key", k, c.m.text)] = *c.content("action.contents", m[k])
+	}
+	return out
+}

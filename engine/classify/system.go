@@ -1,0 +1,369 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// systemPrograms are the programs that change the machine.
+func systemPrograms(name string) program {
+	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
+		return program{values: " -t -L -b -n -F32 ", run: formatDisk}
+	}
+	switch name {
+	case "kill", "skill":
+		return program{first: true, values: " -s -n --signal ", run: kill}
+	case "pkill", "killall", "killall5":
+		return program{values: " -s -u -U -g -G -P -t --signal --user ", run: killNamed}
+	case "shutdown", "reboot", "halt", "poweroff", "init", "telinit":
+		return program{run: power}
+	case "mkswap", "fdisk", "sfdisk", "gdisk", "sgdisk", "cfdisk", "parted", "wipefs", "blkdiscard", "cryptsetup", "hdparm", "badblocks", "losetup", "tune2fs", "e2fsck", "fsck", "resize2fs", "nvme", "mdadm":
+		return program{run: formatDisk}
+	case "lvremove", "vgremove", "pvremove", "lvreduce", "lvcreate", "zfs", "zpool", "btrfs", "diskutil":
+		return program{run: volumes}
+	case "mount", "umount", "swapoff", "swapon", "modprobe", "rmmod", "insmod", "sysctl", "hwclock", "timedatectl", "hostnamectl", "localectl", "date", "hostname", "ulimit", "setenforce", "update-grub", "grub-install", "efibootmgr", "nvram", "csrutil", "spctl", "defaults", "pmset", "scutil", "networksetup":
+		return program{values: " -t -o -d -p -f -u -r -I -L --date --file --reference --iso-8601 ", run: settings}
+	case "systemctl", "service", "launchctl", "rc-service", "rc-update", "update-rc.d", "chkconfig", "initctl", "loginctl", "sv":
+		return program{values: " -t -p -n -o -H -M --type --property --lines --output --host --machine ", run: services}
+	case "crontab":
+		return program{values: " -u ", run: crontab}
+	case "at", "batch", "atrm":
+		return program{values: " -f -q -t ", run: at}
+	case "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "pfctl", "ipset", "tc", "ip", "ifup", "ifdown", "route", "nmcli", "resolvectl":
+		return program{run: firewall}
+	case "useradd", "userdel", "usermod", "adduser", "deluser", "groupadd", "groupdel", "gpasswd", "groupmod", "passwd", "chpasswd", "chsh", "chfn", "visudo", "vipw", "dscl", "sysadminctl", "newusers", "update-alternatives":
+		return program{values: " -G -g -s -d -c -u -e -f -p -k --shell --groups --home ", run: accounts}
+	case "sudo", "doas", "su", "runuser", "sudoedit", "pkexec":
+		return program{values: " -u -g ", run: sudoItself}
+	case "history", "fc":
+		return program{run: history}
+	case "security", "pass", "vault", "secret-tool", "keyring", "bw", "gopass", "op", "chamber":
+		return program{values: " -s -a -w -field --field -format --vault ", run: secrets}
+	case "disown", "nohup":
+		return program{run: func(c *call) { c.signal(engine.SignalDeferred) }}
+	case "gpg", "age", "gpg2":
+		return program{values: " -o -r -u -i --output --recipient --passphrase --identity --homedir ", run: encrypt}
+	case "insmod-all", "kexec":
+		return program{run: power}
+	}
+	return program{}
+}
+
+func kill(c *call) {
+	targets := c.args
+	first := arg{}
+	if len(targets) > 0 && targets[0].hasPrefix("-") {
+		first, targets = targets[0], targets[1:]
+		if (first.is("-s", "-n", "--signal")) && len(targets) > 0 {
+			targets = targets[1:]
+		}
+	}
+	if first.is("-l", "-L", "-0") {
+		return
+	}
+	if len(targets) > 0 && targets[0].is("--") {
+		targets = targets[1:]
+	}
+	if first.is("-1") && len(targets) == 0 {
+		targets = []arg{first}
+	}
+	for _, t := range targets {
+		if t.is("-1") || t.is("1") {
+			c.signal(engine.SignalKillAll)
+		}
+	}
+	c.opts = options{parsed: true, operands: targets, flags: subName(first)}
+	c.emit(rawEffect{kind: engine.EffectProcess, verb: "kill", forced: first.is("-9", "-KILL", "-SIGKILL")}, targets...)
+}
+
+func killNamed(c *call) {
+	o := c.opts
+	broad := c.name == "killall5" || o.has("-u", "-U", "--user") && len(o.operands) == 0
+	for _, t := range o.operands {
+		broad = broad || t.is(".", ".*", "", "*", "-1")
+		if strings.Contains(t.text, "reviewer") {
+			c.signal(engine.SignalGuardTamper)
+		}
+	}
+	if broad {
+		c.signal(engine.SignalKillAll)
+	}
+	targets := o.operands
+	if len(targets) == 0 {
+		targets = []arg{unknownArg()}
+	}
+	c.emit(rawEffect{kind: engine.EffectProcess, verb: "kill", forced: o.has("-9")}, targets...)
+}
+
+func power(c *call) {
+	if c.opts.has("-c", "--help") || c.name == "init" && !c.opts.operand(0).is("0", "6", "1") {
+		return
+	}
+	c.signal(engine.SignalPower)
+	c.system("power")
+}
+
+// formatDisk formats and partitions. Only a file that holds an image is not the
+// machine's own disk.
+func formatDisk(c *call) {
+	if c.opts.has("-l", "--list", "-L") && strings.HasSuffix(c.name, "disk") || c.name == "hdparm" && len(c.opts.list) == 0 || c.opts.has("-n", "--no-act") || c.name == "losetup" && len(c.opts.operands) == 0 || c.name == "wipefs" && !c.opts.has("-a", "--all", "-o") {
+		return
+	}
+	var devices []arg
+	for _, a := range c.opts.operands {
+		if a.hasPrefix("/dev/") || !a.known() {
+			devices = append(devices, a)
+		} else if strings.Contains(a.text, "/") || strings.Contains(a.text, ".") {
+			c.writes("write", a)
+		}
+	}
+	if len(devices) == 0 {
+		return
+	}
+	c.signal(engine.SignalDiskWrite)
+	c.system("format", devices...)
+}
+
+func volumes(c *call) {
+	first := c.opts.operand(0)
+	c.subs = subName(first)
+	last := ""
+	for _, a := range c.opts.operands {
+		if a.is("destroy", "delete", "labelclear", "create", "add", "replace", "remove", "rollback", "eraseDisk", "eraseVolume", "partitionDisk", "reformat", "secureErase", "zeroDisk", "deleteVolume", "deleteContainer", "device") {
+			last = a.text
+		}
+	}
+	if last == "" && !strings.HasPrefix(c.name, "lv") && !strings.HasSuffix(c.name, "remove") {
+		return
+	}
+	c.signal(engine.SignalDiskWrite)
+	target := arg{}
+	if n := len(c.opts.operands); n > 0 {
+		target = c.opts.operands[n-1]
+	}
+	c.system("delete", target)
+}
+
+// settings are programs that show something without arguments and change it
+// with them.
+func settings(c *call) {
+	o := c.opts
+	switch c.name {
+	case "date":
+		if !o.has("-s", "--set") {
+			return
+		}
+	case "hostname", "mount", "swapon":
+		if len(o.operands) == 0 {
+			return
+		}
+	case "sysctl":
+		assigns := o.has("-w", "-p", "--write", "--load", "--system")
+		for _, a := range o.operands {
+			assigns = assigns || strings.Contains(a.text, "=")
+		}
+		if !assigns {
+			return
+		}
+	case "timedatectl", "hostnamectl", "localectl", "pmset", "scutil", "networksetup", "csrutil", "spctl", "efibootmgr":
+		first := o.operand(0)
+		if !strings.HasPrefix(first.text, "set") && !first.is("disable", "enable", "clear", "hibernatemode") && !o.has("-B", "--set", "-a") {
+			return
+		}
+	case "defaults":
+		c.subs = subName(o.operand(0))
+		if !o.operand(0).is("write", "delete", "import") {
+			return
+		}
+	case "modprobe":
+		if o.has("-n", "--dry-run", "-D") {
+			return
+		}
+	}
+	c.system("set", o.operand(max(len(o.operands)-1, 0)))
+}
+
+func services(c *call) {
+	o := c.opts
+	verb := o.operand(0)
+	units := o.operands
+	switch {
+	case c.name == "service" && len(units) > 1:
+		verb, units = units[1], units[:1]
+	case len(units) > 0:
+		units = units[1:]
+	}
+	c.subs = subName(o.operand(0))
+	switch {
+	case verb.text == "" || strings.HasPrefix(verb.text, "list") || strings.HasPrefix(verb.text, "is-") || strings.HasPrefix(verb.text, "show") ||
+		verb.is("status", "cat", "help", "get-default", "print", "blame", "dump", "version", "--status-all"):
+		return
+	case verb.is("poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "emergency", "rescue", "isolate", "terminate-user"):
+		c.signal(engine.SignalPower)
+	case verb.is("enable", "load", "bootstrap", "submit", "reenable", "link", "add", "defaults"):
+		c.signal(engine.SignalPersistence)
+		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: verb.text, persistence: true}, firstOr(units))
+		return
+	}
+	for _, u := range units {
+		if strings.Contains(u.text, "reviewer") {
+			c.signal(engine.SignalGuardTamper)
+		}
+	}
+	c.system(verb.show(), firstOr(units))
+}
+
+func firstOr(list []arg) arg {
+	if len(list) > 0 {
+		return list[0]
+	}
+	return arg{}
+}
+
+func crontab(c *call) {
+	if c.opts.has("-l") {
+		return
+	}
+	if c.opts.has("-r") {
+		c.system("delete", word("crontab"))
+		return
+	}
+	c.signal(engine.SignalPersistence, engine.SignalDeferred)
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("crontab"))
+	if in := c.s.frame.stdin; in != nil && (len(c.opts.operands) == 0 || c.opts.operand(0).is("-")) {
+		for _, line := range strings.Split(in.text, "\n") {
+			if code, ok := cronCode(line); ok {
+				c.child(func() outcome { return c.s.embed(in.with(code), "cron", false) })
+			}
+		}
+		return
+	}
+	c.reads(c.opts.operands...)
+}
+
+// cronCode is the command of a line of a crontab.
+func cronCode(line string) (string, bool) {
+	fields := strings.Fields(line)
+	n := 5
+	if len(fields) > 0 && strings.HasPrefix(fields[0], "@") {
+		n = 1
+	}
+	if len(fields) <= n || strings.HasPrefix(fields[0], "#") || strings.Trim(fields[0], "0123456789*/,-@abcdefghijklmnopqrstuvwxyz") != "" {
+		return "", false
+	}
+	return strings.Join(fields[n:], " "), true
+}
+
+func at(c *call) {
+	if c.opts.has("-l", "-V", "-c") || c.name == "atrm" {
+		return
+	}
+	c.signal(engine.SignalDeferred, engine.SignalPersistence)
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("at"))
+	c.reads(c.opts.all("-f")...)
+	if in := c.s.frame.stdin; in != nil {
+		c.child(func() outcome { return c.s.embed(*in, "at", false) })
+	}
+}
+
+func firewall(c *call) {
+	o := c.opts
+	first := o.operand(0)
+	for _, a := range o.operands {
+		if a.is("show", "list", "status", "ls", "get", "version", "query") || strings.HasPrefix(a.text, "list-") {
+			return
+		}
+	}
+	shows := o.has("-L", "--list", "-S", "--list-rules", "-s", "--list-all", "--state", "-n") && !o.has("-F", "-X", "-A", "-D", "-P", "-I")
+	if shows || len(c.args) == 0 {
+		return
+	}
+	switch c.name {
+	case "ip", "tc", "nmcli", "route", "resolvectl":
+		changes := false
+		for _, a := range o.operands {
+			changes = changes || a.is("add", "del", "delete", "set", "flush", "change", "replace", "up", "down", "modify", "disconnect")
+		}
+		if !changes {
+			return
+		}
+	}
+	c.system("set", first)
+}
+
+func accounts(c *call) {
+	if c.opts.has("-S", "--status", "--list", "--display", "--query") || c.opts.operand(0).is("-list", "-read") {
+		return
+	}
+	switch c.name {
+	case "visudo", "usermod", "gpasswd", "sysadminctl", "vipw":
+		c.signal(engine.SignalPrivilege)
+	}
+	target := arg{}
+	if n := len(c.opts.operands); n > 0 {
+		target = c.opts.operands[n-1]
+	}
+	c.system("account", target)
+}
+
+// sudoItself is sudo without a command.
+func sudoItself(c *call) {
+	if c.name == "sudoedit" || c.opts.has("-e", "--edit") {
+		c.signal(engine.SignalPrivilege)
+		c.s.frame.privileged = true
+		c.writes("write", c.opts.operands...)
+		c.s.frame.privileged = false
+		return
+	}
+	if c.opts.has("-l", "-v", "-k", "-K", "-V", "--list", "--validate") {
+		return
+	}
+	c.signal(engine.SignalPrivilege)
+	if in := c.s.frame.stdin; in != nil && (c.name == "su" || c.opts.has("-s", "-i")) {
+		c.s.frame.privileged = true
+		c.child(func() outcome { return c.s.embed(*in, c.inputVia(), false) })
+		c.s.frame.privileged = false
+	}
+	c.process()
+}
+
+func history(c *call) {
+	if c.opts.has("-c", "-d", "-p") && c.name == "history" {
+		c.signal(engine.SignalGuardTamper)
+		c.emit(rawEffect{kind: engine.EffectProcess, verb: "exec"}, word("history"))
+	}
+}
+
+// secrets are programs that hand out what is kept in a store.
+func secrets(c *call) {
+	c.subs = subName(c.opts.operand(0))
+	for i, a := range c.opts.operands {
+		if i < 3 && destructiveVerb(a.text) || a.is("disable", "revoke", "delete-generic-password") {
+			c.infra("delete", true, c.opts.has("-f", "--force", "--yes"), c.name)
+			return
+		}
+		if a.is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") || a.is("lookup") && c.name == "secret-tool" {
+			c.signal(engine.SignalCredential)
+			return
+		}
+	}
+	if c.name == "pass" && len(c.opts.operands) == 1 && !c.opts.operand(0).is("ls", "list", "git", "version", "help") {
+		c.signal(engine.SignalCredential)
+	}
+	c.process()
+}
+
+func encrypt(c *call) {
+	c.reads(c.opts.operands...)
+	c.writes("write", c.opts.all("-o", "--output")...)
+	if c.opts.has("-d", "--decrypt") {
+		c.out.taint |= decoded
+	}
+	if c.opts.has("--delete-secret-keys", "--delete-keys", "--delete-secret-and-public-key") {
+		c.deletes(false, true, word("~/.gnupg"))
+	}
+	if c.opts.has("--export-secret-keys", "--export-secret-subkeys") {
+		c.signal(engine.SignalCredential)
+	}
+}

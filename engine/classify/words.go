@@ -1,0 +1,479 @@
+package classify
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxWords bounds what one word may become by braces and splitting.
+const maxWords = 256
+
+// builder puts together the fields that one word expands to.
+type builder struct {
+	s      *shell
+	fields []arg
+	cur    arg
+	bare   string // cur with spare parts left out
+	open   bool   // cur is a field even if it is empty
+	raw    bool   // no splitting and no patterns: assignments, here-documents
+	ifs    string
+}
+
+func (b *builder) add(text string, quoted bool) {
+	b.addArg(word(text), quoted)
+}
+
+// addArg appends one piece to the field under construction.
+func (b *builder) addArg(a arg, quoted bool) {
+	b.open = true
+	if !b.s.spend(len(a.text)) {
+		b.cur.text, b.bare = holeText, holeText
+		return
+	}
+	b.cur.quoted = b.cur.quoted || quoted
+	b.cur.taint |= a.taint
+	if len(b.cur.text)+len(a.text) > maxText {
+		a.text = holeText
+	}
+	b.cur.text += a.text
+	if a.spare {
+		b.cur.spare = true
+		b.bare += a.bare
+	} else {
+		b.bare += a.text
+	}
+	// A value that is a pattern already stands for the files that it matches:
+	// the variable of a loop over *.tmp, quoted or not.
+	b.cur.glob = b.cur.glob || a.glob
+	if !quoted && !b.raw {
+		b.cur.glob = b.cur.glob || hasPattern(a.text)
+		b.cur.splits = b.cur.splits || a.splits || !a.known()
+	}
+	if a.from != nil {
+		b.cur.from = a.from
+	}
+}
+
+// hasPattern tells whether an unquoted text is a pattern for names of files.
+func hasPattern(text string) bool {
+	if strings.ContainsAny(text, "*?") {
+		return true
+	}
+	i := strings.IndexByte(text, '[')
+	return i >= 0 && strings.IndexByte(text[i:], ']') > 1
+}
+
+// flush ends a field.
+func (b *builder) flush() {
+	if b.open && len(b.fields) < maxWords {
+		b.cur.bare = b.bare
+		b.fields = append(b.fields, b.cur)
+	} else if b.open {
+		b.s.overBudget("words")
+	}
+	b.cur, b.bare, b.open = arg{}, "", false
+}
+
+// split appends an unquoted value: blanks in it end fields.
+func (b *builder) split(a arg) {
+	if b.raw || !strings.ContainsAny(a.text, b.ifs) {
+		if a.text != "" || b.raw {
+			b.addArg(a, false)
+		}
+		return
+	}
+	text := a.text
+	for text != "" {
+		i := strings.IndexAny(text, b.ifs)
+		if i < 0 {
+			break
+		}
+		if i > 0 {
+			b.addArg(a.with(text[:i]), false)
+		}
+		b.flush()
+		text = text[i+1:]
+	}
+	if text != "" {
+		b.addArg(a.with(text), false)
+	}
+}
+
+// expand turns words into the fields of an argument list.
+func (s *shell) expand(words []*syntax.Word) []arg {
+	var fields []arg
+	for _, w := range words {
+		syntax.SplitBraces(w)
+		for _, parts := range s.braces(w.Parts) {
+			fields = append(fields, s.fields(parts)...)
+			if len(fields) > 4*maxWords {
+				s.overBudget("words")
+				return fields
+			}
+		}
+	}
+	return fields
+}
+
+func (s *shell) fields(parts []syntax.WordPart) []arg {
+	b := &builder{s: s, ifs: s.ifs()}
+	b.parts(parts, false)
+	b.flush()
+	return b.fields
+}
+
+// single expands a word where the shell neither splits nor looks for files.
+func (s *shell) single(w *syntax.Word) arg {
+	if w == nil {
+		return arg{}
+	}
+	b := &builder{s: s, raw: true}
+	b.parts(w.Parts, false)
+	b.cur.bare = b.bare
+	return b.cur
+}
+
+// pattern expands a word of which unquoted *, ? and [ match: case, ${x#…}.
+func (s *shell) pattern(w *syntax.Word) arg { return s.single(w) }
+
+func (s *shell) ifs() string {
+	if v, ok := s.scope.lookup("IFS"); ok && len(v.alts) == 1 && v.alts[0].known() {
+		return v.alts[0].text
+	}
+	return " \t\n"
+}
+
+func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			text := p.Value
+			if i == 0 && !quoted {
+				text = b.tilde(text)
+			}
+			b.literal(text, quoted)
+		case *syntax.SglQuoted:
+			b.single(p)
+		case *syntax.DblQuoted:
+			b.open, b.cur.quoted = true, true
+			b.parts(p.Parts, true)
+		case *syntax.ParamExp:
+			b.param(p, quoted)
+		case *syntax.CmdSubst:
+			b.command(p, quoted)
+		case *syntax.ArithmExp:
+			b.addArg(b.s.arithmetic(p.X), true)
+		case *syntax.ProcSubst:
+			b.process(p)
+		case *syntax.ExtGlob:
+			b.addArg(arg{text: "*", glob: true}, false)
+		case *syntax.BraceExp:
+			b.addArg(arg{text: "*", glob: true}, false)
+		}
+	}
+}
+
+// tilde expands ~, ~user, ~+ and ~- at the beginning of a word.
+func (b *builder) tilde(text string) string {
+	if !strings.HasPrefix(text, "~") {
+		return text
+	}
+	name, rest, slash := strings.Cut(text[1:], "/")
+	if strings.ContainsAny(name, "\\:=*?[") {
+		return text
+	}
+	if slash {
+		rest = "/" + rest
+	}
+	dir := b.s.homeOf(name)
+	b.addArg(dir, true)
+	b.cur.quoted = false
+	return rest
+}
+
+func (s *shell) homeOf(user string) arg {
+	switch {
+	case user == "":
+		return s.read("HOME")
+	case user == "+":
+		return s.read("PWD")
+	case user == "-":
+		return s.read("OLDPWD")
+	case user == "root":
+		return word("/root")
+	case s.in.home == "":
+		return unknownArg()
+	}
+	parent := path.Dir(s.in.home)
+	if parent == "/" {
+		parent = "/home"
+	}
+	return word(parent + "/" + user)
+}
+
+// literal appends text as it stands in the source, where a backslash quotes.
+func (b *builder) literal(text string, quoted bool) {
+	if !strings.Contains(text, `\`) {
+		if text != "" {
+			b.add(text, quoted)
+		}
+		return
+	}
+	var plain strings.Builder
+	emit := func(q bool) {
+		if plain.Len() > 0 {
+			b.add(plain.String(), q)
+			plain.Reset()
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c != '\\' || i+1 == len(text) || quoted && !strings.ContainsRune("$`\"\\\n", rune(text[i+1])) {
+			plain.WriteByte(c)
+			continue
+		}
+		i++
+		if text[i] == '\n' {
+			continue
+		}
+		emit(quoted)
+		b.add(text[i:i+1], true)
+	}
+	emit(quoted)
+}
+
+func (b *builder) single(p *syntax.SglQuoted) {
+	text := p.Value
+	if p.Dollar {
+		text = ansiC(text)
+	}
+	b.open, b.cur.quoted = true, true
+	b.add(text, true)
+	if p.Dollar && hidesText(p.Value) {
+		b.cur.taint |= decoded
+	}
+}
+
+// hidesText tells whether $'…' spells out characters that could stand there
+// themselves.
+func hidesText(s string) bool {
+	return strings.Contains(s, `\x`) || strings.Contains(s, `\u`) || strings.Contains(s, `\1`)
+}
+
+// ansiC decodes the escapes of $'…'.
+func ansiC(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		i += escape(&b, s[i:]) - 1
+	}
+	return strings.ToValidUTF8(b.String(), holeText)
+}
+
+// escape writes what the escape stands for whose text after the backslash
+// begins s, and returns how many bytes it has.
+func escape(b *strings.Builder, s string) int {
+	const names, values = `abeEfnrtv\'"?`, "\a\b\x1b\x1b\f\n\r\t\v\\'\"?"
+	if i := strings.IndexByte(names, s[0]); i >= 0 {
+		b.WriteByte(values[i])
+		return 1
+	}
+	digits, base, start := 0, 16, 1
+	switch {
+	case s[0] == 'x':
+		digits = 2
+	case s[0] == 'u':
+		digits = 4
+	case s[0] == 'U':
+		digits = 8
+	case s[0] >= '0' && s[0] <= '7':
+		digits, base, start = 3, 8, 0
+	case s[0] == 'c' && len(s) > 1:
+		b.WriteByte(s[1] & 0x1f)
+		return 2
+	}
+	end := start
+	for end < len(s) && end < start+digits && isDigit(s[end], base) {
+		end++
+	}
+	n, err := strconv.ParseUint(s[start:end], base, 32)
+	switch {
+	case err != nil:
+		b.WriteByte('\\')
+		b.WriteByte(s[0])
+		return 1
+	case s[0] == 'u' || s[0] == 'U':
+		b.WriteRune(rune(n))
+	default:
+		b.WriteByte(byte(n))
+	}
+	return end
+}
+
+func isDigit(c byte, base int) bool {
+	_, err := strconv.ParseUint(string(rune(c)), base, 8)
+	return err == nil
+}
+
+// command runs a command substitution and appends its output.
+func (b *builder) command(p *syntax.CmdSubst, quoted bool) {
+	out := b.s.capture(p.Stmts)
+	b.open = b.open || quoted
+	if quoted {
+		b.addArg(out, true)
+	} else {
+		b.split(out)
+	}
+}
+
+// capture runs statements in a subshell and returns what they print, without
+// the newlines at its end.
+func (s *shell) capture(list []*syntax.Stmt) arg {
+	saved := s.first
+	out := s.subshell(func() outcome {
+		s.frame.wants = true
+		return s.stmts(list)
+	}).out
+	s.first = saved
+	out.text = strings.TrimRight(out.text, "\n")
+	if !out.known() {
+		out.taint |= substituted
+	}
+	return out
+}
+
+// process runs a process substitution. What the command around it would read
+// there is kept with the word.
+func (b *builder) process(p *syntax.ProcSubst) {
+	out := b.s.capture(p.Stmts)
+	a := unknownArg()
+	if p.Op != syntax.CmdOut {
+		a.from = &out
+	}
+	b.addArg(a, true)
+}
+
+// braces expands {a,b} and {1..9}.
+func (s *shell) braces(parts []syntax.WordPart) [][]syntax.WordPart {
+	out := [][]syntax.WordPart{nil}
+	for _, p := range parts {
+		e, ok := p.(*syntax.BraceExp)
+		choices := [][]syntax.WordPart{{p}}
+		if ok {
+			choices = s.choices(e)
+		}
+		if len(out)*len(choices) > maxWords {
+			choices = [][]syntax.WordPart{{p}} // stands for anything
+		}
+		if len(choices) == 1 {
+			for i := range out {
+				out[i] = append(out[i], choices[0]...)
+			}
+			continue
+		}
+		next := make([][]syntax.WordPart, 0, len(out)*len(choices))
+		for _, head := range out {
+			for _, c := range choices {
+				next = append(next, append(head[:len(head):len(head)], c...))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+func (s *shell) choices(e *syntax.BraceExp) [][]syntax.WordPart {
+	var out [][]syntax.WordPart
+	if !e.Sequence {
+		for _, w := range e.Elems {
+			out = append(out, s.braces(w.Parts)...)
+		}
+		return out
+	}
+	for _, text := range sequence(e) {
+		out = append(out, []syntax.WordPart{&syntax.Lit{Value: text}})
+	}
+	if out == nil {
+		return [][]syntax.WordPart{{e}}
+	}
+	return out
+}
+
+// sequence lists {1..5}, {a..e} and {1..9..2}; nil if it is too long.
+func sequence(e *syntax.BraceExp) []string {
+	var at [3]string
+	for i, w := range e.Elems {
+		if i < 3 {
+			at[i] = w.Lit()
+		}
+	}
+	from, err1 := strconv.Atoi(at[0])
+	to, err2 := strconv.Atoi(at[1])
+	step, _ := strconv.Atoi(at[2])
+	letters := len(at[0]) == 1 && len(at[1]) == 1 && err1 != nil && err2 != nil
+	if letters {
+		from, to = int(at[0][0]), int(at[1][0])
+	}
+	step = max(step, -step, 1)
+	if to < from {
+		step = -step
+	}
+	if step == 0 || (to-from)/step >= maxWords/2 || (to-from)/step < 0 {
+		return nil
+	}
+	var out []string
+	for i := from; (step > 0 && i <= to) || (step < 0 && i >= to); i += step {
+		if letters {
+			out = append(out, string(rune(i)))
+		} else {
+			out = append(out, strconv.Itoa(i))
+		}
+	}
+	return out
+}
+
+// heredoc is the text of a here-document.
+func (s *shell) heredoc(r *syntax.Redirect) arg {
+	if r.Hdoc == nil {
+		return arg{}
+	}
+	b := &builder{s: s, raw: true}
+	if quotedDelimiter(r.Word) {
+		for _, p := range r.Hdoc.Parts {
+			if lit, ok := p.(*syntax.Lit); ok {
+				b.add(lit.Value, true)
+			}
+		}
+	} else {
+		b.parts(r.Hdoc.Parts, true)
+	}
+	if r.Op == syntax.DashHdoc {
+		b.cur.text = stripTabs(b.cur.text)
+	}
+	return b.cur
+}
+
+func quotedDelimiter(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok || strings.Contains(lit.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
+func stripTabs(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimLeft(l, "\t")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,100 @@
+package classify
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// World is what is known of the machine on which an action would run. A
+// function that is nil says that nothing is known: facts about files (exists,
+// entry, git, links) then stay absent. Transcripts are classified that way.
+type World struct {
+	Home     string   // the person's home directory, absolute; empty: not known
+	Homes    []string // directories whose children are home directories; empty: the usual ones
+	TempDirs []string // directories for temporary files, besides the usual ones
+	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
+
+	Lstat    func(name string) (fs.FileInfo, error)
+	Readlink func(name string) (string, error)
+	ReadDir  func(name string, limit int) ([]fs.DirEntry, error) // at most limit entries, in any order
+	ReadFile func(name string, limit int64) ([]byte, error)      // an error where the file is longer
+	// Git returns a view for one action, which tells the state of a file or
+	// directory: clean, dirty, untracked, ignored; empty: not known.
+	Git func() func(name string) string
+}
+
+// LocalWorld returns the world of this machine. tempDir is $TMPDIR or empty.
+// Git state is read from repositories' files and git itself never runs:
+// configuration of a hostile repository names commands that it would run.
+func LocalWorld(home, tempDir string, guard []string) World {
+	w := World{
+		Home:     home,
+		Guard:    guard,
+		Lstat:    os.Lstat,
+		Readlink: os.Readlink,
+		ReadDir:  readNames,
+		ReadFile: readFile,
+	}
+	if filepath.IsAbs(tempDir) {
+		w.TempDirs = []string{tempDir}
+	}
+	w.Git = w.gitView
+	return w
+}
+
+func readNames(name string, limit int) ([]fs.DirEntry, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.ReadDir(limit)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, err
+}
+
+// errTooLong says that a file is longer than the reader wants to look at.
+var errTooLong = errors.New("file is too long")
+
+func readFile(name string, limit int64) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrInvalid // a pipe or device would block or never end
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		return nil, errTooLong
+	}
+	return b, err
+}
+
+// usualTemps hold temporary files on every machine of their kind.
+var usualTemps = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"}
+
+// usualHomes hold home directories.
+var usualHomes = []string{"/home", "/Users", "/export/home", "/var/home"}
+
+func (w World) temps() []string { return append(slices.Clone(w.TempDirs), usualTemps...) }
+
+func (w World) homes() []string {
+	if len(w.Homes) > 0 {
+		return w.Homes
+	}
+	return usualHomes
+}

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// encoder writes values of known types in canonical form, without the detour
+// over text and back that CanonicalOf takes: that would cost more than a
+// decision. Once made it is only read.
+type encoder struct {
+	plan map[reflect.Type][]encodedField
+}
+
+type encodedField struct {
+	index int
+	name  string
+	key   string // as written, with quotes and colon
+	omit  bool
+}
+
+// newEncoder makes an encoder for everything that a type holds.
+func newEncoder(t reflect.Type) *encoder {
+	e := &encoder{plan: map[reflect.Type][]encodedField{}}
+	e.prepare(t)
+	e.prepare(reflect.TypeFor[ContentFacts]()) // stands in arguments, whose type is any
+	return e
+}
+
+func (e *encoder) prepare(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		e.prepare(t.Elem())
+	case reflect.Struct:
+		if _, done := e.plan[t]; done {
+			return
+		}
+		fields := JSONFields(t)
+		slices.SortFunc(fields, func(a, b JSONField) int { return compareUTF16(a.Name, b.Name) })
+		for _, f := range fields {
+			e.plan[t] = append(e.plan[t], encodedField{f.Index, f.Name, string(appendString(nil, f.Name)) + ":", f.Omit})
+		}
+		for _, f := range fields {
+			e.prepare(f.Type)
+		}
+	}
+}
+
+// digests returns sha.input and sha.state of an input: the second covers what
+// policy saw of the session and its history, so that a replay can tell a wrong
+// fold from wrong facts.
+func (e *encoder) digests(in *Input) (input, state string, err error) {
+	v := reflect.ValueOf(in).Elem()
+	var whole []byte
+	parts := map[string][]byte{}
+	for i, f := range e.plan[v.Type()] {
+		if i == 0 {
+			whole = append(whole, '{')
+		} else {
+			whole = append(whole, ',')
+		}
+		whole = append(whole, f.key...)
+		from := len(whole)
+		if whole, err = e.value(whole, v.Field(f.index)); err != nil {
+			return "", "", fmt.Errorf("%s: %w", f.name, err)
+		}
+		parts[f.name] = whole[from:len(whole):len(whole)]
+	}
+	seen := fmt.Appendf(nil, `{"history":%s,"session":%s}`, parts["history"], parts["session"])
+	return hexSum(append(whole, '}')), hexSum(seen), nil
+}
+
+func (e *encoder) value(b []byte, v reflect.Value) ([]byte, error) {
+	switch v.Kind() {
+	case reflect.String:
+		return e.text(b, v)
+	case reflect.Bool:
+		return strconv.AppendBool(b, v.Bool()), nil
+	case reflect.Int, reflect.Int64:
+		return appendNumber(b, json.Number(strconv.FormatInt(v.Int(), 10)))
+	case reflect.Float64:
+		return appendNumber(b, json.Number(strconv.FormatFloat(v.Float(), 'g', -1, 64)))
+	case reflect.Slice:
+		return e.list(b, v)
+	case reflect.Map:
+		return e.mapping(b, v)
+	case reflect.Struct:
+		return e.object(b, v)
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return append(b, "null"...), nil
+		}
+		return e.value(b, v.Elem())
+	}
+	return nil, fmt.Errorf("a value of type %s has no canonical form", v.Kind())
+}
+
+func (e *encoder) text(b []byte, v reflect.Value) ([]byte, error) {
+	s := v.String()
+	if v.Type() == reflect.TypeFor[json.Number]() {
+		return appendNumber(b, json.Number(s))
+	}
+	if utf8.ValidString(s) {
+		return appendString(b, s), nil
+	}
+	c, err := CanonicalOf(s) // rare: JSON's own replacement for what is no text
+	return append(b, c...), err
+}
+
+func (e *encoder) list(b []byte, v reflect.Value) ([]byte, error) {
+	if v.IsNil() {
+		return append(b, "null"...), nil
+	}
+	b = append(b, '[')
+	var err error
+	for i := range v.Len() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = e.value(b, v.Index(i)); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func (e *encoder) mapping(b []byte, v reflect.Value) ([]byte, error) {
+	if v.IsNil() {
+		return append(b, "null"...), nil
+	}
+	keys := make([]string, 0, v.Len())
+	for _, k := range v.MapKeys() {
+		keys = append(keys, k.String())
+	}
+	slices.SortFunc(keys, compareUTF16)
+	b = append(b, '{')
+	var err error
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = e.text(b, reflect.ValueOf(k)); err != nil {
+			return nil, err
+		}
+		if b, err = e.value(append(b, ':'), v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key()))); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+func (e *encoder) object(b []byte, v reflect.Value) ([]byte, error) {
+	fields, known := e.plan[v.Type()]
+	if !known {
+		c, err := CanonicalOf(v.Interface())
+		return append(b, c...), err
+	}
+	b = append(b, '{')
+	first := true
+	var err error
+	for _, f := range fields {
+		x := v.Field(f.index)
+		if f.omit && isEmpty(x) {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		if b, err = e.value(append(b, f.key...), x); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// isEmpty is encoding/json's idea of empty for omitempty.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
