@@ -9,7 +9,7 @@ rationality := {
 	"components": {
 		"goal_alignment": data.reviewer.rationality.neutral_alignment,
 		"logical_progression": data.reviewer.rationality.progression[input.history.progression],
-		"efficiency": 1,
+		"efficiency": _efficiency,
 		"completeness": 1 - _missing,
 	},
 	"issues": _issues,
@@ -18,18 +18,34 @@ rationality := {
 # METADATA
 # title: Rationality as a number from 0 to 1
 # description: >-
-#   The weighted mean, written so that what is whole costs nothing: no cheaper
-#   way is known yet, and mostly nothing is missing.
+#   The weighted mean, written so that what is whole costs nothing: mostly no
+#   cheaper way is known, and nothing is missing.
 rationality_score := round(sum(_parts) * 10000) / 10000
 
 _parts := [
 	_weights.goal_alignment * data.reviewer.rationality.neutral_alignment,
 	_weights.logical_progression * data.reviewer.rationality.progression[input.history.progression],
-	_weights.efficiency,
+	_efficient,
 	_complete,
 ]
 
 _weights := data.reviewer.rationality.weights
+
+_efficient := _weights.efficiency * _efficiency if {
+	_cheaper_way
+} else := _weights.efficiency
+
+default _efficiency := 1
+
+_efficiency := data.reviewer.rationality.cheaper_way_known if _cheaper_way
+
+# To look again at what did not change, when nothing went wrong since, is dearer
+# than to use what is known.
+_cheaper_way if {
+	input.history.progression == "repeats"
+	"reads_only" in input.facts
+	not "presupposes_unmet" in input.facts
+}
 
 _complete := _weights.completeness * (1 - _missing) if {
 	"presupposes_unmet" in input.facts

@@ -15,23 +15,30 @@ _severity := {"critical": 0, "high": 1, "medium": 2, "low": 3}
 # title: The rules that spoke, strictest first
 rules := [k[3] | some k in sort(_keyed)]
 
-_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
-	some id in _ids
-	r := _result(id, data.reviewer.catalog[id])
-}
+_keyed contains _key(_result(id, data.reviewer.catalog[id])) if some id in _ids
 
-_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
+_keyed contains _key(_result(id, row)) if {
 	some layer, id
-	data.policies[layer].catalog[id].decision
+	row := data.policies[layer].catalog[id]
+	row.decision
 	id in input.findings
-	r := _result(id, data.policies[layer].catalog[id])
+	not _excepted(row)
 }
 
-_keyed contains [_order[r.decision], _severity[r.severity], r.id, r] if {
+# A layer's Rego may speak for a row of its catalogue, or bring all with it.
+_keyed contains _key(_result(id, row)) if {
 	some layer
 	some f in data.policies[layer].findings
-	r := _result(f.id, f)
+	id := object.get(f, "id", concat(".", [layer, "unnamed"]))
+	row := object.union(_row(layer, id), f)
+	not _excepted(row)
 }
+
+_key(r) := [_order[r.decision], object.get(_severity, r.severity, 0), r.id, r]
+
+_row(layer, id) := data.policies[layer].catalog[id] if {
+	true
+} else := {}
 
 _ids contains id if {
 	some id in speaks
@@ -46,12 +53,17 @@ _ids contains id if {
 
 _result(id, row) := {
 	"id": id,
-	"decision": row.decision,
+	"decision": _verdict(row),
 	"severity": object.get(row, "severity", "medium"),
-	"message": object.get(row, "message", row.id),
+	"message": object.get(row, "message", id),
 	"mode": _mode(row),
 	"remediation": object.get(row, "remediation", ""),
 }
+
+# A word that is no verdict, or none at all, counts as the strictest.
+_verdict(row) := row.decision if {
+	_order[row.decision]
+} else := "block"
 
 # A person's own word, and the guard's own safety, are not softened.
 _mode(row) := "enforce" if row.always
@@ -61,7 +73,7 @@ _mode(row) := data.reviewer.enforcement if {
 	not row.enforcement
 }
 
-_mode(row) := _milder[data.reviewer.enforcement][row.enforcement] if {
+_mode(row) := object.get(_milder[data.reviewer.enforcement], row.enforcement, data.reviewer.enforcement) if {
 	not row.always
 	row.enforcement
 }
@@ -78,7 +90,7 @@ _enabled(id) if {
 	not data.reviewer.catalog[id].always
 	not id in data.reviewer.rules.disabled
 	_in_set(id)
-	not _excepted(id)
+	not _excepted(data.reviewer.catalog[id])
 }
 
 _in_set(_) if data.reviewer.rules.builtin == "all"
@@ -89,8 +101,9 @@ _in_set(id) if {
 }
 
 # An exception counts only where the rule says that this layer may make one.
-_excepted(id) if {
-	some layer in data.reviewer.catalog[id].overridable
+_excepted(row) if {
+	not row.always
+	some layer in row.overridable
 	some e in data.policies[layer].exceptions
-	e.rule == id
+	e.rule == row.id
 }

@@ -1,0 +1,40 @@
+# The two commands that a newcomer needs: make demo, make test.
+GO      ?= go
+BIN     := bin/reviewer
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
+FUZZ    ?= 20s
+
+.PHONY: build demo test lint fuzz bench e2e cross clean
+
+build: ## the static binary
+	$(BUILD) -o $(BIN) ./cmd/reviewer
+
+demo: build ## a recorded session, gated call by call, then verified and replayed
+	@testdata/demo/demo.sh $(BIN)
+
+test: ## every test that needs nothing but Go
+	$(GO) test ./...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags "e2e bench" ./cmd/...
+
+fuzz: ## each fuzz target for FUZZ
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x || exit 1; \
+	  done; done
+
+bench: ## ratios, measured side by side in one run
+	$(GO) test -tags bench -run TestRatios -count=1 -v -timeout 30m ./cmd/reviewer
+
+e2e: ## the real client with a scripted model; needs npm
+	$(GO) test -tags e2e -count=1 -timeout 40m ./cmd/reviewer/e2e
+
+cross: ## every system that is supported
+	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
+	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/reviewer ./cmd/reviewer || exit 1; done
+
+clean:
+	rm -rf bin
