@@ -10,12 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
-	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
 
@@ -109,7 +106,8 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return
 	}
-	if !e.compiles(ctx, eff) {
+	if err := check(ctx, eff); err != nil {
+		e.say("fail", "policy, so calls are denied: %v", err)
 		return
 	}
 	mode, _ := eff.Settings["enforcement"].(string)
@@ -117,22 +115,6 @@ func (e *examination) policy(ctx context.Context) {
 	if mode != "enforce" {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
 	}
-}
-
-// compiles looks at every rule; a live review only compiles those that it needs.
-func (e *examination) compiles(ctx context.Context, eff *bundles.Effective) bool {
-	before := e.failed
-	host, err := cel.Compile(conditions(eff.Rules()))
-	if err == nil {
-		for _, problem := range host.Check() {
-			e.say("fail", "policy: %v", problem)
-		}
-		_, err = rego.Compile(ctx, eff.Modules(), eff.Data)
-	}
-	if err != nil {
-		e.say("fail", "policy, so every call is denied: %v", err)
-	}
-	return e.failed == before
 }
 
 func (e *examination) client(ctx context.Context) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -33,14 +34,28 @@ func setEnforcement(home, mode string) error {
 	return writeWhole(path, changed)
 }
 
-// withKey sets a top-level key of a YAML document.
+// withKey sets a top-level key of a YAML document in its text, so that nothing
+// else in it changes. Where that does not come out, nothing is changed.
 func withKey(raw []byte, key, value string) ([]byte, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(raw, &doc); err != nil {
+	old, err := topKey(raw, key)
+	if err != nil {
 		return nil, err
 	}
-	if doc.Kind == 0 {
-		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	changed := replaceValue(raw, old, value)
+	if old == nil {
+		changed = appendLine(raw, key+": "+value)
+	}
+	if now, err := topKey(changed, key); err != nil || now == nil || now.Value != value {
+		return nil, fmt.Errorf("%s could not be changed here; write `%s: %s` into it by hand", key, key, value)
+	}
+	return changed, nil
+}
+
+// topKey returns the value of a top-level key; nil where there is none.
+func topKey(raw []byte, key string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil || doc.Kind == 0 {
+		return nil, err
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
@@ -48,13 +63,31 @@ func withKey(raw []byte, key, value string) ([]byte, error) {
 	}
 	for i := 0; i < len(top.Content); i += 2 {
 		if top.Content[i].Value == key {
-			top.Content[i+1].SetString(value)
-			return yaml.Marshal(&doc)
+			return top.Content[i+1], nil
 		}
 	}
-	var k, v yaml.Node
-	k.SetString(key)
-	v.SetString(value)
-	top.Content = append(top.Content, &k, &v)
-	return yaml.Marshal(&doc)
+	return nil, nil
+}
+
+// replaceValue puts a value where the node is, up to the comment behind it.
+func replaceValue(raw []byte, at *yaml.Node, value string) []byte {
+	if at == nil {
+		return raw
+	}
+	lines := bytes.SplitAfter(raw, []byte("\n"))
+	line := lines[at.Line-1]
+	head, old := line[:at.Column-1], line[at.Column-1:]
+	end := bytes.IndexAny(old, " \t\r\n")
+	if end < 0 {
+		end = len(old)
+	}
+	lines[at.Line-1] = slices.Concat(head, []byte(value), old[end:])
+	return bytes.Join(lines, nil)
+}
+
+func appendLine(raw []byte, line string) []byte {
+	if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+		line = "\n" + line
+	}
+	return append(bytes.Clone(raw), line+"\n"...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,6 +111,25 @@ func compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) 
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	return &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}, nil
+}
+
+// check compiles everything of a policy, also the conditions that compile makes
+// only when they are first asked for, and returns all that is wrong.
+func check(ctx context.Context, e *bundles.Effective) error {
+	rules := map[string]bundles.Rule{}
+	for _, r := range e.Rules() {
+		rules[r.ID] = r
+	}
+	host, err := cel.Compile(conditions(e.Rules()))
+	errs := []error{err}
+	if host != nil {
+		for _, problem := range host.Check() {
+			r := rules[problem.ID]
+			errs = append(errs, fmt.Errorf("%s: %w", r.Place(problem.Part, problem.Line), problem))
+		}
+	}
+	_, err = rego.Compile(ctx, e.Modules(), e.Data)
+	return errors.Join(append(errs, err)...)
 }
 
 // conditions takes from the rules those that say when they hold. The others

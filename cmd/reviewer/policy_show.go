@@ -16,11 +16,14 @@ func (a *app) policyShowCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the policy that is active here: layers, settings that a layer changed, rules",
+		Short: "Compile the policy that is active here and show its layers, changed settings and rules",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			e, err := a.shownPolicy(dir)
 			if err != nil {
+				return err
+			}
+			if err := check(cmd.Context(), e); err != nil {
 				return err
 			}
 			return out.write(a, func(w io.Writer) error { return a.showPolicy(w, &out, e) })
@@ -84,13 +87,17 @@ func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
 	for _, key := range slices.Sorted(maps.Keys(doc.Changed)) {
 		fmt.Fprintf(w, "  %s is set by the %s layer\n", key, doc.Changed[key])
 	}
-	fmt.Fprintf(w, "\n%s %s %s %s\n", pad("RULE", 24), pad("DECISION", 9), pad("SEVERITY", 9), "TITLE")
+	width := len("RULE")
+	for _, r := range doc.Rules {
+		width = max(width, len(r.ID))
+	}
+	fmt.Fprintf(w, "\n%s %s %s %s\n", pad("RULE", width), pad("DECISION", 9), pad("SEVERITY", 9), "TITLE")
 	for _, r := range doc.Rules {
 		verdict := string(r.Decision)
 		if verdict == "" {
 			verdict = "finding"
 		}
-		fmt.Fprintf(w, "%s %s %s %s\n", pad(r.ID, 24), p.verdict(pad(verdict, 9)), pad(string(r.Severity), 9), r.Title)
+		fmt.Fprintf(w, "%s %s %s %s\n", pad(r.ID, width), p.verdict(pad(verdict, 9)), pad(string(r.Severity), 9), r.Title)
 	}
 	return nil
 }
