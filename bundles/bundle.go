@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
@@ -137,6 +136,8 @@ func readFiles(fsys fs.FS) (map[string][]byte, error) {
 		switch {
 		case err != nil:
 			return err
+		case d.Type()&fs.ModeSymlink != 0 && leadsToDir(fsys, name):
+			return fmt.Errorf("%s is a link to a folder: what is in it would not be read; put the folder itself there", name)
 		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.IsDir() || !counts(name):
@@ -149,6 +150,11 @@ func readFiles(fsys fs.FS) (map[string][]byte, error) {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
 	return files, nil
+}
+
+func leadsToDir(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && info.IsDir()
 }
 
 func readFile(fsys fs.FS, name string) ([]byte, error) {
@@ -219,6 +225,9 @@ func (b *Bundle) addData(name string, content []byte) error {
 	if dir := path.Dir(name); dir != "." {
 		for _, key := range strings.Split(dir, "/") {
 			next, ok := at[key].(map[string]any)
+			if _, taken := at[key]; taken && !ok {
+				return fmt.Errorf("%s: %q is set by another data file too, and holds no keys there", name, key)
+			}
 			if !ok {
 				next = map[string]any{}
 				at[key] = next
@@ -233,17 +242,6 @@ func (b *Bundle) addData(name string, content []byte) error {
 		at[k] = v
 	}
 	return nil
-}
-
-func decodeYAML(name string, content []byte) (map[string]any, error) {
-	var doc map[string]any
-	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if doc == nil {
-		doc = map[string]any{}
-	}
-	return doc, nil
 }
 
 // root is the data path below which a layer's packages and data must lie.
@@ -268,8 +266,13 @@ func (b *Bundle) checkManifest() error {
 	if m.Rego > 1 {
 		return fmt.Errorf(".manifest: rego_version is %d; this reviewer reads version 1", m.Rego)
 	}
-	if need := m.Metadata.Requires["engine"]; need > engine.Version {
-		return fmt.Errorf(".manifest: the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+	for what, need := range m.Metadata.Requires {
+		if what != "engine" {
+			return fmt.Errorf(".manifest: the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
+		}
+		if need > engine.Version {
+			return fmt.Errorf(".manifest: the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+		}
 	}
 	return b.checkData()
 }
@@ -284,6 +287,9 @@ func (b *Bundle) checkData() error {
 		if m, ok := v.(map[string]any); nested && (!ok || len(m) != 1 || m[rest] == nil) {
 			return fmt.Errorf("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
 		}
+	}
+	if _, taken := layerData(b)["catalog"]; taken {
+		return fmt.Errorf("data: %q is made of rules/**.yaml; write its rows there", b.root()+"/catalog")
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ type Effective struct {
 
 // Assemble joins layers, the base layer first.
 func Assemble(layers ...*Bundle) (*Effective, error) {
-	if len(layers) == 0 || layers[0].Layer != Base {
-		return nil, fmt.Errorf("the first layer of a policy must be %s", Base)
+	if err := checkOrder(layers); err != nil {
+		return nil, err
 	}
 	e := &Effective{Layers: layers, Origin: map[string]string{}}
 	settings, err := mergeSettings(layers, e.Origin)
@@ -47,6 +47,19 @@ func Assemble(layers ...*Bundle) (*Effective, error) {
 	}
 	e.Digest = e.sum()
 	return e, nil
+}
+
+// checkOrder refuses layers out of their order: how settings merge depends on it.
+func checkOrder(layers []*Bundle) error {
+	if len(layers) == 0 || layers[0].Layer != Base {
+		return fmt.Errorf("the first layer of a policy must be %s", Base)
+	}
+	for i, l := range layers[1:] {
+		if slices.Index(Layers(), l.Layer) <= slices.Index(Layers(), layers[i].Layer) {
+			return fmt.Errorf("layer %q may not follow %q: the order is %s, each at most once", l.Layer, layers[i].Layer, strings.Join(Layers(), ", "))
+		}
+	}
+	return nil
 }
 
 func (e *Effective) sum() string {

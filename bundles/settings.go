@@ -47,16 +47,16 @@ func mergeSettings(layers []*Bundle, origin map[string]string) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	if err := validate("data.yaml", base); err != nil {
+	if err := tree.validate(layers[0], base); err != nil {
 		return nil, err
 	}
 	m := merger{origin: origin, set: map[string]bool{}}
 	merged := normal(base).(map[string]any)
 	for _, l := range layers[1:] {
-		if err := validate(l.Layer+"/settings.yaml", l.Settings); err != nil {
+		if err := tree.validate(l, l.Settings); err != nil {
 			return nil, err
 		}
-		m.layer = l.Layer
+		m.layer = l
 		m.object("", tree, merged, normal(l.Settings).(map[string]any))
 	}
 	m.ascending("", tree, merged)
@@ -76,42 +76,84 @@ func normal(v any) any {
 	return out
 }
 
-func validate(file string, doc map[string]any) error {
-	c := jsonschema.NewCompiler()
-	c.ExtractAnnotations = false
-	raw, err := schemas.FS.ReadFile(settingsSchema)
+// validate compares a layer's settings with the schema. Each error is
+// file:line: setting: what is wrong.
+func (s *setting) validate(b *Bundle, doc map[string]any) error {
+	schema, err := compileSettings()
 	if err != nil {
-		return fmt.Errorf("read the settings schema: %w", err)
-	}
-	if err := c.AddResource(settingsSchema, strings.NewReader(string(raw))); err != nil {
-		return fmt.Errorf("load the settings schema: %w", err)
-	}
-	s, err := c.Compile(settingsSchema)
-	if err != nil {
-		return fmt.Errorf("compile the settings schema: %w", err)
-	}
-	return explain(file, s.Validate(normal(doc)))
-}
-
-// explain turns a validation error into one line for each leaf: where, what.
-func explain(file string, err error) error {
-	var v *jsonschema.ValidationError
-	if !errors.As(err, &v) {
 		return err
 	}
-	var lines []error
-	var walk func(*jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 {
-			at := strings.ReplaceAll(strings.TrimPrefix(e.InstanceLocation, "/"), "/", ".")
-			lines = append(lines, fmt.Errorf("%s: %s: %s", file, orRoot(at), e.Message))
+	unknown := map[string]error{}
+	s.unknown("", doc, unknown)
+	var wrong *jsonschema.ValidationError
+	if err := schema.Validate(normal(doc)); err != nil && !errors.As(err, &wrong) {
+		return err
+	}
+	found := maps.Clone(unknown)
+	explain(wrong, func(at string, e *jsonschema.ValidationError) {
+		if !strings.HasSuffix(e.KeywordLocation, "/additionalProperties") || !anyBelow(unknown, at) {
+			found[at] = errors.Join(found[at], errors.New(e.Message))
 		}
-		for _, c := range e.Causes {
-			walk(c)
+	})
+	var errs []error
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		errs = append(errs, fmt.Errorf("%s: %s: %w", b.where(at), orRoot(at), found[at]))
+	}
+	return errors.Join(errs...)
+}
+
+func compileSettings() (*jsonschema.Schema, error) {
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(settingsSchema, strings.NewReader(string(raw))); err != nil {
+		return nil, fmt.Errorf("load the settings schema: %w", err)
+	}
+	schema, err := c.Compile(settingsSchema)
+	if err != nil {
+		return nil, fmt.Errorf("compile the settings schema: %w", err)
+	}
+	return schema, nil
+}
+
+// unknown notes keys that no setting has, with the one that was meant.
+func (s *setting) unknown(at string, doc map[string]any, found map[string]error) {
+	for key, v := range doc {
+		path := strings.TrimPrefix(at+"."+key, ".")
+		node := s.Properties[key]
+		if node == nil {
+			found[path] = fmt.Errorf("unknown key %s", unknown(key, slices.Sorted(maps.Keys(s.Properties))))
+			continue
+		}
+		if sub, ok := v.(map[string]any); ok && node.Properties != nil {
+			node.unknown(path, sub, found)
 		}
 	}
-	walk(v)
-	return errors.Join(lines...)
+}
+
+// anyBelow says whether a key of the object at a path is among those found.
+func anyBelow(found map[string]error, at string) bool {
+	for path := range found {
+		if path[:max(0, strings.LastIndexByte(path, '.'))] == at {
+			return true
+		}
+	}
+	return false
+}
+
+// explain calls say for each leaf of a validation error.
+func explain(e *jsonschema.ValidationError, say func(at string, e *jsonschema.ValidationError)) {
+	if e == nil {
+		return
+	}
+	if len(e.Causes) == 0 {
+		say(strings.ReplaceAll(strings.TrimPrefix(e.InstanceLocation, "/"), "/", "."), e)
+	}
+	for _, c := range e.Causes {
+		explain(c, say)
+	}
 }
 
 func orRoot(at string) string {
@@ -123,7 +165,7 @@ func orRoot(at string) string {
 
 // merger joins one layer's settings into what the layers before it came to.
 type merger struct {
-	layer  string
+	layer  *Bundle
 	origin map[string]string
 	set    map[string]bool // paths that a layer above this one has set
 	errs   []error
@@ -152,19 +194,19 @@ func (m *merger) object(at string, s *setting, into, from map[string]any) {
 func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
 	switch {
 	case s.Merge == "":
-		m.errs = append(m.errs, fmt.Errorf("%s/settings.yaml: %s: only the base layer may set this", m.layer, path))
+		m.errs = append(m.errs, fmt.Errorf("%s: %s: only the base layer may set this", m.layer.where(path), path))
 		return
-	case s.Merge == "replace" && m.layer == Project:
-		m.errs = append(m.errs, fmt.Errorf("%s/settings.yaml: %s: the project layer may not set this, since the agent can write it", m.layer, path))
+	case s.Merge == "replace" && m.layer.Layer == Project:
+		m.errs = append(m.errs, fmt.Errorf("%s: %s: the project layer may not set this, since the agent can write it", m.layer.where(path), path))
 		return
 	}
 	before := into[key]
-	if m.layer == Project || m.set[path] || s.Merge == "union" {
+	if m.layer.Layer == Project || m.set[path] || s.Merge == "union" {
 		v = s.combine(before, v)
 	}
 	m.set[path] = true
 	if !reflect.DeepEqual(before, v) {
-		into[key], m.origin[path] = v, m.layer
+		into[key], m.origin[path] = v, m.layer.Layer
 	}
 }
 

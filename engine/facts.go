@@ -6,7 +6,7 @@ import "slices"
 // event, answered once in Go, so that a rule of policy can begin with a
 // membership test. OPA indexes such tests: rules that cannot apply cost nothing.
 const (
-	FactReadsOnly       = "reads_only"        // touches something, and changes nothing
+	FactReadsOnly       = "reads_only"        // touches something, changes nothing, and all of it was understood
 	FactChanges         = "changes"           // some effect leaves something behind
 	FactChangesFiles    = "changes_files"     // some file is written or deleted
 	FactDeletes         = "deletes"           // some file is deleted
@@ -42,7 +42,7 @@ func (in *Input) facts() []string {
 	for i := range in.Action.Effects {
 		in.Action.Effects[i].facts(set)
 	}
-	set[FactReadsOnly] = len(in.Action.Effects) > 0 && !set[FactChanges]
+	set[FactReadsOnly] = len(in.Action.Effects) > 0 && !set[FactChanges] && !set[FactNotUnderstood]
 	names := []string{}
 	for name, holds := range set {
 		if holds {

@@ -193,7 +193,7 @@ func creates(a *Action) []string {
 		return nil
 	}
 	for _, e := range a.Effects {
-		if e.Kind == EffectFileWrite && e.Exists == "no" && e.Verb != "move" && len(keys) < maxCreates {
+		if e.Kind == EffectFileWrite && e.Exists == "no" && e.Certainty == CertaintyExact && e.Verb != "move" && len(keys) < maxCreates {
 			keys = append(keys, truncateKey(e.Short))
 		}
 	}

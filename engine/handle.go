@@ -172,7 +172,13 @@ func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, p
 		}
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
-		return r.again(t, rec, n)
+		first, err := t.Read(n)
+		if err != nil {
+			return Answer{}, fmt.Errorf("read the recorded answer: %w", err)
+		}
+		if first.args() == rec.args() {
+			return r.again(t, rec, first)
+		}
 	}
 	rec.stamp(t.History)
 	if err := r.review(ctx, t, rec, p, policyErr); err != nil {
@@ -200,12 +206,17 @@ func (r *Record) stamp(h *History) {
 	}
 }
 
-// again answers a call that was answered before: the hook is installed twice.
-func (r *Reviewer) again(t Tail, rec *Record, n int64) (Answer, error) {
-	first, err := t.Read(n)
-	if err != nil {
-		return Answer{}, fmt.Errorf("read the recorded answer: %w", err)
+// args tells calls apart that bear the same id: another one is not answered
+// with what was said of the first.
+func (r *Record) args() string {
+	if r.SHA == nil {
+		return ""
 	}
+	return r.SHA.Args
+}
+
+// again answers a call that was answered before: the hook is installed twice.
+func (r *Reviewer) again(t Tail, rec, first *Record) (Answer, error) {
 	note := &Record{Kind: KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &Note{What: "duplicate"}}
 	note.stamp(t.History)
 	answer := AnswerOf(first)
@@ -260,7 +271,7 @@ func (r *Reviewer) lap() float64 {
 }
 
 func (r *Reviewer) failed(p Phase, err error) *AnswerFacts {
-	failure := clip(r.mask(err.Error()), 480)
+	failure := clipJSON(r.mask(err.Error()), 480)
 	return &AnswerFacts{Effect: Degraded(p, failure).Effect, Mode: ModeDegraded, MS: r.lap(), Failure: failure}
 }
 
@@ -285,6 +296,7 @@ func AnswerOf(r *Record) Answer {
 		return a
 	}
 	a.Text = strings.ReplaceAll(r.Decision.Text, "{id}", r.ID())
-	a.Grant, a.Stop = r.Decision.Grant, r.Decision.Stops()
+	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never for what policy merely watches
+	a.Stop = r.Decision.Stops()
 	return a
 }

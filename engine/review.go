@@ -77,7 +77,8 @@ func (d *Decision) settle() error {
 			return fmt.Errorf("policy returned %q, which is none of %s", v, strings.Join(Verdicts(), ", "))
 		}
 	}
-	for _, limit := range []struct{ text, list int }{{480, 8}, {240, 8}, {120, 5}, {60, 3}} {
+	limits := []struct{ text, list int }{{480, 8}, {240, 8}, {120, 5}, {60, 3}, {30, 1}}
+	for i := 0; ; i++ {
 		b, err := marshal(d)
 		if err != nil {
 			return fmt.Errorf("encode decision: %w", err)
@@ -85,53 +86,66 @@ func (d *Decision) settle() error {
 		if len(b) <= maxDecision {
 			return nil
 		}
-		d.shorten(limit.text, limit.list)
+		if i == len(limits) {
+			return fmt.Errorf("policy returned a decision of more than %d bytes, even with its texts cut", maxDecision)
+		}
+		d.shorten(limits[i].text, limits[i].list)
 	}
-	return nil
 }
 
+// shorten bounds texts (bytes in JSON) and lists. Ids and obligations stay
+// whole: a part of one would be another one.
 func (d *Decision) shorten(text, list int) {
-	d.Reason, d.Explanation = clip(d.Reason, text), clip(d.Explanation, text)
+	d.Reason, d.Explanation = clipJSON(d.Reason, text), clipJSON(d.Explanation, text)
 	d.Text = clipText(d.Text, 2*text)
 	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
 	d.Rules = d.Rules[:min(len(d.Rules), list)]
 	for i := range d.Rules {
-		d.Rules[i].Message = clip(d.Rules[i].Message, text)
+		d.Rules[i].Message = clipJSON(d.Rules[i].Message, text)
 	}
 	d.Errors = d.Errors[:min(len(d.Errors), list)]
 	for i := range d.Errors {
-		d.Errors[i].Message = clip(d.Errors[i].Message, text)
+		d.Errors[i].Message = clipJSON(d.Errors[i].Message, text)
+	}
+	d.shortenScores(text, list)
+	if d.Intervention != nil {
+		d.Intervention.Reason = clipJSON(d.Intervention.Reason, text)
+	}
+}
+
+func (d *Decision) shortenScores(text, list int) {
+	if r := d.Risk; r != nil {
+		r.Factors = clipList(r.Factors, text, list)
+	}
+	if r := d.Rationality; r != nil {
+		r.Issues, r.Suggestions = clipList(r.Issues, text, list), clipList(r.Suggestions, text, list)
+	}
+	if e := d.SideEffects; e != nil {
+		e.Kinds, e.Mitigations = clipList(e.Kinds, text, list), clipList(e.Mitigations, text, list)
 	}
 }
 
 func clipList(s []string, text, list int) []string {
 	s = s[:min(len(s), list)]
 	for i := range s {
-		s[i] = clip(s[i], text)
+		s[i] = clipJSON(s[i], text)
 	}
 	return s
 }
 
-// clip shortens a text at a character's edge.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
-// clipText shortens the middle: the end of a denial says what to do next.
+// clipText shortens the middle, to about n bytes in JSON: the end of a denial
+// says what to do next.
 func clipText(s string, n int) string {
-	if len(s) <= n {
+	if jsonLen(s) <= n {
 		return s
 	}
-	tail := n / 2
-	start := len(s) - tail
-	for start < len(s) && !utf8.RuneStart(s[start]) {
-		start++
+	end := len(s)
+	for size := 0; end > 0; {
+		r, width := utf8.DecodeLastRuneInString(s[:end])
+		if size += jsonLen(string(r)) - 2; size > n/2 {
+			break
+		}
+		end -= width
 	}
-	return clip(s, n-tail) + " " + s[start:]
+	return clipJSON(s[:end], n-n/2) + " " + s[end:]
 }

@@ -74,7 +74,7 @@ func (a *app) showSessions(w io.Writer, out *output, store *audit.Store) error {
 	for _, s := range sessions {
 		state := ""
 		if s.Stopped != nil {
-			state = p.verdict("block") + " stopped "
+			state = p.colour("31;1", "stopped") + " "
 		}
 		if s.Err != nil {
 			state = p.verdict("fail") + " " + oneLine(s.Err.Error(), 60) + " "

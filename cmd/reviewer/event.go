@@ -14,7 +14,7 @@ import (
 // eventDocument is an event as people write it (schemas/event.json): what a
 // hook would say, without an agent's dialect.
 type eventDocument struct {
-	ID      any             `json:"id"`
+	ID      json.RawMessage `json:"id"`
 	Session string          `json:"session"`
 	Agent   string          `json:"agent"`
 	Phase   engine.Phase    `json:"phase"`
@@ -57,11 +57,24 @@ func decodeEvent(doc []byte, n int) (engine.Event, error) {
 	return e, checkEvent(e)
 }
 
-func callID(id any, n int) string {
-	if id != nil {
-		return fmt.Sprint(id)
+func callID(id json.RawMessage, n int) string {
+	if text := idText(id); text != "" {
+		return text
 	}
 	return "call-" + strconv.Itoa(n)
+}
+
+// idText returns an id as its document writes it: a string without its quotes,
+// a number with all of its digits; empty where there is none.
+func idText(raw json.RawMessage) string {
+	var text *string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 func checkEvent(e engine.Event) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -215,17 +216,11 @@ func complete(doc []byte, n int) []byte {
 // idOf returns the document's own id, or its number.
 func idOf(doc []byte, n int) string {
 	var head struct {
-		ToolUse string `json:"tool_use_id"`
-		ID      any    `json:"id"`
+		ToolUse string          `json:"tool_use_id"`
+		ID      json.RawMessage `json:"id"`
 	}
 	_ = json.Unmarshal(doc, &head) // what has no id that can be read gets its number
-	switch {
-	case head.ToolUse != "":
-		return head.ToolUse
-	case head.ID != nil:
-		return fmt.Sprint(head.ID)
-	}
-	return strconv.Itoa(n)
+	return cmp.Or(head.ToolUse, idText(head.ID), strconv.Itoa(n))
 }
 
 // documents splits a stream into JSON documents. After one that is no JSON it

@@ -76,7 +76,7 @@ func (a *app) session(selector string) (*audit.Store, audit.Session, error) {
 	}
 	s, _, err := store.Resolve(selector)
 	if errors.Is(err, audit.ErrNoSession) {
-		err = fmt.Errorf("%w; `reviewer audit show` lists the sessions in %s", err, store.Dir)
+		err = fmt.Errorf("%w (state directory %s)", err, store.Dir)
 	}
 	return store, s, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,7 +147,20 @@ func (s *Store) purge(ctx context.Context, r *retained) error {
 	if r.drop < len(r.files) {
 		return nil
 	}
-	return errors.Join(os.Remove(snapshotPath(r.dir)), os.Remove(lock.Name()), os.Remove(r.dir))
+	return removeFolder(r.dir, lock)
+}
+
+// removeFolder removes what is left of a chain, the lock last: who waits for
+// it finds that it has no name any more, and makes the folder anew. It is not
+// os.RemoveAll, which could meet that new folder.
+func removeFolder(dir string, lock *os.File) error {
+	left, err := filepath.Glob(filepath.Join(dir, ".snapshot-*")) // of processes that were killed
+	for _, path := range append(left, snapshotPath(dir)) {
+		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return errors.Join(err, os.Remove(lock.Name()), os.Remove(dir))
 }
 
 func (s *Store) notePurge(ctx context.Context, r *retained, state *engine.History) error {

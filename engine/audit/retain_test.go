@@ -54,6 +54,9 @@ func TestOldFilesGo(t *testing.T) {
 	s := manyFiles(t)
 	age(t, s, named("old"), 40*24*time.Hour)
 	age(t, s, named("middle"), 30*24*time.Hour+90*time.Second) // its first file only
+	if err := os.WriteFile(filepath.Join(s.sessionDir(named("old")), ".snapshot-123"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	fresh := &Store{Dir: s.Dir, Env: testEnv, RetainDays: 30}
 	fill(t, fresh, named("opening"), 1)
 	if got := filesOf(t, s, named("old")); got != "[]" {

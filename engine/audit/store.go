@@ -64,13 +64,17 @@ var ErrNoSession = errors.New("no such session is recorded")
 // Damage says where a chain is broken. Only that chain's session is denied.
 type Damage struct {
 	File string // path
-	Line int64  // in the file, from 1
+	Line int64  // in the file, from 1; 0: the file as a whole
 	What string
 }
 
 // Error names the place, and what a person can do.
 func (d *Damage) Error() string {
-	return fmt.Sprintf("audit log %s line %d: %s (`reviewer audit verify` tells more; the chain goes on once a person has restored the file or moved its folder away)", d.File, d.Line, d.What)
+	place := d.File
+	if d.Line > 0 {
+		place += fmt.Sprintf(" line %d", d.Line)
+	}
+	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; the session goes on once a person has restored the file or moved its folder away)", place, d.What)
 }
 
 // Update calls fn under the session's lock with the chain's end. The wait for

@@ -255,6 +255,34 @@ func TestTooLongRecordsLeaveNothing(t *testing.T) {
 	}
 }
 
+func TestBrokenLinesAreRefused(t *testing.T) {
+	prev := strings.Repeat("0", 64)
+	good := `{"v":1,"prev":"` + prev + `","n":7,"kind":"note","t":1,"chain":"c"}`
+	if r, err := readRecord([]byte(good + "\n")); err != nil || r.N != 7 || r.Kind != engine.KindNote {
+		t.Fatalf("record %+v, %v", r, err)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"n twice":            {`"chain"`, `"n":8,"chain"`, "twice"},
+		"kind twice":         {`"chain"`, `"kind":"control","chain"`, "twice"},
+		"prev twice":         {`"chain"`, `"prev":"","chain"`, "twice"},
+		"two records":        {`"c"}`, `"c"} {}`, "text after the record"},
+		"another version":    {`"v":1,`, `"v":2,`, "does not begin"},
+		"version twice":      {`"chain"`, `"v":2,"chain"`, "format version 2"},
+		"short prev":         {prev, prev[1:], "does not begin"},
+		"long n":             {`"n":7`, `"n":77777777777777777`, "does not begin"},
+		"no n":               {`"n":7`, `"n":`, "does not begin"},
+		"white space":        {`{"v"`, `{ "v"`, "does not begin"},
+		"cut off":            {`"c"}`, `"c`, "decode record"},
+		"too long":           {`"c"}`, `"` + strings.Repeat("c", engine.MaxLine) + `"}`, "at most 8192"},
+		"keyframe too long":  {`"note","t":1,"chain":"c"}`, `"keyframe","t":1,"chain":"` + strings.Repeat("c", engine.MaxKeyframe) + `"}`, "too long"},
+		"state of no agents": {`"c"}`, `"c","state":{"agents":[null]}}`, "agent without its counts"},
+	} {
+		if r, err := readRecord([]byte(strings.Replace(good, c.old, c.new, 1) + "\n")); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: record %+v, error %v, want %q", name, r, err, c.want)
+		}
+	}
+}
+
 func TestReadFindsEachRecord(t *testing.T) {
 	s := testStore(t)
 	s.RotateBytes = 20_000

@@ -57,11 +57,6 @@ func terraform(c *call) {
 	}
 	c.subs = subName(o.operand(0))
 	confirmed := o.has("-auto-approve", "--auto-approve", "-force", "--terragrunt-non-interactive", "--non-interactive", "-lock=false")
-	for _, opt := range o.list {
-		if strings.TrimLeft(opt.name, "-") == "chdir" {
-			c.s.subshell(func() outcome { return outcome{} })
-		}
-	}
 	destroys := sub.is("destroy")
 	for _, opt := range o.list {
 		destroys = destroys || sub.is("apply") && strings.TrimLeft(opt.name, "-") == "destroy"

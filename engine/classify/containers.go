@@ -27,7 +27,7 @@ func containerPrograms(name string) program {
 const (
 	composeValues = " -f --file -p --project-name --env-file --profile --project-directory --ansi --parallel --progress "
 	buildValues   = " -f --file -t --tag --build-arg --target --platform --progress --cache-from --cache-to --secret --ssh -o --output --network --label --iidfile "
-	kubeValues    = " -n --namespace --context --cluster --kubeconfig -f --filename -l --selector -o --output --field-selector -c --container --user --as --grace-period --timeout --token -s --server --replicas --tail --since -k --kustomize --image --restart --env --port --type --type= -p --patch --from-literal --from-file --dry-run? "
+	kubeValues    = " -n --namespace --context --cluster --kubeconfig -f --filename -l --selector -o --output --field-selector -c --container --user --as --grace-period --timeout --token -s --server --replicas --tail --since -k --kustomize --image --restart --env --port --type -p --patch --from-literal --from-file "
 	runValues     = " -v --volume --mount -p --publish -e --env --env-file --name -w --workdir -u --user --network --net --entrypoint -l --label -h --hostname --add-host --memory -m --cpus --gpus --device --cap-add --cap-drop --security-opt --pid --ipc --uts --userns --restart --log-driver --log-opt --platform --shm-size --tmpfs --ulimit --volumes-from --link --dns --ip --runtime --cidfile --pull --stop-signal --health-cmd -a --attach --annotation --expose --group-add --detach-keys --cgroupns --sysctl --index -c --cpu-shares "
 )
 

@@ -31,7 +31,7 @@ func sqlValues(name string) string {
 	case "psql":
 		return " -c -f -h -p -U -d -v -o -F -P -R -T -L --command --file --host --port --username --dbname --set --variable --output "
 	case "mysql", "mariadb":
-		return " -e -h -P -u -D -S --execute --host --port --user --database --socket --password? "
+		return " -e -h -P -u -D -S --execute --host --port --user --database --socket "
 	case "sqlite3", "sqlite", "duckdb":
 		return " -cmd -init -separator -c "
 	case "sqlcmd":

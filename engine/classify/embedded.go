@@ -59,7 +59,7 @@ func (c *call) codeBuiltin() (outcome, bool) {
 	if len(args) == 0 || args[0].is("-v", "-V") {
 		c.record()
 		c.finish()
-		here.out = unknownArg()
+		here.out = programPath(args[min(1, len(args)):])
 		return here, true
 	}
 	saved := s.frame
@@ -71,6 +71,16 @@ func (c *call) codeBuiltin() (outcome, bool) {
 		return inner.unknown(), true
 	}
 	return inner.run(), true
+}
+
+// programPath is the output of which and command -v: some directory, then the
+// name.
+func programPath(names []arg) arg {
+	if len(names) == 0 {
+		return unknownArg()
+	}
+	last := names[len(names)-1]
+	return last.with(holeText + "/" + last.text + "\n")
 }
 
 // execute is exec: the shell becomes another program.

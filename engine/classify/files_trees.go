@@ -289,9 +289,6 @@ func (c *call) findDelete(roots []arg, name string, narrow bool) {
 	for _, r := range roots {
 		e := rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: name == "" && !narrow}
 		c.emit(e, findMatches(r, name))
-		if bare, ok := r.emptied(); ok && bare == "" {
-			continue
-		}
 	}
 }
 

@@ -44,7 +44,7 @@ func netPrograms(name string) program {
 }
 
 const (
-	curlValues = " -A -b -c -C -d -D -e -E -F -G? -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --user-agent --cookie --cookie-jar --continue-at --data --data-ascii --data-binary --data-raw --data-urlencode --json --dump-header --referer --cert --key --cacert --capath --form --form-string --header --config --max-time --connect-timeout --output --output-dir --quote --range --upload-file --user --proxy-user --write-out --proxy --request --retry --retry-delay --retry-max-time --url --resolve --connect-to --interface --limit-rate --max-redirs --noproxy --oauth2-bearer --unix-socket --url-query --ciphers --dns-servers --doh-url --socks5 --socks5-hostname --stderr --trace --trace-ascii --variable "
+	curlValues = " -A -b -c -C -d -D -e -E -F -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --user-agent --cookie --cookie-jar --continue-at --data --data-ascii --data-binary --data-raw --data-urlencode --json --dump-header --referer --cert --key --cacert --capath --form --form-string --header --config --max-time --connect-timeout --output --output-dir --quote --range --upload-file --user --proxy-user --write-out --proxy --request --retry --retry-delay --retry-max-time --url --resolve --connect-to --interface --limit-rate --max-redirs --noproxy --oauth2-bearer --unix-socket --url-query --ciphers --dns-servers --doh-url --socks5 --socks5-hostname --stderr --trace --trace-ascii --variable "
 	wgetValues = " -O -o -a -P -U -e -i -t -T -w -Q -l -A -R -D -I -X -B --output-document --output-file --append-output --directory-prefix --user-agent --header --post-data --post-file --body-data --body-file --method --user --password --input-file --tries --timeout --wait --execute --load-cookies --save-cookies --level --accept --reject --ca-certificate --referer "
 )
 
@@ -65,7 +65,7 @@ func curl(c *call) {
 	if c.opts.has("-K", "--config") {
 		c.reads(o.all("-K", "--config")...)
 	}
-	c.reads(o.all("-b", "--cookie", "-E", "--cert", "--key", "--cacert")[:0]...)
+	c.reads(o.all("-E", "--cert", "--key")...)
 	for _, u := range urls {
 		c.contacts(method, u)
 	}
@@ -92,7 +92,7 @@ func (c *call) contacts(method string, u arg) {
 		c.reads(u.with(strings.TrimPrefix(u.text, "file://")))
 		return
 	}
-	if method == "fetch" && u.taint&substituted != 0 && u.value().sure == prefix && strings.Contains(u.text, "/") {
+	if method == "fetch" && u.taint&(substituted|filed) != 0 && u.value().sure == prefix && strings.Contains(u.text, "/") {
 		method = "send" // the output of a command is part of the URL
 	}
 	if method == "fetch" {
@@ -177,7 +177,7 @@ func wget(c *call) {
 	for _, f := range o.all("--post-file", "--body-file") {
 		c.upload(f)
 	}
-	for _, code := range o.all("--use-askpass") {
+	if code, ok := o.get("--use-askpass"); ok {
 		c.s.commandVariable(code.text, code)
 	}
 	for _, u := range o.operands {
@@ -323,16 +323,13 @@ func ssh(c *call) {
 // known of the directory and the variables.
 func (c *call) elsewhere(name string, f func()) {
 	s := c.s
-	home := s.in.home
 	c.child(func() outcome {
-		s.frame.remote = true
 		s.frame.wrappers = appendText(s.frame.wrappers, name)
 		s.frame.muted, s.frame.privileged = false, false
 		s.scope.enter([]value{{sure: unknown}})
 		f()
 		return outcome{}
 	})
-	s.in.home = home
 }
 
 func scp(c *call) {

@@ -60,7 +60,6 @@ type frame struct {
 	via        []string
 	privileged bool
 	muted      bool
-	remote     bool // on another host or in a container
 	mounts     []mount
 	isolated   bool // in a container that is thrown away: only mounts matter
 	stdin      *arg // what standard input holds; nil: the terminal

@@ -184,6 +184,9 @@ func (c *call) shellState() {
 
 func (c *call) set() {
 	s := c.s
+	if len(c.args) == 0 {
+		c.signal(engine.SignalEnvDump)
+	}
 	for i, a := range c.args {
 		switch {
 		case a.is("--"):

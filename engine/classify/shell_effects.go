@@ -138,6 +138,9 @@ func (c *call) reads(targets ...arg) {
 		if i >= maxReads {
 			return
 		}
+		if t.hasPrefix("/proc/") && strings.HasSuffix(t.text, "/environ") {
+			c.signal(engine.SignalEnvDump)
+		}
 		if t.from == nil && !t.is("-") && !harmlessDevice(t) && t.text != "" {
 			c.emit(rawEffect{kind: engine.EffectFileRead, verb: "read"}, t)
 		}

@@ -560,15 +560,20 @@ func callsName(st *syntax.Stmt, name string) bool {
 // declClause runs export, local, declare, readonly and typeset.
 func (s *shell) declClause(c *syntax.DeclClause) outcome {
 	local := c.Variant.Value == "local" || c.Variant.Value == "declare" || c.Variant.Value == "typeset"
+	printed := c.Variant.Value != "local"
 	for _, as := range c.Args {
 		if as.Name == nil {
-			s.single(as.Value)
+			printed = printed && s.single(as.Value).is("-p", "-x", "-px")
 			continue
 		}
+		printed = false
 		if local && len(s.calls) > 0 {
 			s.scope.hold(as.Name.Value)
 		}
 		s.assign(as)
+	}
+	if printed {
+		s.signal(engine.SignalEnvDump)
 	}
 	return outcome{fail: s.scope.dirs}
 }

@@ -6,7 +6,7 @@ import "strings"
 type options struct {
 	list     []option
 	operands []arg
-	flags    []string // as written, long options without their value
+	flags    []string // as written, a value that stands apart behind =: --context=prod
 	parsed   bool
 }
 
@@ -48,18 +48,32 @@ func parseOptions(args []arg, p program) options {
 func (o *options) longOption(args []arg, i int, p program) int {
 	a := args[i]
 	name, value, has := strings.Cut(a.text, "=")
-	o.flags = append(o.flags, arg{text: name}.show())
+	o.flags = append(o.flags, a.show())
 	opt := option{name: name, at: len(o.operands)}
 	if has {
 		opt.value, opt.has = a.with(value), true
 	} else if p.takes(name) && i+1 < len(args) {
 		opt.value, opt.has = args[i+1], true
+		o.keepValue(args[i+1])
 		o.list = append(o.list, opt)
 		return 1
 	}
 	o.list = append(o.list, opt)
 	return 0
 }
+
+// keepValue writes a value that stands apart behind the flag it belongs to:
+// an organisation's rules ask for `--context=prod` however it was spelled. Code
+// and prose are no value to ask for.
+func (o *options) keepValue(v arg) {
+	if text := v.show(); len(text) <= maxFlagValue && !strings.ContainsAny(text, "\n\r") {
+		o.flags[len(o.flags)-1] += "=" + text
+	}
+}
+
+// maxFlagValue is the length of a flag's value that is kept: names, paths,
+// addresses.
+const maxFlagValue = 120
 
 // cluster adds -abc or -ovalue.
 func (o *options) cluster(args []arg, i int, p program) int {
@@ -81,6 +95,7 @@ func (o *options) cluster(args []arg, i int, p program) int {
 		if i+1 < len(args) {
 			opt.value = args[i+1]
 			o.list = append(o.list, opt)
+			o.keepValue(args[i+1])
 			return 1
 		}
 		opt.has = false
@@ -152,8 +167,7 @@ func (o options) operand(i int) arg {
 func plainFlags(args []arg) (flags []string, operands []arg) {
 	for _, a := range args {
 		if a.hasPrefix("-") && len(a.text) > 1 {
-			name, _, _ := strings.Cut(a.show(), "=")
-			flags = append(flags, name)
+			flags = append(flags, a.show())
 		} else {
 			operands = append(operands, a)
 		}

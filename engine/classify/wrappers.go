@@ -19,7 +19,7 @@ type wrapper struct {
 	joined     bool   // the operands are put together and parsed as shell code
 	privileged bool
 	deferred   bool
-	remote     bool
+	elsewhere  bool   // the command sees another root directory
 	fetches    string // fetches the program from there if it has to
 }
 
@@ -67,7 +67,7 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "valgrind", "perf", "hyperfine":
 		return wrapper{sub: perfSub(name), values: " -e -o -w -r -n ", joined: name == "hyperfine"}, true
 	case "chroot":
-		return wrapper{skip: 1, remote: true}, true
+		return wrapper{skip: 1, elsewhere: true}, true
 	case "unshare":
 		return wrapper{values: " -R -w -S -G --root --wd --setuid --setgid --propagation --setgroups "}, true
 	case "nsenter":
@@ -232,11 +232,10 @@ func (c *call) under(w wrapper, o options, f func() outcome) outcome {
 	return s.subshell(func() outcome {
 		s.frame.wrappers = appendText(s.frame.wrappers, c.name)
 		s.frame.privileged = s.frame.privileged || w.privileged
-		s.frame.remote = s.frame.remote || w.remote
 		if d, ok := o.get(strings.Fields(w.dir)...); ok {
 			s.scope.enter([]value{joinDir(s.scope.dirs[0], d)})
 		}
-		if w.remote {
+		if w.elsewhere {
 			s.scope.enter([]value{{sure: unknown}})
 		}
 		if w.fetches != "" {
@@ -292,7 +291,13 @@ func (c *call) xargs() outcome {
 	if len(argv) == 0 {
 		argv = []arg{word("echo")}
 	}
+	for _, file := range o.all("-a", "--arg-file") {
+		s.note(engine.EffectFileRead, "read", file)
+	}
 	words := s.inputWords()
+	if o.has("-a", "--arg-file") {
+		words = []arg{{text: holeText, splits: true, taint: filed}}
+	}
 	var o2 outcome
 	run := func(argv []arg) {
 		o2 = c.under(wrapper{}, options{}, func() outcome {

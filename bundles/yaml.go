@@ -1,0 +1,139 @@
+package bundles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// decodeYAML reads a file that is one object, and refuses what would get lost
+// or change on its way into a policy's data, which is JSON.
+func decodeYAML(name string, content []byte) (map[string]any, error) {
+	root, err := parseYAML(name, content)
+	if err != nil {
+		return nil, err
+	}
+	doc := map[string]any{}
+	if root == nil {
+		return doc, nil
+	}
+	if err := errors.Join(notJSON(name, root)...); err != nil {
+		return nil, err
+	}
+	if err := root.Decode(&doc); err != nil {
+		return nil, syntaxError(name, err)
+	}
+	return doc, nil
+}
+
+// parseYAML returns the one object of a file, nil where there is none.
+func parseYAML(name string, content []byte) (*yaml.Node, error) {
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(content))
+	err := d.Decode(&doc)
+	if err == io.EOF {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, syntaxError(name, err)
+	}
+	if d.Decode(&more) != io.EOF {
+		return nil, fmt.Errorf("%s: what follows --- is not read; make one document of it", name)
+	}
+	root := doc.Content[0]
+	if root.Tag == "!!null" {
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s:%d: expected keys with values, got %s", name, root.Line, kind(root))
+	}
+	return root, nil
+}
+
+// notJSON lists keys and numbers that JSON does not have.
+func notJSON(name string, n *yaml.Node) []error {
+	var errs []error
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			if key := n.Content[i]; key.Tag != "!!str" {
+				errs = append(errs, fmt.Errorf("%s:%d: the key %s is no text; quote it", name, key.Line, key.Value))
+			}
+		}
+	}
+	if f := strings.ToLower(n.Value); n.Tag == "!!float" && (strings.HasSuffix(f, ".nan") || strings.HasSuffix(f, ".inf")) {
+		errs = append(errs, fmt.Errorf("%s:%d: expected a finite number, got %s", name, n.Line, n.Value))
+	}
+	for _, c := range n.Content {
+		errs = append(errs, notJSON(name, c)...)
+	}
+	return errs
+}
+
+// where returns file:line of a setting of the bundle, such as
+// risk.low_threshold, or of the nearest that is written above it. It reads the
+// files again: only an error needs it.
+func (b *Bundle) where(setting string) string {
+	keys := strings.Split(setting, ".")
+	best, deepest := "settings.yaml", 0
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		rest, ok := b.settingKeys(name, keys)
+		if !ok {
+			continue
+		}
+		root, err := parseYAML(name, b.Files[name])
+		if err != nil || root == nil {
+			continue
+		}
+		if line, depth := lineOf(root, rest); depth > deepest {
+			best, deepest = name+":"+strconv.Itoa(line), depth
+		}
+	}
+	if b.Layer == Base {
+		return best
+	}
+	return b.Layer + "/" + best
+}
+
+// settingKeys returns the keys under which a file has a setting, where it may.
+func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
+	if b.Layer != Base {
+		return keys, name == "settings.yaml"
+	}
+	keys = append([]string{"reviewer"}, keys...)
+	if base := path.Base(name); base != "data.yaml" && base != "data.json" {
+		return nil, false
+	}
+	dir := path.Dir(name)
+	if dir == "." {
+		return keys, true
+	}
+	above := strings.Split(dir, "/")
+	if len(above) > len(keys) || !slices.Equal(above, keys[:len(above)]) {
+		return nil, false
+	}
+	return keys[len(above):], true
+}
+
+// lineOf follows keys as far as they go.
+func lineOf(n *yaml.Node, keys []string) (line, depth int) {
+	for _, key := range keys {
+		i := 0
+		for i < len(n.Content) && n.Kind == yaml.MappingNode && n.Content[i].Value != key {
+			i += 2
+		}
+		if n.Kind != yaml.MappingNode || i >= len(n.Content) {
+			return line, depth
+		}
+		line, n = n.Content[i].Line, n.Content[i+1]
+		depth++
+	}
+	return line, depth
+}
