@@ -15,11 +15,10 @@ func (a *app) auditCommand() *cobra.Command {
 		Long: "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.\n" +
 			"Exit codes: 0 fine, 1 could not run, 2 findings (a broken chain, a difference).",
 	}
-	cmd.AddCommand(
+	return group(cmd,
 		a.auditShowCommand(), a.auditTailCommand(), a.auditWhyCommand(), a.auditVerifyCommand(),
 		a.auditReplayCommand(), a.auditReconcileCommand(), a.auditSealCommand(), a.auditExportCommand(),
 	)
-	return cmd
 }
 
 // chosen returns the sessions that the arguments name, all of them where there

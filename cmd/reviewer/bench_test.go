@@ -105,17 +105,20 @@ func warm(t *testing.T) (time.Duration, time.Duration) {
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
 	h := engine.NewHistory()
 	h.Workspace = "/srv/shop"
-	var as, bs []time.Duration
-	for _, line := range slices.Repeat(recorded(t), 20) {
+	var records []*engine.Record
+	for _, line := range recorded(t) {
 		e, err := harness.DecodeClaudeCode("", line, "")
 		if err != nil || e.Phase != engine.PhasePre {
 			continue
 		}
-		facts, err := c.Classify(ctx, e, "/srv/shop")
+		facts, err := c.Classify(ctx, e, h.Workspace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := engine.NewRecord(e, facts, 1)
+		records = append(records, engine.NewRecord(e, facts, 1))
+	}
+	var as, bs []time.Duration
+	for _, rec := range slices.Repeat(records, 60) {
 		in := engine.NewInput(rec, h, p.Windows)
 		as = append(as, timed(func() { _, err = p.Review(ctx, rec, h) }))
 		if err != nil {
@@ -252,7 +255,7 @@ func liveSession(t *testing.T, n int) func() {
 func verify(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: environment()}
-	fill(t, store)
+	fillLog(t, store)
 	var raw []byte
 	files, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*.jsonl"))
 	if err != nil {
@@ -293,8 +296,8 @@ func cpu(fn func()) time.Duration {
 	return used() - before
 }
 
-// fill writes about 60 MB of records of usual length.
-func fill(t *testing.T, store *audit.Store) {
+// fillLog writes about 60 MB of records of usual length.
+func fillLog(t *testing.T, store *audit.Store) {
 	text := strings.Repeat("x", 1100)
 	for i := range 60 {
 		key := engine.SessionKey{Harness: "bench", Session: fmt.Sprint("s", i)}

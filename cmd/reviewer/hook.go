@@ -140,8 +140,9 @@ func (a *app) answer(ctx context.Context, h harness.Harness, event string, start
 	}
 	e, err := h.Decode(event, raw, a.env(h.Project))
 	if err != nil {
-		a.noteUndecodable(ctx, store, raw, err)
-		return failure(h, e.Name, err.Error()) // the stricter of the two names, where they differ
+		text := masked(store, err)
+		a.noteUndecodable(ctx, store, raw, text)
+		return failure(h, e.Name, text) // the stricter of the two names, where they differ
 	}
 	r, err := a.reviewer(ctx, store)
 	if err != nil {
@@ -154,9 +155,20 @@ func (a *app) answer(ctx context.Context, h harness.Harness, event string, start
 	return out
 }
 
+// masked words an error about input that nobody could read: it may quote keys
+// and values.
+func masked(store *audit.Store, err error) string {
+	mac, macErr := store.MAC()
+	if macErr != nil {
+		return "its input could not be read, and neither could the state: " + macErr.Error()
+	}
+	c := classify.Classifier{MAC: mac}
+	return c.Mask(err.Error())
+}
+
 // noteUndecodable leaves a trace of input that nobody could read, without its
 // contents.
-func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byte, cause error) {
+func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byte, cause string) {
 	sum := sha256.Sum256(raw)
 	// The denial is given whether or not this can be written.
 	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, sha256 %s: %.200s", len(raw), hex.EncodeToString(sum[:8]), cause)})

@@ -103,3 +103,12 @@ func (a *app) rootCommand() *cobra.Command {
 	)
 	return root
 }
+
+// group makes a command of commands. By itself it shows its help; a name that
+// is none of theirs is an error, which it is not for cobra.
+func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
+}

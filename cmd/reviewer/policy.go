@@ -8,6 +8,5 @@ func (a *app) policyCommand() *cobra.Command {
 		Short: "Work with policy: show what is active, simulate a change",
 		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
 	}
-	cmd.AddCommand(a.policyShowCommand(), a.policySimulateCommand())
-	return cmd
+	return group(cmd, a.policyShowCommand(), a.policySimulateCommand())
 }

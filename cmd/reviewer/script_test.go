@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,6 +106,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"json":     jsonValue,
 		"replace":  replace,
 		"flip":     flip,
+		"rechain":  rechain,
 		"generate": generate,
 		"within":   within,
 		"kept":     kept,
@@ -256,6 +259,26 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	b[len(b)/2] ^= 1
 	lines[n-1] = string(b)
 	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
+}
+
+// rechain FILE OLD NEW changes a text at its first place in a chain's file, and
+// every hash behind it so that the chain holds again.
+func rechain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: rechain FILE OLD NEW")
+	}
+	file := glob(ts, args[0])
+	lines := strings.SplitAfter(strings.Replace(ts.ReadFile(file), args[1], args[2], 1), "\n")
+	for i := 1; i < len(lines)-1; i++ {
+		sum := sha256.Sum256([]byte(lines[i-1]))
+		at := len(`{"v":1,"prev":"`)
+		lines[i] = lines[i][:at] + hex.EncodeToString(sum[:]) + lines[i][at+64:]
+	}
+	changed := strings.Join(lines, "")
+	if changed == ts.ReadFile(file) {
+		ts.Fatalf("%q is not in %s", args[1], file)
+	}
+	ts.Check(os.WriteFile(file, []byte(changed), 0o600))
 }
 
 func glob(ts *testscript.TestScript, pattern string) string {

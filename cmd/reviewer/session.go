@@ -15,8 +15,7 @@ func (a *app) sessionCommand() *cobra.Command {
 		Short: "Stop and resume sessions",
 		Long:  "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.",
 	}
-	cmd.AddCommand(a.sessionStopCommand(), a.sessionResumeCommand())
-	return cmd
+	return group(cmd, a.sessionStopCommand(), a.sessionResumeCommand())
 }
 
 func (a *app) sessionStopCommand() *cobra.Command {
