@@ -227,12 +227,14 @@ func agentConfig(n names) bool {
 	if agentNames.has(n.base) || n.base == "settings.json" && len(n.parts) > 1 && n.parts[len(n.parts)-2] == ".vscode" {
 		return true
 	}
-	return slices.ContainsFunc(n.parts, func(p string) bool { return agentDirs.has(p) }) && !agentBooks(n)
+	at := slices.IndexFunc(n.parts, func(p string) bool { return agentDirs.has(p) })
+	return at >= 0 && !agentBooks(n.parts[at+1:])
 }
 
-// agentBooks are an agent's own notes and logs, which it writes all the time.
-func agentBooks(n names) bool {
-	for _, p := range n.parts {
+// agentBooks are an agent's own notes and logs, which it writes all the time:
+// the folders below the agent's own that hold nothing else.
+func agentBooks(below []string) bool {
+	for _, p := range below {
 		switch p {
 		case "projects", "todos", "plans", "worktrees", "shell-snapshots", "tool-results", "sessions", "tmp", "cache", "file-history", "debug", "paste-cache", "tasks", "history.jsonl", "session-env":
 			return true

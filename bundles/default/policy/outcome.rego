@@ -47,13 +47,21 @@ _soften(s, "warn") := min([s, 1])
 _soften(_, "observe") := 0
 
 # No rewriting is offered: where a call should run in another form, a person
-# has to say so, and where nobody can be asked it does not run. This comes
+# has to say so. Where nobody is asked, such a call does not run. This comes
 # before verdicts are compared: a rule that asks makes nothing milder.
-_level("modify") := _strictness.block if {
-	input.event.mode == "dontAsk"
-} else := _strictness.ask
+_level(v) := _strictness[v] if not v in {"modify", "ask"}
 
-_level(v) := _strictness[v] if v != "modify"
+_level(v) := _strictness.ask if {
+	v in {"modify", "ask"}
+	not _unattended
+}
+
+_level(v) := _strictness.block if {
+	v in {"modify", "ask"}
+	_unattended
+}
+
+_unattended if input.event.mode in data.reviewer.unattended_modes
 
 # METADATA
 # title: The matrix's verdict after its corrections

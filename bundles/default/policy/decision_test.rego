@@ -1,0 +1,130 @@
+package reviewer.decision_test
+
+import data.reviewer
+import data.reviewer.given_test as given
+
+_delete(patch) := given.action("file_deletion", [given.effect("file_delete", patch)])
+
+# The short way for calls that nothing is said about, and what it leaves out.
+test_the_common_case if {
+	got := reviewer.decision with input as given.action("file_read", [given.effect("file_read", {})]) with data.reviewer.catalog as given.catalog
+	got == {
+		"decision": "allow", "enforced": "allow", "reason": data.reviewer.messages.allowed,
+		"risk": {"score": 0, "level": "minimal", "factors": ["reads_only"]},
+		"rationality": {
+			"score": 0.81, "level": "high", "issues": [],
+			"components": {"goal_alignment": 0.75, "logical_progression": 0.7, "efficiency": 1, "completeness": 1},
+		},
+		"side_effects": {"severity": "none", "reversible": true},
+		"confidence": 1, "grant": false,
+	}
+}
+
+test_both_ways_have_the_same_fields if {
+	short := reviewer.decision with input as given.call({}) with data.reviewer.catalog as given.catalog
+	long := reviewer.decision with input as given.call({"findings": ["says_warn"]}) with data.reviewer.catalog as given.catalog
+	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "obligations", "interventions"}
+	object.keys(short) - object.keys(long) == set()
+}
+
+# There is a decision for everything that may come: without one the call is
+# denied. A type for each level of risk, a progression for each of rationality.
+test_there_is_always_a_decision[name] if {
+	some phase in ["pre", "post", "prompt"]
+	some progression in ["explores", "repeats", "contradicts"]
+	some type in ["message", "file_modification", "network_request", "system_command", "unknown"]
+	some failed in [0, 2]
+	name := concat("/", [phase, progression, type, format_int(failed, 10)])
+	got := reviewer.decision with input as given.call({
+		"phase": phase, "action": {"types": [type]},
+		"history": {"progression": progression, "similar": {"failed": failed}, "presupposes": [{"what": "a", "met": false}]},
+	})
+	got.decision in {"allow", "warn", "ask", "block"}
+	got.reason != ""
+}
+
+# Seed: risk 0.9 and rationality 0.2.
+test_high_risk_and_low_rationality if {
+	got := reviewer.decision with input as _delete({"reversibility": "R4"})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.scores.rationality_score as 0.2
+	got.decision == "block"
+	got.enforced == "block"
+	got.risk.score == 0.9
+	got.rationality.score == 0.2
+	got.rationality.issues == ["irrational"]
+	startswith(got.reason, "High risk")
+	count(got.alternatives) > 0
+	got.text != ""
+}
+
+# A safer way is known for whatever does not run as it was asked.
+test_alternatives_are_never_empty[name] if {
+	some name, doc in {
+		"scores": _delete({"location": "outside", "reversibility": "R4"}),
+		"rule": given.call({"findings": ["says_block"]}),
+		"nothing to go by": given.call({"action": {"types": ["unknown"]}, "history": {"similar": {"failed": 3}}}),
+	}
+	got := reviewer.decision with input as doc with data.reviewer.catalog as given.catalog
+	got.decision == "block"
+	got.alternatives != []
+	got.alternatives[0] != ""
+}
+
+test_checkpoint[name] if {
+	some name, case in {
+		"risky, runs": {"doc": _delete({}), "want": ["checkpoint"]},
+		"at the threshold": {"doc": _delete({"reversibility": "R3"}), "want": ["checkpoint"]},
+		"below it": {"doc": _delete({"reversibility": "R2"}), "want": []},
+		"changes no file": {"doc": given.action("system_command", []), "want": []},
+		"has run": {"doc": object.union(_delete({}), {"phase": "post"}), "want": []},
+		"does not run": {"doc": object.union(_delete({}), {"findings": ["says_block"]}), "want": []},
+		"is watched": {"doc": object.union(_delete({}), {"findings": ["watched"]}), "want": ["checkpoint"]},
+	}
+	got := reviewer.decision with input as case.doc with data.reviewer.catalog as given.catalog
+	case.want == object.get(got, "obligations", [])
+}
+
+# The person's own prompt is skipped only where policy itself allows.
+test_grant[name] if {
+	some name, case in {
+		"allowed": {"grant": true, "findings": [], "mode": "enforce", "want": true},
+		"not set": {"grant": false, "findings": [], "mode": "enforce", "want": false},
+		"warned": {"grant": true, "findings": ["says_warn"], "mode": "enforce", "want": false},
+		"blocked, and only watched": {"grant": true, "findings": ["says_block"], "mode": "observe", "want": false},
+		"a rule allows": {"grant": true, "findings": ["allows"], "mode": "enforce", "want": true},
+	}
+	allows := {"allows": {"id": "allows", "decision": "allow", "tags": [], "overridable": [], "always": false}}
+	got := reviewer.decision with input as given.call({"findings": case.findings})
+		with data.reviewer.catalog as object.union(given.catalog, allows)
+		with data.reviewer.grant as case.grant
+		with data.reviewer.enforcement as case.mode
+	case.want == got.grant
+}
+
+# A stop holds for every event, whatever the policy's mode.
+test_a_stopped_session[name] if {
+	some phase in ["pre", "post", "batch", "prompt"]
+	some mode in ["enforce", "observe"]
+	name := concat("/", [phase, mode])
+	got := reviewer.decision with input as given.call({"phase": phase, "session": {"stopped": true, "stop_reason": "lunch"}})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.enforcement as mode
+		with data.reviewer.rules as {"builtin": "none", "disabled": ["session_stopped"]}
+	got.decision == "block"
+	got.enforced == "block"
+	got.interventions == [{"kind": "emergency_stop", "reason": "lunch"}]
+	got.text != ""
+}
+
+# After the call there is only what the rules say.
+test_after_the_call if {
+	doc := object.union(_delete({"location": "root", "reversibility": "R5"}), {"phase": "post", "history": {"call": {"executed_differs": true}}})
+	differs := object.union(doc, {"facts": given.facts(doc)})
+	got := reviewer.decision with input as differs with data.reviewer.catalog as given.catalog
+	got.decision == "warn"
+	[r.id | some r in got.rules] == ["executed_differs"]
+	not "checkpoint" in got.obligations
+	quiet := reviewer.decision with input as object.union(_delete({}), {"phase": "post"}) with data.reviewer.catalog as given.catalog
+	quiet.decision == "allow"
+}

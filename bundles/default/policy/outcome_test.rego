@@ -1,0 +1,131 @@
+package reviewer.outcome_test
+
+import data.reviewer.given_test as given
+import data.reviewer.outcome
+
+_matrix := {
+	"minimal": {"high": "allow", "medium": "allow", "low": "warn"},
+	"low": {"high": "allow", "medium": "allow", "low": "warn"},
+	"medium": {"high": "allow", "medium": "warn", "low": "modify"},
+	"high": {"high": "warn", "medium": "modify", "low": "block"},
+	"critical": {"high": "block", "medium": "block", "low": "block"},
+}
+
+test_matrix[cell] if {
+	some level, row in _matrix
+	some rationality, want in row
+	cell := concat("/", [level, rationality])
+	want == outcome.own with input as given.call({})
+		with data.reviewer.scores.level as level
+		with data.reviewer.scores.rationality_level as rationality
+}
+
+# What has run already is not judged by the matrix.
+test_only_before_the_call[phase] if {
+	some phase in ["post", "batch", "prompt", "stop"]
+	"allow" == outcome.own with input as given.call({"phase": phase})
+		with data.reviewer.scores.level as "critical"
+		with data.reviewer.scores.worst as 4
+}
+
+# The first correction that applies ends it.
+test_corrections_in_order[name] if {
+	some name, case in {
+		"critical side effect": {"cell": "warn", "worst": 4, "first": true, "pattern": "high", "own": "block"},
+		"critical side effect of an allowed call": {"cell": "allow", "worst": 4, "own": "block"},
+		"first of its kind": {"cell": "warn", "first": true, "pattern": "critical", "own": "allow"},
+		"first of its kind, but high": {"cell": "warn", "first": true, "score": 0.8, "own": "warn"},
+		"just below high": {"cell": "warn", "first": true, "score": 0.7999, "own": "allow"},
+		"first of its kind, high, pattern": {"cell": "warn", "first": true, "score": 0.8, "pattern": "high", "own": "modify"},
+		"pattern": {"cell": "warn", "pattern": "high", "own": "modify"},
+		"critical pattern": {"cell": "warn", "pattern": "critical", "own": "modify"},
+		"mild pattern": {"cell": "warn", "pattern": "medium", "own": "warn"},
+		"first of its kind, not warned": {"cell": "modify", "first": true, "own": "modify"},
+		"pattern, not warned": {"cell": "block", "pattern": "high", "own": "block"},
+		"pattern, allowed": {"cell": "allow", "pattern": "high", "own": "allow"},
+	}
+	finding := {"p": {"level": level, "measure": 1} | level := case.pattern}
+	case.own == outcome.own with input as given.call({"history": {"first_time": object.get(case, "first", false)}, "finding": finding})
+		with data.reviewer.matrix.low.high as case.cell
+		with data.reviewer.scores.level as "low"
+		with data.reviewer.scores.rationality_level as "high"
+		with data.reviewer.scores.score as object.get(case, "score", 0.5)
+		with data.reviewer.scores.worst as object.get(case, "worst", 0)
+}
+
+_rule(decision, mode) := {"id": decision, "decision": decision, "severity": "low", "message": "m", "mode": mode, "remediation": ""}
+
+# What policy says, and what is answered: the scores' own verdict, rules as
+# verdict/mode, the bundle's enforcement.
+test_decision_and_answer[name] if {
+	some name, case in {
+		"nothing": {"own": "allow", "rules": [], "mode": "enforce", "decision": "allow", "enforced": "allow"},
+		"the strictest rule wins": {
+			"own": "allow", "rules": [["warn", "enforce"], ["block", "enforce"], ["ask", "enforce"]], "mode": "enforce",
+			"decision": "block", "enforced": "block",
+		},
+		"the scores win": {"own": "block", "rules": [["ask", "enforce"]], "mode": "enforce", "decision": "block", "enforced": "block"},
+		"a rule that allows changes nothing": {"own": "warn", "rules": [["allow", "enforce"]], "mode": "enforce", "decision": "warn", "enforced": "warn"},
+		"modify is a question": {"own": "modify", "rules": [], "mode": "enforce", "decision": "ask", "enforced": "ask"},
+		"a rule's modify is a question": {"own": "warn", "rules": [["modify", "enforce"]], "mode": "enforce", "decision": "ask", "enforced": "ask"},
+		"observe": {"own": "block", "rules": [["block", "observe"]], "mode": "observe", "decision": "block", "enforced": "allow"},
+		"warn": {"own": "block", "rules": [["block", "warn"]], "mode": "warn", "decision": "block", "enforced": "warn"},
+		"warn makes nothing stricter": {"own": "allow", "rules": [["allow", "warn"]], "mode": "warn", "decision": "allow", "enforced": "allow"},
+		"one rule is watched": {
+			"own": "allow", "rules": [["block", "observe"], ["warn", "enforce"]], "mode": "enforce",
+			"decision": "block", "enforced": "warn",
+		},
+		"one rule warns only": {"own": "allow", "rules": [["block", "warn"]], "mode": "enforce", "decision": "block", "enforced": "warn"},
+		"one rule always holds": {"own": "warn", "rules": [["block", "enforce"]], "mode": "observe", "decision": "block", "enforced": "block"},
+		"modify, watched": {"own": "modify", "rules": [], "mode": "observe", "decision": "ask", "enforced": "allow"},
+		"modify, warned": {"own": "modify", "rules": [], "mode": "warn", "decision": "ask", "enforced": "warn"},
+	}
+	rules := [_rule(r[0], r[1]) | some r in case.rules]
+	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({})
+		with data.reviewer.outcome.own as case.own
+		with data.reviewer.spoken.rules as rules
+		with data.reviewer.enforcement as case.mode
+	got == {"decision": case.decision, "enforced": case.enforced}
+}
+
+# Where nobody can be asked, what somebody should be asked about does not run.
+test_nobody_to_ask[name] if {
+	some name, case in {
+		"modify": {"own": "modify", "rules": [], "decision": "block"},
+		"modify and a rule that asks": {"own": "modify", "rules": [_rule("ask", "enforce")], "decision": "block"},
+		"a rule that asks": {"own": "warn", "rules": [_rule("ask", "enforce")], "decision": "block"},
+		"a rule that warns": {"own": "allow", "rules": [_rule("warn", "enforce")], "decision": "warn"},
+		"a rule's modify": {"own": "allow", "rules": [_rule("modify", "enforce")], "decision": "block"},
+	}
+	case.decision == outcome.decision with input as given.call({"event": {"mode": "alone"}})
+		with data.reviewer.unattended_modes as ["unused", "alone"]
+		with data.reviewer.outcome.own as case.own
+		with data.reviewer.spoken.rules as case.rules
+}
+
+# No rule makes what the scores say milder.
+test_rules_only_tighten[name] if {
+	some own in ["allow", "warn", "modify", "ask", "block"]
+	some rule in ["allow", "warn", "modify", "ask", "block"]
+	some mode in ["default", "alone"]
+	name := concat("/", [own, rule, mode])
+	doc := given.call({"event": {"mode": mode}})
+	alone := outcome.decision with input as doc
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.outcome.own as own
+		with data.reviewer.spoken.rules as []
+	both := outcome.decision with input as doc
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.outcome.own as own
+		with data.reviewer.spoken.rules as [_rule(rule, "enforce")]
+	_at_least(both, alone)
+}
+
+_at_least(a, b) if {
+	order := ["allow", "warn", "modify", "ask", "block"]
+	some i, a1 in order
+	a1 == a
+	some j, b1 in order
+	b1 == b
+	i >= j
+}

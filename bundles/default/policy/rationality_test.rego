@@ -1,0 +1,95 @@
+package reviewer.scores_test
+
+import data.reviewer.given_test as given
+import data.reviewer.scores
+
+test_rationality_score[name] if {
+	some name, case in {
+		"explores": {"history": {}, "score": 0.81, "level": "high"},
+		"builds on": {"history": {"progression": "builds_on"}, "score": 0.9, "level": "high"},
+		"repeats": {"history": {"progression": "repeats"}, "score": 0.69, "level": "medium"},
+		"contradicts": {"history": {"progression": "contradicts"}, "score": 0.6, "level": "medium"},
+		"half of it is there": {
+			"history": {"presupposes": [{"what": "a", "met": true}, {"what": "b", "met": false}]},
+			"score": 0.735, "level": "medium",
+		},
+		"all of it is there": {"history": {"presupposes": [{"what": "a", "met": true}, {"what": "b", "met": true}]}, "score": 0.81, "level": "high"},
+		"a third is missing": {
+			"history": {"presupposes": [{"what": "a", "met": true}, {"what": "b", "met": true}, {"what": "c", "met": false}]},
+			"score": 0.76, "level": "medium",
+		},
+		"nothing speaks for it": {
+			"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]},
+			"score": 0.45, "level": "low",
+		},
+	}
+	case.score == scores.rationality.score with input as given.call({"history": case.history})
+	case.level == scores.rationality.level with input as given.call({"history": case.history})
+	[] == scores.rationality.issues with input as given.call({"history": case.history})
+}
+
+test_rationality_components if {
+	history := {"progression": "repeats", "presupposes": [{"what": "a", "met": true}, {"what": "b", "met": false}, {"what": "c", "met": true}]}
+	want := {"goal_alignment": 0.75, "logical_progression": 0.3, "efficiency": 1, "completeness": 0.6667}
+	scores.rationality.components == want with input as given.call({"history": history})
+}
+
+# What was looked at and did not change is known already; after a failure it is
+# right to look again.
+test_efficiency[name] if {
+	some name, case in {
+		"reads again": {"kind": "file_read", "progression": "repeats", "presupposes": [], "efficiency": 0.5, "score": 0.615},
+		"reads": {"kind": "file_read", "progression": "explores", "presupposes": [], "efficiency": 1, "score": 0.81},
+		"writes again": {"kind": "file_write", "progression": "repeats", "presupposes": [], "efficiency": 1, "score": 0.69},
+		"reads again after a failure": {
+			"kind": "file_read", "progression": "repeats", "presupposes": [{"what": "earlier_step_succeeded", "met": false}],
+			"efficiency": 1, "score": 0.54,
+		},
+	}
+	doc := given.call({
+		"action": {"effects": [given.effect(case.kind, {})]},
+		"history": {"progression": case.progression, "presupposes": case.presupposes},
+	})
+	case.efficiency == scores.rationality.components.efficiency with input as doc
+	case.score == scores.rationality.score with input as doc
+}
+
+test_rationality_level_boundaries[name] if {
+	some name, case in {
+		"high": {"alignment": 0.8, "level": "high"},
+		"medium to its end": {"alignment": 0.7999, "level": "medium"},
+		"medium": {"alignment": 0.5, "level": "medium"},
+		"low to its end": {"alignment": 0.4999, "level": "low"},
+	}
+	only_alignment := {"goal_alignment": 1, "logical_progression": 0, "efficiency": 0, "completeness": 0}
+	case.level == scores.rationality.level with input as given.call({})
+		with data.reviewer.rationality.weights as only_alignment
+		with data.reviewer.rationality.neutral_alignment as case.alignment
+}
+
+test_irrational[name] if {
+	some name, case in {"below": {"alignment": 0.2999, "issues": ["irrational"]}, "at": {"alignment": 0.3, "issues": []}}
+	only_alignment := {"goal_alignment": 1, "logical_progression": 0, "efficiency": 0, "completeness": 0}
+	case.issues == scores.rationality.issues with input as given.call({})
+		with data.reviewer.rationality.weights as only_alignment
+		with data.reviewer.rationality.neutral_alignment as case.alignment
+}
+
+test_confidence[name] if {
+	some name, case in {
+		"all is clear": {"base": 0.45, "opaque": [], "confidence": 1},
+		"nothing to fear": {"base": 0, "opaque": [], "confidence": 1},
+		"one thing is opaque": {"base": 0.45, "opaque": [{"reason": "code"}], "confidence": 0.8},
+		"three things are": {"base": 0.45, "opaque": [{"reason": "code"}, {"reason": "tool"}, {"reason": "syntax"}], "confidence": 0.4},
+		"more than can be": {"base": 0.45, "opaque": [{"reason": "code", "where": w} | some w in numbers.range(1, 9)], "confidence": 0},
+		"on a boundary": {"base": 0.6, "opaque": [], "confidence": 0.7},
+		"just below one": {"base": 0.59, "opaque": [], "confidence": 0.76},
+		"half way": {"base": 0.825, "opaque": [], "confidence": 0.85},
+		"far enough": {"base": 0.65, "opaque": [], "confidence": 1},
+		"below the first": {"base": 0.29, "opaque": [], "confidence": 0.76},
+		"above the last": {"base": 0.96, "opaque": [], "confidence": 0.76},
+		"both": {"base": 0.8, "opaque": [{"reason": "code"}], "confidence": 0.5},
+	}
+	doc := given.call({"action": {"types": ["mcp_call"], "opaque": case.opaque}})
+	case.confidence == scores.confidence with input as doc with data.reviewer.risk.base.mcp_call as case.base
+}

@@ -1,0 +1,252 @@
+package reviewer.reasons_test
+
+import data.reviewer.given_test as given
+import data.reviewer.reasons
+
+_messages := {
+	"high_risk": "High risk action: {factors}", "low_rationality": "Low rationality: {issues}",
+	"side_effects": "Side effects: {kinds} ({severity})", "matrix": "risk {risk}, rationality {rationality}",
+	"first_time": "first of its kind", "allowed": "All rules passed.",
+	"denial": "DENIED {reason}|{rule}|{alternative}|{id}", "question": "ASKED {reason}|{rule}|{alternative}|{id}",
+	"warning": "WARNED {reason}|{rule}|{alternative}|{id}", "stop": "STOPPED {reason}|{by}|{id}", "no_alternative": "nothing safer",
+}
+
+# A deletion of what cannot be got back, after failures, by an agent that undoes
+# its own work.
+_bad := given.call({
+	"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {"reversibility": "R4"})]},
+	"history": {
+		"progression": "contradicts", "similar": {"count": 1, "failed": 1},
+		"presupposes": [{"what": "earlier_step_succeeded", "met": false}],
+	},
+	"findings": ["says_warn", "says_block"],
+})
+
+test_order_of_reasons if {
+	got := reasons.all with input as _bad with data.reviewer.catalog as given.catalog with data.reviewer.messages as _messages
+	got == [
+		"High risk action: file_deletion, failed_before, reversibility",
+		"Low rationality: contradicts",
+		"Side effects: file_delete (high)",
+		"says_block on ./a.txt",
+		"says_warn on ./a.txt",
+	]
+	primary := reasons.primary with input as _bad with data.reviewer.catalog as given.catalog with data.reviewer.messages as _messages
+	primary == got[0]
+}
+
+test_risk_is_a_reason_from_its_threshold[name] if {
+	some name, case in {"at": {"base": 0.7, "reasons": ["High risk action: mcp_call"]}, "below": {"base": 0.6999, "reasons": []}}
+	case.reasons == reasons.all with input as given.action("mcp_call", [])
+		with data.reviewer.risk.base.mcp_call as case.base
+		with data.reviewer.messages as _messages
+}
+
+test_side_effects_are_a_reason_from_their_severity[name] if {
+	some name, case in {"at": {"from": 2, "reasons": ["Side effects: file_write (medium)"]}, "below": {"from": 3, "reasons": []}}
+	case.reasons == reasons.all with input as given.action("file_modification", [given.effect("file_write", {})])
+		with data.reviewer.side_effects.reason_from as case.from
+		with data.reviewer.messages as _messages
+}
+
+test_low_rationality_is_a_reason[name] if {
+	some name, case in {"low": {"level": "low", "reasons": ["Low rationality: x, explores"]}, "medium": {"level": "medium", "reasons": []}}
+	case.reasons == reasons.all with input as given.action("file_read", [])
+		with data.reviewer.matrix.minimal.low as "allow"
+		with data.reviewer.scores.rationality_level as case.level
+		with data.reviewer.scores.rationality as {"issues": ["x"]}
+		with data.reviewer.messages as _messages
+}
+
+# What the matrix has against a call is a reason, where nothing says it better.
+test_the_matrix_is_a_reason[name] if {
+	some name, case in {
+		"warned": {"first": false, "reasons": ["risk medium, rationality medium"]},
+		"forgiven": {"first": true, "reasons": ["risk medium, rationality medium"]},
+	}
+	got := {"reasons": reasons.all, "primary": reasons.primary} with input as given.call({
+		"action": {"types": ["network_request"]},
+		"history": {"first_time": case.first, "progression": "repeats"},
+	})
+		with data.reviewer.messages as _messages
+	got == {"reasons": case.reasons, "primary": case.reasons[0]}
+}
+
+test_nothing_to_say if {
+	got := {"silent": reasons.silent, "all": reasons.all, "primary": reasons.primary, "text": reasons.text, "results": reasons.results} with input as given.action("file_read", [given.effect("file_read", {})])
+		with data.reviewer.messages as _messages
+	got == {"silent": true, "all": [], "primary": "All rules passed.", "text": "", "results": []}
+}
+
+# Whoever looks at the short way must see that it leaves out nothing.
+test_silence[name] if {
+	some name, doc in {
+		"risk": given.action("system_command", []),
+		"rationality": given.call({"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]}}),
+		"side effect": given.action("file_read", [{"kind": "system_call", "certainty": "exact"}]),
+		"rule": given.call({"findings": ["says_warn"]}),
+		"watched rule": given.call({"findings": ["watched"]}),
+		"forgiven warning": given.call({"action": {"types": ["network_request"]}, "history": {"first_time": true, "progression": "repeats"}}),
+		"critical": given.action("file_creation", [given.effect("file_write", {"short": "~/.ssh/x"})]),
+	}
+	silent := {x | x := reasons.silent with input as doc with data.reviewer.catalog as given.catalog}
+	silent == set()
+}
+
+test_explanation[name] if {
+	some name, case in {
+		"warned": {"first": false, "explanation": "risk medium, rationality medium"},
+		"forgiven": {"first": true, "explanation": "risk medium, rationality medium; first of its kind"},
+	}
+	case.explanation == reasons.explanation with input as given.call({
+		"action": {"types": ["network_request"]},
+		"history": {"first_time": case.first, "progression": "repeats"},
+	})
+		with data.reviewer.messages as _messages
+}
+
+test_results if {
+	doc := given.call({"findings": ["says_block", "watched"], "action": {"resource": "rm x"}})
+	got := reasons.results with input as doc with data.reviewer.catalog as given.catalog
+	got == [
+		{"id": "says_block", "decision": "block", "severity": "high", "message": "says_block on something that is not known beforehand"},
+		{
+			"id": "watched", "decision": "block", "severity": "medium", "enforcement": "observe",
+			"message": "watched on something that is not known beforehand",
+		},
+	]
+}
+
+# Safer ways: the rules' own, else those of the effects, else one that always is.
+test_alternatives[name] if {
+	some name, case in {
+		"allowed": {"findings": [], "types": ["file_read"], "effects": [], "want": []},
+		"of the rules": {
+			"findings": ["says_block", "says_warn"], "types": ["file_deletion"], "effects": [given.effect("file_delete", {})],
+			"want": ["instead of says_block", "instead of says_warn"],
+		},
+		"of the effects": {
+			"findings": ["bare"], "types": ["file_modification"], "effects": [given.effect("file_write", {})],
+			"want": ["Commit or copy the file before it changes."],
+		},
+		"there is none": {"findings": ["bare"], "types": ["message"], "effects": [], "want": ["nothing safer"]},
+	}
+	bare := {"bare": {"id": "bare", "decision": "block", "message": "m", "tags": [], "overridable": [], "always": false}}
+	doc := given.call({"findings": case.findings, "action": {"types": case.types, "effects": case.effects}})
+	case.want == reasons.alternatives with input as doc
+		with data.reviewer.catalog as object.union(given.catalog, bare)
+		with data.reviewer.messages as _messages
+		with data.reviewer.side_effects.mitigations.file_write as "Commit or copy the file before it changes."
+}
+
+# The text is about what is answered: its template, and the rule that led there.
+test_text[name] if {
+	some name, case in {
+		"nothing": {"findings": [], "mode": "enforce", "text": ""},
+		"block": {"findings": ["says_block", "says_ask"], "mode": "enforce", "text": "DENIED says_block on ./a.txt|says_block|instead of says_block|{id}"},
+		"ask": {"findings": ["says_ask", "says_warn"], "mode": "enforce", "text": "ASKED says_ask on ./a.txt|says_ask|instead of says_ask|{id}"},
+		"modify": {"findings": ["says_modify"], "mode": "enforce", "text": "ASKED says_modify on ./a.txt|says_modify|instead of says_modify|{id}"},
+		"warn": {"findings": ["says_warn"], "mode": "enforce", "text": "WARNED says_warn on ./a.txt|says_warn|instead of says_warn|{id}"},
+		"watched": {"findings": ["says_block"], "mode": "observe", "text": ""},
+		"only warned": {"findings": ["says_block"], "mode": "warn", "text": "WARNED says_block on ./a.txt|says_block|instead of says_block|{id}"},
+		"a watched rule does not speak first": {
+			"findings": ["watched", "says_warn"], "mode": "enforce",
+			"text": "WARNED says_warn on ./a.txt|says_warn|instead of says_warn|{id}",
+		},
+	}
+	doc := given.call({"findings": case.findings, "action": {"types": ["file_creation"], "effects": [given.effect("file_write", {})]}})
+	case.text == reasons.text with input as doc
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+		with data.reviewer.enforcement as case.mode
+}
+
+test_text_of_the_scores[name] if {
+	some name, case in {
+		"block": {"progression": "contradicts", "met": false, "rules": [], "text": "DENIED High risk action: file_deletion|matrix|Look first.|{id}"},
+		"ask": {"progression": "repeats", "met": true, "rules": [], "text": "ASKED High risk action: file_deletion|matrix|Look first.|{id}"},
+		"warn": {"progression": "explores", "met": true, "rules": [], "text": "WARNED High risk action: file_deletion|matrix|Look first.|{id}"},
+		"stricter than any rule": {
+			"progression": "contradicts", "met": false, "rules": ["says_warn"],
+			"text": "DENIED High risk action: file_deletion|matrix|instead of says_warn|{id}",
+		},
+	}
+	doc := given.call({
+		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
+		"history": {"progression": case.progression, "presupposes": [{"what": "a", "met": case.met}]},
+		"findings": case.rules,
+	})
+	case.text == reasons.text with input as doc
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+		with data.reviewer.side_effects.mitigations.file_delete as "Look first."
+}
+
+# A medium risk with a medium rationality has no reason of its own; it is told
+# all the same.
+test_text_of_the_matrix if {
+	text := reasons.text with input as given.call({"action": {"types": ["network_request"]}, "history": {"progression": "repeats"}})
+		with data.reviewer.messages as _messages
+	text == "WARNED risk medium, rationality medium|matrix|nothing safer|{id}"
+}
+
+test_a_stopped_session[name] if {
+	some what, case in {
+		"with a reason": {"stop_reason": "lunch", "stop_by": "anna", "text": "STOPPED lunch|anna|{id}", "reason": "lunch"},
+		"without": {"text": "STOPPED no reason given|a person|{id}", "reason": ""},
+	}
+	some mode in ["enforce", "observe"]
+	name := concat(", ", [what, mode])
+	doc := given.call({"session": object.union({"stopped": true}, object.filter(case, ["stop_reason", "stop_by"]))})
+	got := {"text": reasons.text, "interventions": reasons.interventions} with input as doc
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+		with data.reviewer.enforcement as mode
+	got == {"text": case.text, "interventions": [{"kind": "emergency_stop", "reason": case.reason}]}
+}
+
+test_no_intervention_otherwise if {
+	reasons.interventions == [] with input as _bad with data.reviewer.catalog as given.catalog
+}
+
+# What a template may name.
+test_fields[field] if {
+	some field, want in {
+		"target": "./b, ./c, https://example.com/a", "command": "curl it", "tool": "Bash", "host": "example.com, example.org",
+		"opaque": "code, syntax", "workspace": "/srv/shop", "operations": "7", "rule": "says",
+	}
+	doc := given.call({
+		"action": {
+			"resource": "curl it", "hosts": ["example.com", "example.org"],
+			"opaque": [{"reason": "syntax"}, {"reason": "code"}, {"reason": "code", "where": "x"}],
+			"effects": [
+				given.effect("file_read", {"short": "./read"}), given.effect("file_write", {"short": "./b"}), given.effect("file_write", {"short": "./c"}),
+				given.request({}), given.request({"target": "the fourth"}),
+			],
+		},
+		"session": {"file_ops": 7}, "findings": ["says"],
+	})
+	template := concat("", ["<{", field, "}>"])
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": template, "remediation": template}
+	got := {"all": reasons.all, "recorded": reasons.results[0].message, "safer": reasons.alternatives[0]} with input as doc with data.reviewer.catalog as {"says": row}
+	said := concat("", ["<", want, ">"])
+	got.recorded == said
+	got.safer == said
+	said in got.all
+}
+
+test_fields_of_nothing[field] if {
+	some field, want in {"target": "something that is not known beforehand", "host": "a host that is not known beforehand", "tool": "", "opaque": ""}
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": concat("", ["{", field, "}"])}
+	doc := object.union(given.call({"findings": ["says"]}), {"event": {"name": "PreToolUse"}})
+	nameless := json.remove(doc, ["event/tool"])
+	want == reasons.results[0].message with input as nameless with data.reviewer.catalog as {"says": row}
+}
+
+# Names in what an agent wrote are not filled in: it chooses no words of ours.
+test_no_second_filling if {
+	row := {"id": "says", "decision": "block", "tags": [], "overridable": [], "always": false, "message": "{command}"}
+	doc := given.call({"findings": ["says"], "action": {"resource": "echo {target} {alternative} {rule}"}})
+	text := reasons.text with input as doc with data.reviewer.catalog as {"says": row} with data.reviewer.messages as _messages
+	startswith(text, "DENIED echo {target} {alternative} {rule}|")
+}

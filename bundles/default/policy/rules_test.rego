@@ -1,0 +1,175 @@
+package reviewer.spoken_test
+
+import data.reviewer.given_test as given
+import data.reviewer.spoken
+
+_ids(rules) := [r.id | some r in rules]
+
+# Strictest first, then the severest, then by name.
+test_order if {
+	got := spoken.rules with input as given.call({})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.spoken.speaks as {"says_warn", "says_modify", "says_ask", "says_block", "says_more", "says_always"}
+	_ids(got) == ["says_more", "says_block", "says_always", "says_ask", "says_modify", "says_warn"]
+}
+
+test_what_a_rule_says if {
+	got := spoken.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.spoken.speaks as {"says_warn"}
+	got == [{
+		"id": "says_warn", "decision": "warn", "severity": "low", "message": "says_warn on {target}", "mode": "enforce",
+		"remediation": "instead of says_warn",
+	}]
+}
+
+# A condition that holds speaks for its row, if that has a decision.
+test_findings_speak if {
+	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_nothing", "no_rule_at_all"]})
+		with data.reviewer.catalog as given.catalog
+	_ids(got) == ["says_ask"]
+}
+
+test_sets[name] if {
+	some name, want in {
+		"all": ["says_block", "says_always", "says_ask"],
+		"essential": ["says_always", "says_ask"],
+		"none": ["says_always"],
+	}
+	got := spoken.rules with input as given.call({"findings": ["says_ask"]})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.spoken.speaks as {"says_block", "says_always"}
+		with data.reviewer.rules.builtin as name
+	want == _ids(got)
+}
+
+test_disabled if {
+	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_block"]})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.spoken.speaks as {"says_warn", "says_always"}
+		with data.reviewer.rules.disabled as ["says_ask", "says_warn", "says_always", "unknown"]
+	_ids(got) == ["says_block", "says_always"]
+}
+
+test_modes[name] if {
+	some name, case in {
+		"enforce": {"bundle": "enforce", "rule": "enforce", "mode": "enforce"},
+		"enforce, rule warns": {"bundle": "enforce", "rule": "warn", "mode": "warn"},
+		"enforce, rule watches": {"bundle": "enforce", "rule": "observe", "mode": "observe"},
+		"warn, rule enforces": {"bundle": "warn", "rule": "enforce", "mode": "warn"},
+		"warn": {"bundle": "warn", "rule": "warn", "mode": "warn"},
+		"warn, rule watches": {"bundle": "warn", "rule": "observe", "mode": "observe"},
+		"observe, rule enforces": {"bundle": "observe", "rule": "enforce", "mode": "observe"},
+		"observe, rule warns": {"bundle": "observe", "rule": "warn", "mode": "observe"},
+		"observe": {"bundle": "observe", "rule": "observe", "mode": "observe"},
+		"no word of the rule's": {"bundle": "warn", "rule": null, "mode": "warn"},
+	}
+	row := object.union(given.catalog.says_block, {"enforcement": mode | mode := case.rule; mode != null})
+	got := spoken.rules with input as given.call({"findings": ["says_block"]})
+		with data.reviewer.catalog as {"says_block": row}
+		with data.reviewer.enforcement as case.bundle
+	case.mode == got[0].mode
+}
+
+test_always_is_not_softened[mode] if {
+	some mode in ["observe", "warn", "enforce"]
+	row := object.union(given.catalog.says_always, {"enforcement": "observe"})
+	got := spoken.rules with input as given.call({})
+		with data.reviewer.catalog as {"says_always": row}
+		with data.reviewer.spoken.speaks as {"says_always"}
+		with data.reviewer.rules as {"builtin": "none", "disabled": ["says_always"]}
+		with data.reviewer.enforcement as mode
+	["enforce"] == [r.mode | some r in got]
+}
+
+# An exception counts only where the rule lets its layer make one.
+test_exceptions[name] if {
+	some name, case in {
+		"user": {"policies": {"user": {"exceptions": [{"rule": "says_block"}]}}, "left": ["says_more", "says_ask"]},
+		"organisation": {"policies": {"organisation": {"exceptions": [{"rule": "says_block"}]}}, "left": ["says_more", "says_ask"]},
+		"project": {"policies": {"project": {"exceptions": [{"rule": "says_block"}]}}, "left": ["says_more", "says_block", "says_ask"]},
+		"not overridable": {"policies": {"user": {"exceptions": [{"rule": "says_more"}]}}, "left": ["says_more", "says_block", "says_ask"]},
+		"several": {
+			"policies": {"user": {"exceptions": [{"rule": "x"}, {"rule": "says_ask"}, {"rule": "says_block"}]}},
+			"left": ["says_more", "says_ask"],
+		},
+		"none": {"policies": {"user": {"exceptions": []}}, "left": ["says_more", "says_block", "says_ask"]},
+		"unreadable": {"policies": {"user": {"exceptions": ["says_block", {"id": "says_block"}]}}, "left": ["says_more", "says_block", "says_ask"]},
+	}
+	got := spoken.rules with input as given.call({"findings": ["says_ask"]})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.spoken.speaks as {"says_block", "says_more"}
+		with data.policies as case.policies
+	case.left == _ids(got)
+}
+
+test_always_has_no_exceptions if {
+	row := object.union(given.catalog.says_always, {"overridable": ["user"]})
+	got := spoken.rules with input as given.call({"findings": ["says_always"]})
+		with data.reviewer.catalog as {"says_always": row}
+		with data.policies as {"user": {"exceptions": [{"rule": "says_always"}]}}
+	_ids(got) == ["says_always"]
+}
+
+# Other layers: rows with a condition, rows that Rego speaks for, findings that
+# bring all with them.
+test_layers[name] if {
+	some name, case in {
+		"condition": {
+			"findings": ["ours"],
+			"policies": {"user": {"catalog": {"ours": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "remediation": "r"}}}},
+			"rule": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "mode": "enforce", "remediation": "r"},
+		},
+		"Rego with a row": {
+			"findings": [],
+			"policies": {"project": {"findings": [{"id": "ours"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
+			"rule": {"id": "ours", "decision": "warn", "message": "m", "severity": "medium", "mode": "enforce", "remediation": ""},
+		},
+		"Rego by itself": {
+			"findings": [],
+			"policies": {"organisation": {"findings": [{"id": "ours", "decision": "block", "message": "m", "severity": "low", "enforcement": "warn"}]}},
+			"rule": {"id": "ours", "decision": "block", "message": "m", "severity": "low", "mode": "warn", "remediation": ""},
+		},
+		"Rego changes its row": {
+			"findings": [],
+			"policies": {"user": {"findings": [{"id": "ours", "message": "n"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
+			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": ""},
+		},
+	}
+	got := spoken.rules with input as given.call({"findings": case.findings}) with data.policies as case.policies with data.reviewer.catalog as {}
+	[case.rule] == got
+}
+
+# What a layer says wrongly counts as the strictest, and is never lost.
+test_layers_fail_closed[name] if {
+	some name, finding in {
+		"unknown verdict": {"id": "ours", "decision": "deny"},
+		"no verdict": {"id": "ours"},
+		"unknown severity": {"id": "ours", "decision": "block", "severity": "enormous"},
+		"unknown mode": {"id": "ours", "decision": "block", "enforcement": "sometimes"},
+	}
+	got := spoken.rules with input as given.call({}) with data.policies as {"user": {"findings": [finding]}} with data.reviewer.catalog as {}
+	[["ours", "block", "enforce"]] == [[r.id, r.decision, r.mode] | some r in got]
+}
+
+test_a_finding_without_a_name if {
+	got := spoken.rules with input as given.call({}) with data.policies as {"user": {"findings": [{"decision": "ask"}]}} with data.reviewer.catalog as {}
+	[["user.unnamed", "ask"]] == [[r.id, r.decision] | some r in got]
+}
+
+# A layer's rule is overridable as its row says.
+test_layers_rules_have_exceptions[name] if {
+	some name, case in {
+		"as the row says": {"overridable": ["user"], "left": []},
+		"not": {"overridable": [], "left": ["by_condition", "by_rego"]},
+	}
+	row := {"decision": "ask", "message": "m", "overridable": case.overridable}
+	got := spoken.rules with input as given.call({"findings": ["by_condition"]})
+		with data.reviewer.catalog as {}
+		with data.policies as {
+			"organisation": {
+				"catalog": {id: object.union(row, {"id": id}) | some id in ["by_condition", "by_rego"]},
+				"findings": [{"id": "by_rego"}],
+			},
+			"user": {"exceptions": [{"rule": "by_condition"}, {"rule": "by_rego"}]},
+		}
+	case.left == _ids(got)
+}

@@ -1,0 +1,265 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Way is one way in which a call could run without a review: what is broken
+// or set, and what stands against it. Each is tried against the real client,
+// and docs/fail-open.md is rendered from the same table.
+type Way struct {
+	Name string // of the scenario: the test is TestWays/MODE/Name
+	What string // for the page, what goes wrong
+	Why  string // for the page, what stands against it
+
+	// Closed: the call does not run.
+	Closed bool
+	// Doctor is a part of what `reviewer doctor` prints when it finds this;
+	// empty where it cannot know.
+	Doctor string
+	// Reconcile: `reviewer audit reconcile` names the call that was not
+	// reviewed.
+	Reconcile bool
+
+	// How it is brought about. In all of them $NAME stands for a folder.
+	Binary  string            // a shell script in the place of the reviewer; "none" removes it
+	Timeout int               // seconds, set in the installed hooks
+	Files   map[string]string // files written after the installation
+	Args    []string          // further flags of the client
+	Env     []string          // further environment of the client
+	Managed bool              // hooks are installed in the managed settings
+
+	// Test is the test that proves it, where TestWays does not.
+	Test string
+}
+
+// Ways is every known way. A row that is neither closed nor found would be a
+// hole, and a test refuses it.
+func Ways() []Way {
+	return append(append(append(brokenHook(), hostileProject()...), hooksOff()...), protocol()...)
+}
+
+// brokenHook are failures of the hook's own process: the exec form with
+// onFailure "block" turns most of them into a denial.
+func brokenHook() []Way {
+	return []Way{
+		{
+			Name: "exit-1", What: "the hook exits with 1 (or any code but 0 and 2)", Closed: true,
+			Why: "`onFailure: block`", Binary: "exit 1",
+		},
+		{
+			Name: "binary-missing", What: "the hook's program is missing", Closed: true,
+			Why: "`onFailure: block`", Binary: "none", Doctor: "",
+		},
+		{
+			Name: "killed", What: "the hook is killed by a signal", Closed: true,
+			Why: "`onFailure: block`", Binary: "kill -9 $$",
+		},
+		{
+			Name: "timeout", What: "the hook exceeds its timeout", Closed: true,
+			Why: "`onFailure: block`; before that, the hook's own deadline denies", Binary: "sleep 30", Timeout: 1,
+		},
+		{
+			Name: "wrong-decision", What: "the answer has a `permissionDecision` that the client does not know, exit 0",
+			Why: "`onFailure: block`", Closed: true,
+			Binary: `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"block"}}'`,
+		},
+		{
+			Name: "malformed-answer", What: "the answer is malformed JSON, exit 0: only another program in the reviewer's place does that",
+			Why: "the call has no verdict in the log", Reconcile: true, Binary: `echo '{"hookSpecificOutput":'`,
+		},
+		{
+			Name: "silent-program", What: "another program in the reviewer's place says nothing, exit 0",
+			Why: "the call has no verdict in the log", Reconcile: true, Binary: "exit 0",
+		},
+		{
+			Name: "state-unusable", What: "the state folder cannot be used", Closed: true,
+			Why: "nothing is answered that is not recorded: a denial", Files: map[string]string{"state": "a file\n"},
+		},
+	}
+}
+
+// hostileProject are settings that a repository brings with it.
+func hostileProject() []Way {
+	local := func(settings string) map[string]string {
+		return map[string]string{"project/.claude/settings.json": settings}
+	}
+	return []Way{
+		{
+			Name: "env-path", What: "a repository's `env` sets PATH to programs of its own", Closed: true,
+			Why: "absolute path, no shell", Files: local(`{"env":{"PATH":"$PROJECT/bin"}}`),
+		},
+		{
+			Name: "env-preload", What: "a repository's `env` sets LD_PRELOAD", Closed: true,
+			Why: "a static binary without a shell loads nothing", Test: "TestProgramIsStatic",
+		},
+		{
+			Name: "env-home", What: "a repository's `env` moves the reviewer's state or home", Closed: true,
+			Why:   "`--home` in the hook's arguments beats the environment",
+			Files: local(`{"env":{"HOME":"$PROJECT","REVIEWER_HOME":"$PROJECT/state","XDG_STATE_HOME":"$PROJECT/state"}}`),
+		},
+		{
+			Name: "env-runtime", What: "a repository's `env` sets the Go runtime's own variables", Closed: true,
+			Why: "they cost time and memory at most, and the deadline denies", Files: local(`{"env":{"GODEBUG":"gctrace=1,inittrace=1","GOGC":"1","GOMEMLIMIT":"1B","GOTRACEBACK":"none"}}`),
+		},
+		{
+			Name: "foreign-allow", What: "a repository's own hook allows the call", Closed: true,
+			Why: "of several answers the client takes the strictest",
+			Files: local(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"echo` +
+				` '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}'"}]}]}}`),
+		},
+		{
+			Name: "disabled-by-project", What: "a repository's `.claude/settings.json` has `disableAllHooks`",
+			Why: "only managed settings withstand it", Doctor: "disableAllHooks", Reconcile: true,
+			Files: local(`{"disableAllHooks":true}`),
+		},
+		{
+			Name: "disabled-by-local", What: "a repository's `.claude/settings.local.json` has `disableAllHooks`",
+			Why: "only managed settings withstand it", Doctor: "disableAllHooks", Reconcile: true,
+			Files: map[string]string{"project/.claude/settings.local.json": `{"disableAllHooks":true}`},
+		},
+		{
+			Name: "managed-not-disabled", What: "the same with the hooks in managed settings", Closed: true,
+			Why: "managed settings withstand it", Managed: true, Files: local(`{"disableAllHooks":true}`),
+		},
+	}
+}
+
+// hooksOff are ways to start the client without the person's hooks.
+func hooksOff() []Way {
+	missing := "the call has no verdict in the log"
+	return []Way{
+		{
+			Name: "settings-invalid", What: "the settings file with the hooks is not valid JSON any more",
+			Why: "the client drops the whole file", Doctor: "settings.json", Reconcile: true,
+			Files: map[string]string{"home/.claude/settings.json": `{"hooks":`},
+		},
+		{
+			Name: "uninstalled", What: "the hooks were taken out of the settings file",
+			Why: missing, Doctor: "not installed", Reconcile: true,
+			Files: map[string]string{"home/.claude/settings.json": `{}`},
+		},
+		{
+			Name: "setting-sources", What: "the client is started with `--setting-sources project`",
+			Why: missing, Reconcile: true, Args: []string{"--setting-sources", "project"},
+		},
+		{
+			Name: "bare", What: "the client is started with `--bare`",
+			Why: missing, Reconcile: true, Args: []string{"--bare"},
+		},
+		{
+			Name: "safe-mode", What: "the client is started with `--safe-mode`",
+			Why: missing, Reconcile: true, Args: []string{"--safe-mode"},
+		},
+		{
+			Name: "config-folder", What: "CLAUDE_CONFIG_DIR names another folder",
+			Why: missing, Reconcile: true, Env: []string{"CLAUDE_CONFIG_DIR=$HOME/.other"},
+		},
+	}
+}
+
+// protocol are answers that would let a call run or loosen the client's own
+// rules; the reviewer never sends them, each test shows what it sends instead.
+func protocol() []Way {
+	return []Way{
+		{
+			Name: "allow-skips-prompt", What: "`permissionDecision: allow` skips the prompt that the person would see", Closed: true,
+			Why: "an allowance says nothing", Test: "TestAllowKeepsThePrompt",
+		},
+		{
+			Name: "stop-lets-run", What: "`continue: false` before a call lets that call run", Closed: true,
+			Why: "a stop denies, then ends the session in PostToolBatch", Test: "TestStop",
+		},
+		{
+			Name: "ask-headless", What: "`ask` with nobody there to answer", Closed: true,
+			Why: "the client denies", Test: "TestAskWithoutAPerson",
+		},
+		{
+			Name: "ask-bypassed", What: "`ask` with permissions bypassed: the client forgets it for writes to paths that it protects itself (`.bashrc`, `.git`, `.claude`)", Closed: true,
+			Why: "in that mode the reviewer denies what it would ask about", Test: "TestAskWhenBypassed",
+		},
+		{
+			Name: "tampering", What: "the agent itself switches the hooks off, or breaks program or log", Closed: true,
+			Why: "the rule `guard_tampering`", Test: "TestTamperingIsRefused",
+		},
+		{
+			Name: "http-refused", What: "an http hook whose server refuses the connection", Closed: true,
+			Why: "no http hook is installed", Test: "TestInstalledForm",
+		},
+		{
+			Name: "matcher-gaps", What: "a matcher that misses tools (MCP, notebooks, new ones)", Closed: true,
+			Why: "the hook is installed for every tool", Test: "TestEveryToolIsReviewed",
+		},
+		{
+			Name: "other-shells", What: "a shell by another way: in the background, a monitor's command, a sub-agent's call", Closed: true,
+			Why: "each is a tool call with its own hook", Test: "TestDeletionOutsideIsBlocked",
+		},
+		{
+			Name: "older-client", What: "a client below 2.1.295 ignores `onFailure` without a word", Closed: true,
+			Why: "for such a client a shell form is installed that ends in `|| exit 2`", Test: "TestOlderClient",
+		},
+		{
+			Name: "repeated-ids", What: "the model's server repeats the ids of calls", Closed: true,
+			Why: "a recorded answer is given again only to the same call with the same input", Test: "TestCallIDsRepeat",
+		},
+		{
+			Name: "parallel-calls", What: "several calls in one turn, whose hooks run at the same time", Closed: true,
+			Why: "one lock for each session, a record for each call", Test: "TestParallelReads",
+		},
+		{
+			Name: "other-events", What: "a hook that fails on other events erases prompts or forces the agent on", Closed: true,
+			Why: "only PreToolUse fails closed", Test: "TestBrokenHookOnOtherEvents",
+		},
+		{
+			Name: "rewritten-after", What: "another hook rewrites the call after it was reviewed",
+			Why: "the log says `executed_differs`, and doctor lists foreign hooks", Doctor: "foreign hook", Test: "TestRewrittenAfterReview",
+		},
+	}
+}
+
+// proof is the test that shows a row, as go test -run takes it.
+func (w Way) proof() string {
+	if w.Test != "" {
+		return w.Test
+	}
+	return "TestWays/.*/" + w.Name
+}
+
+// RenderWays writes the page docs/fail-open.md.
+func RenderWays(ways []Way) string {
+	var b strings.Builder
+	b.WriteString(waysIntro)
+	b.WriteString("| way | closed | found by doctor | found by reconcile | what stands against it | scenario |\n|---|---|---|---|---|---|\n")
+	for _, w := range ways {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n",
+			cell(w.What), yes(w.Closed), yes(w.Doctor != ""), yes(w.Reconcile), cell(w.Why), w.proof())
+	}
+	b.WriteString(waysRest)
+	return b.String()
+}
+
+// cell keeps a bar from ending the table's cell.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "–"
+}
+
+const waysIntro = `# Ways to fail open
+
+A hook that fails lets the call run, in most of the ways in which it can fail. This page lists them for Claude Code, and says for each whether the installed form of the hook
+closes it, or who finds it afterwards: ` + "`reviewer doctor`" + ` reads the settings before anything happens, ` + "`reviewer audit reconcile TRANSCRIPT`" + ` compares the agent's transcript with the log
+and names each call that ran without a verdict (exit code 2).
+
+The table is rendered from the one that ` + "`make e2e`" + ` tries against the real client; a test compares the two. *Closed* means: the call did not run, in the default mode and with permissions bypassed.
+
+`
+
+const waysRest = `
+Not tool calls, and so not reviewed at all: what a person types behind ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, the commands of a status line or of a key helper, servers of MCP tools as they start,
+and a repository's own hooks. A program that a reviewed command started goes on unseen.
+`
