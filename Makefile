@@ -30,7 +30,7 @@ bench: ## ratios, measured side by side in one run
 	$(GO) test -tags bench -run TestRatios -count=1 -v -timeout 30m ./cmd/reviewer
 
 e2e: ## the real client with a scripted model; needs npm
-	$(GO) test -tags e2e -count=1 -timeout 40m ./cmd/reviewer/e2e
+	$(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/
 
 cross: ## every system that is supported
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \

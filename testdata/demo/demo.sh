@@ -10,7 +10,8 @@ program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 inputs=$(cd "$(dirname "$0")/.." && pwd)/hooks/claude-code/session.jsonl
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-reviewer() { "$program" "$@" --home "$home/state"; }
+# The session was Kim's: ~ is her home, wherever this runs.
+reviewer() { HOME=/home/kim "$program" "$@" --home "$home/state"; }
 
 say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
 [ -t 1 ] || say() { printf '\n%s\n' "$1"; }
