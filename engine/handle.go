@@ -52,6 +52,9 @@ const maxID = 128
 // denial. The error says what failed; the answer already takes it into account.
 func (r *Reviewer) Handle(ctx context.Context, e Event) (Answer, error) {
 	answer, err := r.handle(ctx, e)
+	if errors.Is(err, errOpened) {
+		answer, err = r.handle(ctx, e)
+	}
 	if err != nil {
 		return Degraded(e.Phase, r.mask(err.Error())), err
 	}
@@ -69,6 +72,10 @@ func Degraded(p Phase, failure string) Answer {
 		". Run `reviewer doctor` in a terminal to see what is wrong; do not try to get around it."
 	return Answer{Effect: Block, Mode: ModeDegraded, Text: text}
 }
+
+// errOpened says that another hook opened the session in another workspace
+// between the look at it and the lock: the facts have to be made again.
+var errOpened = errors.New("the session was opened in another workspace meanwhile")
 
 func (r *Reviewer) mask(s string) string {
 	if r.Mask == nil {
@@ -170,6 +177,8 @@ func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, p
 		if err := t.Append(r.opening(rec, workspace)); err != nil {
 			return Answer{}, err
 		}
+	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(workspace) && pinned != workspace {
+		return Answer{}, errOpened
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)

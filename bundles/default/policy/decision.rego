@@ -36,7 +36,7 @@ decision := {
 	"rules": reasons.results,
 	"risk": scores.risk,
 	"rationality": scores.rationality,
-	"side_effects": scores.side_effects,
+	"side_effects": object.union(scores.side_effects, {"mitigations": scores.mitigations}),
 	"confidence": scores.confidence,
 	"alternatives": reasons.alternatives,
 	"text": reasons.text,

@@ -20,20 +20,28 @@ rationality := {
 # description: >-
 #   The weighted mean, written so that what is whole costs nothing: mostly no
 #   cheaper way is known, and nothing is missing.
-rationality_score := round(sum(_parts) * 10000) / 10000
+rationality_score := score if {
+	r := data.reviewer.rationality
+	parts := [
+		r.weights.goal_alignment * r.neutral_alignment,
+		r.weights.logical_progression * r.progression[input.history.progression],
+		r.weights.efficiency,
+		r.weights.completeness,
+	]
+	score := round(sum(array.concat(parts, _losses)) * 10000) / 10000
+}
 
-_parts := [
-	_weights.goal_alignment * data.reviewer.rationality.neutral_alignment,
-	_weights.logical_progression * data.reviewer.rationality.progression[input.history.progression],
-	_efficient,
-	_complete,
-]
+_losses := array.concat(_lost_efficiency, _lost_completeness)
 
-_weights := data.reviewer.rationality.weights
+default _lost_efficiency := []
 
-_efficient := _weights.efficiency * _efficiency if {
-	_cheaper_way
-} else := _weights.efficiency
+_lost_efficiency := [data.reviewer.rationality.weights.efficiency * (_efficiency - 1)] if _cheaper_way
+
+default _lost_completeness := []
+
+_lost_completeness := [data.reviewer.rationality.weights.completeness * (0 - _missing)] if {
+	"presupposes_unmet" in input.facts
+}
 
 default _efficiency := 1
 
@@ -46,10 +54,6 @@ _cheaper_way if {
 	"reads_only" in input.facts
 	not "presupposes_unmet" in input.facts
 }
-
-_complete := _weights.completeness * (1 - _missing) if {
-	"presupposes_unmet" in input.facts
-} else := _weights.completeness
 
 # METADATA
 # title: Level of rationality

@@ -91,8 +91,8 @@ alternatives := [] if {
 	outcome.decision == "allow"
 } else := _safer if {
 	_safer != []
-} else := scores.side_effects.mitigations if {
-	count(scores.side_effects.mitigations) > 0
+} else := scores.mitigations if {
+	count(scores.mitigations) > 0
 } else := [_texts.no_alternative]
 
 _safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]

@@ -39,20 +39,21 @@ level := "minimal" if {
 
 # METADATA
 # title: The risk lies near a boundary of its level
-# description: How near, as a distance.
-near_boundary := distance if {
+# description: How near, as a distance. No risk at all is near to nothing.
+near_boundary := _distance if {
 	score != 0
-	distance := min([abs(score - _cfg[bound]) | some bound in _bounds[level]])
-	distance < data.reviewer.confidence.near_boundary
+	_distance < data.reviewer.confidence.near_boundary
 }
 
-_bounds := {
-	"minimal": ["low_threshold"],
-	"low": ["low_threshold", "medium_threshold"],
-	"medium": ["medium_threshold", "high_threshold"],
-	"high": ["high_threshold", "critical_threshold"],
-	"critical": ["critical_threshold"],
-}
+_distance := _cfg.low_threshold - score if {
+	level == "minimal"
+} else := min([score - _cfg.low_threshold, _cfg.medium_threshold - score]) if {
+	level == "low"
+} else := min([score - _cfg.medium_threshold, _cfg.high_threshold - score]) if {
+	level == "medium"
+} else := min([score - _cfg.high_threshold, _cfg.critical_threshold - score]) if {
+	level == "high"
+} else := score - _cfg.critical_threshold
 
 # The highest of the action's types.
 _modifiers["base"] := max([_cfg.base[t] | some t in input.action.types]) if input.action.types != []
@@ -80,7 +81,7 @@ _modifiers["reads_only"] := _cfg.reversibility.R0 if {
 # nor lowers it.
 _modifiers["reversibility"] := m if {
 	"changes" in input.facts
-	m := max([object.get(_cfg.reversibility, step(e), 0) | some e in input.action.effects; e.kind != "file_read"])
+	m := max([object.get(_cfg.reversibility, s, 0) | some s in _steps])
 	_counts(m)
 }
 
@@ -117,13 +118,17 @@ in_scope(e) if not e.location
 #   is known whole.
 step(e) := "R0" if {
 	e.location == "null"
-} else := _cfg.ledger[e.ledger] if {
+} else := s if {
+	s := _cfg.ledger[e.ledger]
 	known_path(e)
 } else := e.reversibility if {
 	true
-} else := _cfg.class[e.class] if {
+} else := s if {
+	s := _cfg.class[e.class]
 	known_path(e)
 } else := "unknown"
+
+_steps := [step(e) | some e in input.action.effects; e.kind != "file_read"]
 
 # METADATA
 # title: An effect's path is known whole
@@ -137,10 +142,13 @@ side_effects := {
 	"severity": data.reviewer.side_effects.names[worst],
 	"reversible": _reversible,
 	"kinds": kinds,
-	"mitigations": [m | some k in kinds; m := data.reviewer.side_effects.mitigations[k]],
 } if {
 	"changes" in input.facts
 } else := {"severity": "none", "reversible": true}
+
+# METADATA
+# title: Safer ways for the kinds of side effects
+mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations[k]]
 
 # METADATA
 # title: Severity of the side effects as a number
@@ -180,7 +188,6 @@ kinds := sort({e.kind | some e in input.action.effects; e.kind != "file_read"}) 
 default _reversible := true
 
 _reversible := false if {
-	some e in input.action.effects
-	e.kind != "file_read"
-	not step(e) in {"R0", "R1", "R2", "R3"}
+	some s in _steps
+	not s in {"R0", "R1", "R2", "R3"}
 }

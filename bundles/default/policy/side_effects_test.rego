@@ -63,9 +63,10 @@ test_side_effects_as_a_whole if {
 	got := scores.side_effects with input as given.action("file_deletion", effects)
 	got.severity == "high"
 	got.kinds == ["file_delete", "network"]
-	count(got.mitigations) == 2
-	startswith(got.mitigations[0], "Look at what would be lost")
 	not got.reversible
+	safer := scores.mitigations with input as given.action("file_deletion", effects)
+	count(safer) == 2
+	startswith(safer[0], "Look at what would be lost")
 }
 
 test_reversible[name] if {
