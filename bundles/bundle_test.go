@@ -1,15 +1,346 @@
 package bundles
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/sumdb/dirhash"
 )
 
-func TestDefaultLoads(t *testing.T) {
+// folder makes a file system of name, content, name, content, …
+func folder(files ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		m[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return m
+}
+
+// layer loads a layer of files in memory.
+func layer(t *testing.T, name string, files ...string) *Bundle {
+	t.Helper()
+	b, err := Load(folder(files...), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func shippedBundle(t *testing.T) *Bundle {
+	t.Helper()
 	b, err := Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(b)
+	return b
+}
+
+// checkErrors: an error for a nil list of wants is none; else each must be in it.
+func checkErrors(t *testing.T, name string, err error, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want %q in it", name, err, want)
+		}
+	}
+	if len(wants) == 0 && err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	b := layer(t, User,
+		".manifest", `{"revision": "7", "roots": ["policies/user"], "rego_version": 1, "metadata": {"name": "mine", "requires": {"engine": 1}}}`,
+		"a.rego", "package policies.user", "deep/b.rego", "package policies.user.b", "a_test.rego", "package policies.user",
+		"data.yaml", "policies: {user: {hosts: [a]}}", "policies/user/more/data.json", `{"x": 1}`,
+		"settings.yaml", "limits: {max_file_operations: 3}", "rules/a.yaml", "- {id: mine.a, severity: low}\n---\n{id: mine.b, severity: low}",
+		"cases/a.yaml", "- {id: no, rule: [", "README.md", "# x", ".hidden/b.rego", "x", "rules/.x.yaml", "[",
+	)
+	if b.Manifest.Revision != "7" || b.Manifest.Metadata.Name != "mine" || b.Layer != User {
+		t.Errorf("manifest is %+v", b.Manifest)
+	}
+	if d := cmp.Diff([]string{"a.rego", "deep/b.rego"}, slices.Sorted(maps.Keys(b.Modules))); d != "" {
+		t.Error(d)
+	}
+	want := map[string]any{"policies": map[string]any{"user": map[string]any{"hosts": []any{"a"}, "more": map[string]any{"x": 1}}}}
+	if d := cmp.Diff(want, b.Data); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]any{"limits": map[string]any{"max_file_operations": 3}}, b.Settings); d != "" {
+		t.Error(d)
+	}
+	if len(b.Rules) != 2 || b.Rules[1].ID != "mine.b" {
+		t.Errorf("rules are %+v", b.Rules)
+	}
+	files := []string{".manifest", "a.rego", "data.yaml", "deep/b.rego", "policies/user/more/data.json", "rules/a.yaml", "settings.yaml"}
+	if d := cmp.Diff(files, slices.Sorted(maps.Keys(b.Files))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLoadWithoutManifest(t *testing.T) {
+	for _, name := range Layers() {
+		b := layer(t, name, "x.rego", "package x")
+		if len(b.Manifest.Roots) != 1 || b.Manifest.Metadata.Name != name {
+			t.Errorf("%s: manifest is %+v", name, b.Manifest)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		layer string
+		files []string
+		want  []string
+	}{
+		"misplaced file":       {User, []string{"policy.yaml", "a: 1"}, []string{"policy.yaml: nothing reads this file"}},
+		"misspelt settings":    {User, []string{"setings.yaml", "a: 1"}, []string{"setings.yaml: nothing reads this file", "settings.yaml"}},
+		"settings in a folder": {User, []string{"x/settings.yaml", "a: 1"}, []string{"x/settings.yaml: nothing reads this file"}},
+		"settings of base":     {Base, []string{"settings.yaml", "a: 1"}, []string{"settings.yaml: the base layer's settings are its data.yaml"}},
+		"several at once": {
+			User, []string{"x.yaml", "", "y.json", "{}", "rules/r.yaml", "- {id: a}"},
+			[]string{"x.yaml: nothing", "y.json: nothing", "rules/r.yaml:1: the rule: severity is missing"},
+		},
+		"data outside":        {User, []string{"data.yaml", "other: 1"}, []string{`"other" lies outside the root "policies/user" of the user layer`}},
+		"data of base":        {User, []string{"data.yaml", "reviewer: {enforcement: observe}"}, []string{`"reviewer" lies outside`}},
+		"data of another":     {User, []string{"data.yaml", "policies: {project: {}}"}, []string{"holds more than the root"}},
+		"data of two":         {User, []string{"data.yaml", "policies: {user: {}, organisation: {}}"}, []string{"holds more than the root"}},
+		"data is no object":   {User, []string{"data.yaml", "policies: 7"}, []string{"holds more than the root"}},
+		"data twice":          {Base, []string{"data.yaml", "reviewer: {a: 1}", "reviewer/data.yaml", "a: 2"}, []string{`reviewer/data.yaml: "a" is set by another data file too`}},
+		"data over data":      {Base, []string{"data.yaml", "reviewer: 7", "reviewer/data.yaml", "a: 2"}, []string{`reviewer/data.yaml: "reviewer" is set by another data file too`}},
+		"data above data":     {Base, []string{"a/data.yaml", "x: 1", "data.yaml", "a: 2"}, []string{`data.yaml: "a" is set by another data file too`}},
+		"a catalogue":         {User, []string{"data.yaml", "policies: {user: {catalog: {}}}"}, []string{"rules/**.yaml"}},
+		"two documents":       {User, []string{"settings.yaml", "limits: {}\n---\nrules: {}"}, []string{"settings.yaml: what follows --- is not read"}},
+		"a list":              {User, []string{"settings.yaml", "- a"}, []string{"settings.yaml:1: expected keys with values, got a list"}},
+		"no YAML":             {User, []string{"settings.yaml", "a: [\n"}, []string{"settings.yaml:"}},
+		"double key":          {User, []string{"settings.yaml", "risk: {}\nrisk: {}"}, []string{"settings.yaml:", "risk"}},
+		"key that is no text": {User, []string{"settings.yaml", "hosts:\n  known: {1: a}"}, []string{"settings.yaml:2: the key 1 is no text; quote it"}},
+		"no number":           {User, []string{"settings.yaml", "risk:\n  low_threshold: .nan"}, []string{"settings.yaml:2: expected a finite number, got .nan"}},
+		"alias":               {User, []string{"settings.yaml", "hosts: &h {known: []}\nrules: *h"}, []string{"settings.yaml:2: aliases are not read here"}},
+		"infinity":            {User, []string{"settings.yaml", "risk: {low_threshold: -.Inf}"}, []string{"settings.yaml:1: expected a finite number"}},
+		"rule twice":          {User, []string{"rules/a.yaml", "{id: a, severity: low}", "rules/b.yaml", "{id: a, severity: low}"}, []string{`id "a" is used twice in the user layer`}},
+		"other root":          {User, []string{".manifest", `{"roots": ["policies/project"]}`}, []string{`.manifest: roots are ["policies/project"]; a bundle of the user layer has the one root "policies/user"`}},
+		"too many roots":      {User, []string{".manifest", `{"roots": ["policies/user", "reviewer"]}`}, []string{".manifest: roots are"}},
+		"all roots":           {Base, []string{".manifest", `{"roots": [""]}`}, []string{".manifest: roots are"}},
+		"newer Rego":          {User, []string{".manifest", `{"rego_version": 2}`}, []string{".manifest: rego_version is 2"}},
+		"newer engine":        {User, []string{".manifest", `{"metadata": {"requires": {"engine": 99}}}`}, []string{"requires engine 99", "update reviewer"}},
+		"unknown need":        {User, []string{".manifest", `{"metadata": {"requires": {"magic": 1}}}`}, []string{"requires magic 1"}},
+		"manifest misspelt":   {User, []string{".manifest", `{"root": []}`}, []string{".manifest:", `"root"`}},
+		"manifest no JSON":    {User, []string{".manifest", `{`}, []string{".manifest:"}},
+		"too large":           {User, []string{"a.rego", strings.Repeat("#", maxFile+1)}, []string{"a.rego: larger than"}},
+	} {
+		_, err := Load(folder(test.files...), test.layer)
+		checkErrors(t, name, err, test.want...)
+	}
+}
+
+// What lies behind a link to a folder would silently not count.
+func TestLoadRefusesLinkedFolders(t *testing.T) {
+	dir, away := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(away, "a.yaml"), []byte("{id: a, severity: low}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(away, filepath.Join(dir, "rules")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	_, err := Load(os.DirFS(dir), User)
+	checkErrors(t, "link", err, "rules is a link to a folder")
+	if err := os.Remove(filepath.Join(dir, "rules")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(away, "a.yaml"), filepath.Join(dir, "settings.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Load(os.DirFS(dir), User); err != nil || b.Settings["id"] != "a" {
+		t.Errorf("a link to a file: %v, %v", b, err)
+	}
+}
+
+// The digest is that of the folder's effective files, and of nothing else.
+func TestDigestIsDirhash(t *testing.T) {
+	want, err := dirhash.HashDir("default", "", func(files []string, open func(string) (io.ReadCloser, error)) (string, error) {
+		return dirhash.Hash1(slices.DeleteFunc(files, func(name string) bool {
+			return strings.HasSuffix(name, "_test.rego") || strings.HasPrefix(name, "cases/")
+		}), open)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFolder, err := Load(os.DirFS("default"), Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, got := range map[string]string{"folder": fromFolder.Digest, "embedded": shippedBundle(t).Digest} {
+		if got != want {
+			t.Errorf("digest of the %s is %s, want %s", what, got, want)
+		}
+	}
+}
+
+func TestDigestCoversWhatCounts(t *testing.T) {
+	files := []string{"a.rego", "package policies.user", "rules/r.yaml", "{id: a, severity: low}"}
+	digest := layer(t, User, files...).Digest
+	for _, same := range [][]string{{"a_test.rego", "x"}, {"cases/a.yaml", "x"}, {"README.md", "x"}, {".signatures.json", "{}"}, {".git/config", "x"}} {
+		if got := layer(t, User, append(same, files...)...).Digest; got != digest {
+			t.Errorf("%s changes the digest", same[0])
+		}
+	}
+	for _, other := range [][]string{{"b.rego", ""}, {".manifest", "{}"}, {"settings.yaml", ""}, {"a.rego", "package policies.user "}} {
+		if got := layer(t, User, append(slices.Clone(files), other...)...).Digest; got == digest {
+			t.Errorf("%s does not change the digest", other[0])
+		}
+	}
+}
+
+func TestLayerOf(t *testing.T) {
+	for manifest, want := range map[string]string{
+		`{"roots": ["reviewer"]}`: Base, `{"roots": ["policies/organisation"]}`: Organisation,
+		`{"roots": ["policies/user"]}`: User, `{"roots": ["policies/project"]}`: Project,
+	} {
+		if got, err := LayerOf(folder(".manifest", manifest)); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", manifest, got, err, want)
+		}
+	}
+	if got, err := LayerOf(folder("a.rego", "")); got != User || err != nil {
+		t.Errorf("without a manifest: %q, %v", got, err)
+	}
+	for _, manifest := range []string{`{"roots": ["x"]}`, `{`, `{}`} {
+		if got, err := LayerOf(folder(".manifest", manifest)); err == nil {
+			t.Errorf("%s: %q", manifest, got)
+		}
+	}
+}
+
+func TestAssemble(t *testing.T) {
+	org := layer(t, Organisation, "a.rego", "package policies.organisation", "data.yaml", "policies: {organisation: {exceptions: [{rule: x}]}}",
+		"rules/a.yaml", "{id: org.a, severity: low, decision: ask, message: m, tags: [t], always: true, when: 'true', examples: {match: [{tool: a}]}}")
+	project := layer(t, Project, "rules/a.yaml", "{id: project.a, severity: low}")
+	e, err := Assemble(shippedBundle(t), org, project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := e.Modules()["organisation/a.rego"]; !there || len(e.Modules()) != len(shippedBundle(t).Modules)+1 {
+		t.Errorf("modules are %v", slices.Sorted(maps.Keys(e.Modules())))
+	}
+	rules := e.Rules()
+	if n := len(rules); rules[n-2].ID != "org.a" || rules[n-1].ID != "project.a" {
+		t.Errorf("the last rules are %v", rules[n-2:])
+	}
+	want := map[string]any{
+		"organisation": map[string]any{
+			"exceptions": []any{map[string]any{"rule": "x"}},
+			"catalog": map[string]any{"org.a": map[string]any{
+				"id": "org.a", "severity": "low", "decision": "ask", "message": "m", "tags": []any{"t"}, "overridable": []any{}, "always": true,
+			}},
+		},
+		"project": map[string]any{"catalog": map[string]any{"project.a": map[string]any{
+			"id": "project.a", "severity": "low", "tags": []any{}, "overridable": []any{}, "always": false,
+		}}},
+	}
+	if d := cmp.Diff(want, e.Data["policies"]); d != "" {
+		t.Error(d)
+	}
+	if _, there := e.Settings["catalog"]; there {
+		t.Error("the catalogue is among the settings")
+	}
+}
+
+func TestAssembleErrors(t *testing.T) {
+	base, user := shippedBundle(t), layer(t, User, "a.rego", "package policies.user")
+	_, err := Assemble()
+	checkErrors(t, "nothing", err, "the first layer of a policy must be base")
+	_, err = Assemble(user, base)
+	checkErrors(t, "base not first", err, "the first layer of a policy must be base")
+	_, err = Assemble(base, user, user)
+	checkErrors(t, "twice", err, `layer "user" may not follow "user"`)
+	_, err = Assemble(base, user, layer(t, Organisation))
+	checkErrors(t, "out of order", err, `layer "organisation" may not follow "user"`)
+	_, err = Assemble(base, &Bundle{Layer: "team"})
+	checkErrors(t, "unknown", err, `layer "team" may not follow "base"`)
+	_, err = Assemble(base, layer(t, User, "rules/a.yaml", "{id: delete_broad, severity: low}"))
+	checkErrors(t, "a rule's id", err, `rule "delete_broad" of the user layer has the id of a rule of the base layer`)
+	_, err = Assemble(layer(t, Base, "data.yaml", "{}"))
+	checkErrors(t, "no settings", err, "data.yaml: the base layer has no key reviewer")
+}
+
+func TestWindows(t *testing.T) {
+	got, err := parseWindows(map[string]any{"recent": map[string]any{"last": 10}, "older": map[string]any{"last": 20.0}, "hour": map[string]any{"for": "1h30m"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []engine.Window{{Name: "hour", For: 90 * 60e9}, {Name: "older", Last: 20}, {Name: "recent", Last: 10}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for name, spec := range map[string]map[string]any{
+		"neither": {}, "both": {"last": 1, "for": "5m"}, "no duration": {"for": "soon"}, "backwards": {"for": "-5m"}, "none": {"last": 0},
+	} {
+		_, err := parseWindows(map[string]any{"w": spec})
+		checkErrors(t, name, err, "windows.w")
+	}
+}
+
+func TestStore(t *testing.T) {
+	user := layer(t, User, "settings.yaml", "limits: {max_file_operations: 7}", "a.rego", "package policies.user\n")
+	for _, layers := range [][]*Bundle{{shippedBundle(t)}, {shippedBundle(t), user}} {
+		e, err := Assemble(layers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := Store{Dir: filepath.Join(t.TempDir(), "policies")}
+		for range 2 { // the second time it is there
+			if err := store.Put(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		back, err := store.Get(e.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Digest != e.Digest || back.Config != e.Config {
+			t.Errorf("a policy from the store has digest %s, want %s", back.Digest, e.Digest)
+		}
+		if d := cmp.Diff(normal(e.Data), normal(back.Data)); d != "" {
+			t.Error(d)
+		}
+		entries, err := os.ReadDir(store.Dir)
+		if err != nil || len(entries) != 1 {
+			t.Errorf("the store holds %v (%v), want one file", entries, err)
+		}
+	}
+}
+
+// Digests of the two policies differ, and so do those of other settings.
+func TestEffectiveDigest(t *testing.T) {
+	seen := map[string]string{}
+	for name, layers := range map[string][]*Bundle{
+		"base": {shippedBundle(t)}, "a layer that is empty": {shippedBundle(t), layer(t, User)},
+		"another": {shippedBundle(t), layer(t, Project)}, "a setting": {shippedBundle(t), layer(t, User, "settings.yaml", "grant: true")},
+		"a comment": {shippedBundle(t), layer(t, User, "settings.yaml", "grant: true # yes")},
+	} {
+		e, err := Assemble(layers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[e.Digest]; twice {
+			t.Errorf("%s and %s have the same digest", name, other)
+		}
+		seen[e.Digest] = name
+	}
+}
+
+func TestStoreNoticesChanges(t *testing.T) {
+	e, err := Assemble(shippedBundle(t), layer(t, User, "settings.yaml", "limits: {max_file_operations: 7}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,12 +348,51 @@ func TestDefaultLoads(t *testing.T) {
 	if err := store.Put(e); err != nil {
 		t.Fatal(err)
 	}
-	back, err := store.Get(e.Digest)
+	path := filepath.Join(store.Dir, e.Digest+".json")
+	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Digest != e.Digest || back.Config != e.Config {
-		t.Errorf("a policy from the store has digest %s, want %s", back.Digest, e.Digest)
+	for name, test := range map[string]struct {
+		change func(*stored)
+		want   string
+	}{
+		"a setting": {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("limits: {max_file_operations: 8}") }, "was changed in the store"},
+		"a comment": {func(s *stored) {
+			s.Layers[1].Files["settings.yaml"] = append(s.Layers[1].Files["settings.yaml"], " #"...)
+		}, "was changed in the store"},
+		"a rule less":   {func(s *stored) { delete(s.Layers[0].Files, "rules/guard/guard.yaml") }, "was changed in the store"},
+		"a layer less":  {func(s *stored) { s.Layers = s.Layers[:1] }, "was changed in the store"},
+		"another layer": {func(s *stored) { s.Layers[1].Layer = Project }, "was changed in the store"},
+		"a broken file": {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("[") }, "settings.yaml"},
+		"no layers":     {func(s *stored) { s.Layers = nil }, "the first layer of a policy must be base"},
+	} {
+		var doc stored
+		if err := json.Unmarshal(good, &doc); err != nil {
+			t.Fatal(err)
+		}
+		test.change(&doc)
+		bad, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Get(e.Digest)
+		checkErrors(t, name, err, "policy "+e.Digest[:12], test.want)
+	}
+	if err := os.WriteFile(path, good[:len(good)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Get(e.Digest)
+	checkErrors(t, "cut off", err, "read policy "+e.Digest[:12])
+	_, err = store.Get(strings.Repeat("0", 64))
+	if !errors.Is(err, ErrNoPolicy) {
+		t.Errorf("a policy that is not there: %v", err)
+	}
+	if _, err = store.Get("../" + e.Digest); err == nil {
+		t.Error("a policy was read under another name")
 	}
 }
 

@@ -58,9 +58,13 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// notJSON lists keys and numbers that JSON does not have.
+// notJSON lists what JSON does not have: keys that are no text, numbers without
+// end, and aliases, a few of which can stand for more than fits in memory.
 func notJSON(name string, n *yaml.Node) []error {
 	var errs []error
+	if n.Kind == yaml.AliasNode {
+		errs = append(errs, fmt.Errorf("%s:%d: aliases are not read here; write the value out", name, n.Line))
+	}
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i < len(n.Content); i += 2 {
 			if key := n.Content[i]; key.Tag != "!!str" {
@@ -82,7 +86,7 @@ func notJSON(name string, n *yaml.Node) []error {
 // files again: only an error needs it.
 func (b *Bundle) where(setting string) string {
 	keys := strings.Split(setting, ".")
-	best, deepest := "settings.yaml", 0
+	best, fewest := "settings.yaml", len(keys)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		rest, ok := b.settingKeys(name, keys)
 		if !ok {
@@ -92,8 +96,8 @@ func (b *Bundle) where(setting string) string {
 		if err != nil || root == nil {
 			continue
 		}
-		if line, depth := lineOf(root, rest); depth > deepest {
-			best, deepest = name+":"+strconv.Itoa(line), depth
+		if line, left := lineOf(root, rest); line > 0 && left <= fewest {
+			best, fewest = name+":"+strconv.Itoa(line), left
 		}
 	}
 	if b.Layer == Base {
@@ -122,18 +126,18 @@ func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 	return keys[len(above):], true
 }
 
-// lineOf follows keys as far as they go.
-func lineOf(n *yaml.Node, keys []string) (line, depth int) {
-	for _, key := range keys {
+// lineOf follows keys as far as they go, and says how many are left.
+func lineOf(n *yaml.Node, keys []string) (line, left int) {
+	for left = len(keys); left > 0; left-- {
+		key := keys[len(keys)-left]
 		i := 0
 		for i < len(n.Content) && n.Kind == yaml.MappingNode && n.Content[i].Value != key {
 			i += 2
 		}
 		if n.Kind != yaml.MappingNode || i >= len(n.Content) {
-			return line, depth
+			break
 		}
 		line, n = n.Content[i].Line, n.Content[i+1]
-		depth++
 	}
-	return line, depth
+	return line, left
 }

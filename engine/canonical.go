@@ -124,8 +124,8 @@ func decodeArray(d *json.Decoder, depth int) (any, error) {
 }
 
 func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("the document ends in the middle: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }

@@ -32,6 +32,9 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if report.Chains == 0 {
+				return fmt.Errorf("nothing is recorded in %s", store.Dir)
+			}
 			return a.printVerification(report)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +23,7 @@ func (a *app) auditWhyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := store.Find(args[0])
+			r, err := a.find(store, args[0])
 			if err != nil {
 				return err
 			}
@@ -37,6 +38,31 @@ func (a *app) auditWhyCommand() *cobra.Command {
 	}
 	out.flags(cmd, "text", "json")
 	return cmd
+}
+
+// find returns the record that a person names; of a session, the newest call
+// that was not simply allowed, or else the newest one.
+func (a *app) find(store *audit.Store, selector string) (*engine.Record, error) {
+	_, s, err := a.session(selector)
+	if err != nil || s.Key.Session == "" {
+		return nil, err
+	}
+	if r, err := store.Find(selector); err == nil {
+		return r, nil
+	}
+	var newest *engine.Record
+	for r, err := range store.Records(s.Key, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Kind == engine.KindPre && (newest == nil || engine.AnswerOf(r).Effect != engine.Allow || engine.AnswerOf(newest).Effect == engine.Allow) {
+			newest = r
+		}
+	}
+	if newest == nil {
+		return nil, fmt.Errorf("session %s has no call yet", s.Key.Session)
+	}
+	return newest, nil
 }
 
 // explain prints a record for a person who wants to know why.

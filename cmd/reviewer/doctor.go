@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,12 +184,22 @@ func (e *examination) layer(l harness.Layer, path string) ([]harness.OwnHook, bo
 	for _, h := range f.Foreign {
 		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, oneLine(h.What, 60))
 	}
-	for _, h := range f.Own {
+	e.ownProblems(path, f.Own)
+	return f.Own, true
+}
+
+// ownProblems says what is wrong with reviewer's entries, each thing once: ten
+// events of an old client have the same one.
+func (e *examination) ownProblems(path string, own []harness.OwnHook) {
+	events := map[string][]string{}
+	for _, h := range own {
 		for _, problem := range h.Problems {
-			e.say("fail", "%s: %s: %s", path, h.Event, problem)
+			events[problem] = append(events[problem], h.Event)
 		}
 	}
-	return f.Own, true
+	for _, problem := range slices.Sorted(maps.Keys(events)) {
+		e.say("fail", "%s: %s (%s); `reviewer install` mends it", path, problem, strings.Join(events[problem], ", "))
+	}
 }
 
 func (e *examination) installed(ctx context.Context, own []harness.OwnHook, managed bool) {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -161,6 +162,9 @@ func (d *desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	}
 	if action.Record != nil {
 		line.Detail, line.Action = action.Record.Decision, action.Record.Action
+		if line.Detail != nil {
+			line.Detail.Text = strings.ReplaceAll(line.Detail.Text, "{id}", id)
+		}
 	}
 	return line
 }
@@ -223,42 +227,68 @@ func idOf(doc []byte, n int) string {
 	return cmp.Or(head.ToolUse, idText(head.ID), strconv.Itoa(n))
 }
 
-// documents splits a stream into JSON documents. After one that is no JSON it
-// goes on with the next line, so that one bad document costs itself only.
+// documents splits a stream into JSON documents: one per line, or one over
+// several lines. One that is no JSON, or that was cut off, costs itself only:
+// the next line that is a document begins anew.
 func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) {
+		var doc []byte
+		depth := 0
 		for {
 			line, err := r.ReadBytes('\n')
-			doc := bytes.TrimSpace(line)
-			for len(doc) > 0 && err == nil && unfinished(doc) {
-				var more []byte
-				more, err = r.ReadBytes('\n')
-				doc = append(append(doc, '\n'), bytes.TrimRight(more, "\r\n")...)
+			if depth > 0 && isDocument(line) {
+				if !yieldAll(doc, yield) {
+					return
+				}
+				doc, depth = nil, 0
 			}
-			if len(doc) > 0 && !yieldAll(doc, yield) {
-				return
+			doc, depth = append(doc, line...), nesting(depth, line)
+			if depth == 0 || err != nil {
+				if !yieldAll(doc, yield) {
+					return
+				}
+				doc, depth = nil, 0
 			}
-			if err == io.EOF {
-				return
+			if err != nil && err != io.EOF {
+				yield(nil, err)
 			}
 			if err != nil {
-				yield(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// unfinished says whether a document goes on in the next line.
-func unfinished(doc []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(doc))
-	for {
-		var v json.RawMessage
-		err := d.Decode(&v)
-		if err != nil {
-			return errors.Is(err, io.ErrUnexpectedEOF)
+// isDocument says whether a line is a whole document by itself.
+func isDocument(line []byte) bool {
+	var head struct {
+		Hook string `json:"hook_event_name"`
+		Tool string `json:"tool"`
+	}
+	return json.Unmarshal(line, &head) == nil && head.Hook+head.Tool != ""
+}
+
+// nesting returns how many brackets are open behind a line. A string that its
+// line does not close is no JSON, and nothing of it stays open.
+func nesting(depth int, line []byte) int {
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
 		}
 	}
+	if quoted {
+		return 0
+	}
+	return max(depth, 0)
 }
 
 // yieldAll yields each document of a text that may hold several.

@@ -110,6 +110,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"generate": generate,
 		"within":   within,
 		"kept":     kept,
+		"private":  onlyOwner,
 		"disk":     disk,
 		"fill":     fill,
 		"readonly": readOnly,
@@ -338,6 +339,23 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	case !neg && found == "":
 		ts.Fatalf("none of %d files has %q", files, args[0])
 	}
+}
+
+// private DIR holds that nobody but the owner can reach a folder or what is in it.
+func onlyOwner(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: private DIR")
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = fmt.Errorf("%s has mode %v", name, info.Mode())
+		}
+		return err
+	}))
 }
 
 // kept OLD NEW STORE changes a text in a file of the one policy that is kept in

@@ -66,7 +66,7 @@ test_side_effects_as_a_whole if {
 	not got.reversible
 	safer := scores.mitigations with input as given.action("file_deletion", effects)
 	count(safer) == 2
-	startswith(safer[0], "Look at what would be lost")
+	startswith(safer[0], "look at what would be lost")
 }
 
 test_reversible[name] if {

@@ -1,0 +1,385 @@
+package bundles
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/schemas"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+// assembled joins the policy that ships with layers of one settings.yaml each,
+// given as layer: settings.
+func assembled(t *testing.T, settings ...[2]string) (*Effective, error) {
+	t.Helper()
+	layers := []*Bundle{shippedBundle(t)}
+	for _, s := range settings {
+		layers = append(layers, layer(t, s[0], "settings.yaml", s[1]))
+	}
+	return Assemble(layers...)
+}
+
+// at follows a path such as risk.low_threshold.
+func at(doc map[string]any, path string) any {
+	keys := strings.Split(path, ".")
+	for _, key := range keys[:len(keys)-1] {
+		doc, _ = doc[key].(map[string]any)
+	}
+	return doc[keys[len(keys)-1]]
+}
+
+func TestSettingsMerge(t *testing.T) {
+	for name, test := range map[string]struct {
+		layers [][2]string
+		path   string
+		want   any
+		origin string
+	}{
+		"default": {nil, "risk.high_threshold", 0.8, ""},
+
+		"min: the user's first value replaces":       {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.9, User},
+		"min: the organisation's first value too":    {[][2]string{{Organisation, "limits: {max_file_operations: 900}"}}, "limits.max_file_operations", 900.0, Organisation},
+		"min: a second value only tightens":          {[][2]string{{Organisation, "risk: {high_threshold: 0.7}"}, {User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.7, Organisation},
+		"min: a second value tightens":               {[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "risk: {high_threshold: 0.7}"}}, "risk.high_threshold", 0.7, User},
+		"min: the project does not loosen":           {[][2]string{{Project, "limits: {max_file_operations: 900}"}}, "limits.max_file_operations", 100.0, ""},
+		"min: the project tightens":                  {[][2]string{{Project, "limits: {max_file_operations: 9}"}}, "limits.max_file_operations", 9.0, Project},
+		"min: the project after the user":            {[][2]string{{User, "limits: {max_file_operations: 900}"}, {Project, "limits: {max_file_operations: 950}"}}, "limits.max_file_operations", 900.0, User},
+		"max: replaces":                              {[][2]string{{User, "risk: {privileged: 0}"}}, "risk.privileged", 0.0, User},
+		"max: the project does not loosen":           {[][2]string{{Project, "risk: {privileged: 0}"}}, "risk.privileged", 0.2, ""},
+		"max: the project tightens":                  {[][2]string{{Project, "risk: {privileged: 0.5}"}}, "risk.privileged", 0.5, Project},
+		"max: below zero":                            {[][2]string{{Project, "risk: {reversibility: {R2: -0.2}}"}}, "risk.reversibility.R2", -0.2, Project},
+		"union: always adds":                         {[][2]string{{User, "zones: [~/a/]"}, {Project, "zones: [~/b/, ~/a/]"}}, "zones", append(zones(t), "~/a/", "~/b/"), Project},
+		"union: nothing new":                         {[][2]string{{Project, "zones: [~/.ssh/]"}}, "zones", zones(t), ""},
+		"intersect: replaces":                        {[][2]string{{User, "hosts: {known: [a, b]}"}}, "hosts.known", []any{"a", "b"}, User},
+		"intersect: a second value only takes away":  {[][2]string{{Organisation, "hosts: {known: [a, b]}"}, {User, "hosts: {known: [b, c]}"}}, "hosts.known", []any{"b"}, User},
+		"intersect: the project cannot add":          {[][2]string{{Project, "hosts: {known: [a]}"}}, "hosts.known", []any{}, ""},
+		"intersect: the project takes away":          {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: [a]}"}}, "rules.disabled", []any{"a"}, Project},
+		"intersect: the project takes all away":      {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: []}"}}, "rules.disabled", []any{}, Project},
+		"strictest: replaces":                        {[][2]string{{User, "enforcement: observe"}}, "enforcement", "observe", User},
+		"strictest: a second value only tightens":    {[][2]string{{Organisation, "enforcement: warn"}, {User, "enforcement: observe"}}, "enforcement", "warn", Organisation},
+		"strictest: the project does not loosen":     {[][2]string{{Project, "enforcement: observe"}}, "enforcement", "enforce", ""},
+		"strictest: the project tightens":            {[][2]string{{User, "enforcement: observe"}, {Project, "enforcement: warn"}}, "enforcement", "warn", Project},
+		"strictest, in an order of its own":          {[][2]string{{Project, "grant: true"}}, "grant", false, ""},
+		"strictest, in an order of its own, tighter": {[][2]string{{User, "grant: true"}, {Project, "grant: false"}}, "grant", false, Project},
+		"strictest: sets of rules":                   {[][2]string{{User, "rules: {builtin: none}"}, {Project, "rules: {builtin: essential}"}}, "rules.builtin", "essential", Project},
+		"strictest: a cell of the matrix":            {[][2]string{{Project, "matrix: {low: {high: warn}}"}}, "matrix.low.high", "warn", Project},
+		"strictest: not milder":                      {[][2]string{{Project, "matrix: {high: {low: allow}}"}}, "matrix.high.low", "block", ""},
+		"replace":                                    {[][2]string{{Organisation, "messages: {allowed: Fine.}"}}, "messages.allowed", "Fine.", Organisation},
+		"replace: the user after the organisation":   {[][2]string{{Organisation, "messages: {allowed: Fine.}"}, {User, "messages: {allowed: Good.}"}}, "messages.allowed", "Good.", User},
+		"the same value":                             {[][2]string{{User, "risk: {high_threshold: 0.8}"}}, "risk.high_threshold", 0.8, ""},
+		"beside others":                              {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.medium_threshold", 0.6, ""},
+		"empty":                                      {[][2]string{{User, "# nothing"}}, "risk.medium_threshold", 0.6, ""},
+	} {
+		e, err := assembled(t, test.layers...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for what, doc := range map[string]any{"settings": e.Settings, "data": e.Data["reviewer"]} {
+			if d := cmp.Diff(test.want, at(doc.(map[string]any), test.path)); d != "" {
+				t.Errorf("%s, %s: %s", name, what, d)
+			}
+		}
+		if got := e.Origin[test.path]; got != test.origin {
+			t.Errorf("%s: the value comes from %q, want %q", name, got, test.origin)
+		}
+	}
+}
+
+func zones(t *testing.T) []any {
+	t.Helper()
+	return at(shippedBundle(t).Data, "reviewer.zones").([]any)
+}
+
+func TestSettingsErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		layers [][2]string
+		want   []string
+	}{
+		"unknown key":       {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
+		"unknown section":   {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
+		"unlike any":        {[][2]string{{User, "limits: {colour: 1}"}}, []string{`user/settings.yaml:1: limits.colour: unknown key "colour"; expected one of max_file_operations`}},
+		"out of range":      {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
+		"another type":      {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
+		"no section":        {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
+		"unknown word":      {[][2]string{{User, "enforcement: enforced"}}, []string{`user/settings.yaml:1: enforcement: value must be one of "observe", "warn", "enforce"`}},
+		"item":              {[][2]string{{User, "hosts:\n  known: [a, 7]"}}, []string{"user/settings.yaml:2: hosts.known.1: expected string, but got number"}},
+		"nothing":           {[][2]string{{User, "risk: {low_threshold: }"}}, []string{"user/settings.yaml:1: risk.low_threshold: expected number, but got null"}},
+		"several at once":   {[][2]string{{User, "grant: 1\nrisk: {a: 1, low_threshold: 2}"}}, []string{"settings.yaml:1: grant", "settings.yaml:2: risk.a", "settings.yaml:2: risk.low_threshold"}},
+		"base's only":       {[][2]string{{User, "risk: {failed_similar: [0]}"}}, []string{"user/settings.yaml:1: risk.failed_similar: only the base layer may set this"}},
+		"windows":           {[][2]string{{User, "windows: {mine: {last: 3}}"}}, []string{"windows: only the base layer may set this"}},
+		"not the project's": {[][2]string{{Project, "\nmessages: {allowed: x}"}}, []string{"project/settings.yaml:2: messages.allowed: the project layer may not set this"}},
+		"in two layers":     {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
+		"out of order":      {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"risk.low_threshold (0.3) is above risk.medium_threshold (0.2): levels are out of order"}},
+		"out of order together": {
+			[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "rationality: {medium_threshold: 0.9}"}},
+			[]string{"rationality.medium_threshold (0.9) is above rationality.high_threshold (0.8)"},
+		},
+	} {
+		_, err := assembled(t, test.layers...)
+		checkErrors(t, name, err, test.want...)
+	}
+}
+
+// An error in the base layer is found in the file that has it.
+func TestBaseSettingsErrors(t *testing.T) {
+	base := layer(t, Base, "data.yaml", "reviewer:\n  grant: false\n", "reviewer/risk/data.yaml", "low_treshold: 0.3\n",
+		"reviewer/rules/data.yaml", "# a\n# b\nbuiltin: some\n")
+	_, err := Assemble(base)
+	checkErrors(t, "base", err,
+		`reviewer/risk/data.yaml:1: risk.low_treshold: unknown key "low_treshold"; did you mean "low_threshold"?`,
+		"reviewer/rules/data.yaml:3: rules.builtin: value must be one of")
+}
+
+// leaves lists the settings of the schema: those that merging looks at.
+func leaves(at string, s *setting) map[string]*setting {
+	all := map[string]*setting{}
+	for key, node := range s.Properties {
+		path := strings.TrimPrefix(at+"."+key, ".")
+		if node.Properties == nil {
+			all[path] = node
+			continue
+		}
+		maps.Copy(all, leaves(path, node))
+	}
+	return all
+}
+
+func tree(t *testing.T) *setting {
+	t.Helper()
+	s, err := settingsTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Each setting of the schema is in the default policy, and the other way round.
+func TestEverySettingIsSet(t *testing.T) {
+	base := shippedBundle(t).Data["reviewer"].(map[string]any)
+	if err := tree(t).validate(shippedBundle(t), base); err != nil {
+		t.Errorf("the default policy does not conform to its schema: %v", err)
+	}
+	for path, s := range leaves("", tree(t)) {
+		if at(base, path) == nil {
+			t.Errorf("%s has no value in data.yaml", path)
+		}
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "intersect", "strictest", "replace"}, s.Merge) {
+			t.Errorf("%s: x-merge is %q", path, s.Merge)
+		}
+		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
+			t.Errorf("%s has no order of strictness", path)
+		}
+	}
+}
+
+// numbers reads the bounds that the schema gives a number.
+func bounds(t *testing.T, path string) (low, high float64, whole bool) {
+	t.Helper()
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var node struct {
+		Type       string
+		Minimum    float64
+		Maximum    *float64
+		Properties map[string]json.RawMessage
+	}
+	for _, key := range append([]string{""}, strings.Split(path, ".")...) {
+		if key != "" {
+			raw = node.Properties[key]
+		}
+		node.Type, node.Minimum, node.Maximum, node.Properties = "", 0, nil, nil
+		if err := json.Unmarshal(raw, &node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	high = 1000
+	if node.Maximum != nil {
+		high = *node.Maximum
+	}
+	return node.Minimum, high, node.Type == "integer"
+}
+
+// random returns settings of a few random paths that a layer may set.
+func random(t *testing.T, g *rand.Rand, all map[string]*setting, name string) map[string]any {
+	t.Helper()
+	doc := map[string]any{}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		s := all[path]
+		if s.Merge == "" || s.Merge == "replace" && name == Project || g.IntN(3) > 0 {
+			continue
+		}
+		keys, into := strings.Split(path, "."), doc
+		for _, key := range keys[:len(keys)-1] {
+			if into[key] == nil {
+				into[key] = map[string]any{}
+			}
+			into = into[key].(map[string]any)
+		}
+		into[keys[len(keys)-1]] = value(t, g, path, s)
+	}
+	return doc
+}
+
+func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
+	switch s.Merge {
+	case "min", "max":
+		low, high, whole := bounds(t, path)
+		if whole {
+			return float64(int64(low) + g.Int64N(int64(high-low)+1))
+		}
+		return low + g.Float64()*(high-low)
+	case "union", "intersect":
+		words := []any{"a", "b", "inside", "~/.ssh/", "temp"}
+		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		return words[:g.IntN(len(words))]
+	case "strictest":
+		order := s.Order
+		if order == nil {
+			order = s.Enum
+		}
+		return order[g.IntN(len(order))]
+	}
+	return "some text"
+}
+
+// looser says how one value is milder than another, as the words of the schema
+// have it; empty: it is not.
+func looser(s *setting, before, after any) string {
+	switch s.Merge {
+	case "min":
+		if after.(float64) > before.(float64) {
+			return fmt.Sprintf("%v became %v", before, after)
+		}
+	case "max":
+		if after.(float64) < before.(float64) {
+			return fmt.Sprintf("%v became %v", before, after)
+		}
+	case "union":
+		for _, v := range before.([]any) {
+			if !slices.Contains(after.([]any), v) {
+				return fmt.Sprintf("%v was lost", v)
+			}
+		}
+	case "intersect":
+		for _, v := range after.([]any) {
+			if !slices.Contains(before.([]any), v) {
+				return fmt.Sprintf("%v was added", v)
+			}
+		}
+	case "strictest":
+		if s.rank(after) < s.rank(before) {
+			return fmt.Sprintf("%v became %v", before, after)
+		}
+	default:
+		if !cmp.Equal(before, after) {
+			return fmt.Sprintf("%v became %v", before, after)
+		}
+	}
+	return ""
+}
+
+// Whatever the project says, no setting is milder with it than without it; and
+// a second layer of a person's does not loosen what the first one said.
+func TestLaterLayersNeverLoosen(t *testing.T) {
+	all := leaves("", tree(t))
+	g := rand.New(rand.NewPCG(3, 4))
+	for range 60 {
+		org, user, project := random(t, g, all, Organisation), random(t, g, all, User), random(t, g, all, Project)
+		// Levels out of order are refused; that is another test's business.
+		merge := func(layers ...map[string]any) map[string]any {
+			m := merger{origin: map[string]string{}, set: map[string]bool{}}
+			merged := normal(shippedBundle(t).Data["reviewer"]).(map[string]any)
+			for i, doc := range layers {
+				if m.layer = (&Bundle{Layer: Layers()[i+1]}); doc != nil {
+					m.object("", tree(t), merged, normal(doc).(map[string]any))
+				}
+			}
+			if len(m.errs) > 0 {
+				t.Fatal(m.errs)
+			}
+			return merged
+		}
+		without, with := merge(org, user, nil), merge(org, user, project)
+		alone := merge(org, nil, nil)
+		for path, s := range all {
+			if how := looser(s, at(without, path), at(with, path)); how != "" {
+				t.Fatalf("the project loosened %s: %s", path, how)
+			}
+			if s.Merge != "replace" && at(org, path) != nil {
+				if how := looser(s, at(alone, path), at(without, path)); how != "" {
+					t.Fatalf("the user loosened what the organisation set, %s: %s", path, how)
+				}
+			}
+		}
+	}
+}
+
+// What layers come to does not depend on how their files are written.
+func TestSettingsFormDoesNotMatter(t *testing.T) {
+	a, err := assembled(t, [2]string{User, "limits: {max_file_operations: 7}\nrisk: {privileged: 1}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := assembled(t, [2]string{User, "risk:\n  privileged: 1.0 # all of it\nlimits:\n  max_file_operations: 7.0\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Config != b.Config || a.Digest == b.Digest {
+		t.Errorf("configurations %.12s and %.12s, want the same; digests %.12s and %.12s, want two", a.Config, b.Config, a.Digest, b.Digest)
+	}
+}
+
+// The policy that ships is not validated when it is alone. Its settings are the
+// same as those of a copy, which is.
+func TestShippedEqualsChecked(t *testing.T) {
+	files := map[string][]byte{}
+	maps.Copy(files, shippedBundle(t).Files)
+	copied, err := FromFiles(files, Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Assemble(shippedBundle(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Assemble(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.Windows, b.Windows) || !cmp.Equal(normal(a.Data), normal(b.Data)) {
+		t.Error("the policy that ships and its copy come to different policies")
+	}
+}
+
+// Only what the JSON of a policy can hold is read.
+func FuzzDecodeYAML(f *testing.F) {
+	f.Add("a: 1\nb: [1, {c: 2026-01-01}]")
+	f.Add("? {a: b}\n: c")
+	f.Add("a: &x {b: 1}\nc: *x\n<<: *x")
+	f.Add("a: !!float .nan")
+	f.Fuzz(func(t *testing.T, text string) {
+		doc, err := decodeYAML("f.yaml", []byte(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f.yaml:") {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if _, err := json.Marshal(doc); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var plain map[string]any
+		if err := yaml.Unmarshal([]byte(text), &plain); err != nil || len(plain) != len(doc) {
+			t.Fatalf("%q: %v, %v", text, doc, err)
+		}
+	})
+}

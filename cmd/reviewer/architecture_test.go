@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/agent-reviewer/reviewer"
+	root   = "../.."
+)
+
+// wall says what a package may import besides the standard library, and why
+// that is all.
+type wall struct {
+	from string
+	may  []string // of this module, or the beginning of another's import path
+	why  string
+}
+
+func walls() []wall {
+	return []wall{
+		{"engine", nil,
+			"the nouns and the deciding core: everybody imports it, so it brings nothing along, and it reaches nothing beyond its arguments"},
+		{"engine/harness", []string{"engine"},
+			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
+		{"engine/classify", []string{"engine", "mvdan.cc/sh/v3/syntax"},
+			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
+		{"engine/audit", []string{"engine"},
+			"a log can be verified without knowing what its records mean"},
+		{"engine/simulate", []string{"engine"},
+			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
+		{"rego", []string{"engine", "github.com/open-policy-agent/opa/v1/"},
+			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
+		{"cel", []string{"engine", "cel.dev/cel-go/"},
+			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
+		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/sumdb/dirhash"},
+			"files, digests and settings of a policy can be looked at without evaluating it"},
+		{"schemas", nil,
+			"documents that others embed"},
+		{"schemas/gen", []string{"engine", "bundles"},
+			"schemas are made of the types that they describe, and of nothing else"},
+		{"cmd/reviewer", []string{
+			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/simulate", "rego", "cel", "bundles", "schemas",
+			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
+			"wires everything together; a library more is a decision to take here"},
+		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
+			"the end-to-end tests know the program by its command line only"},
+	}
+}
+
+// ban is a package of the standard library that some packages must not import.
+type ban struct {
+	from []string
+	to   []string
+	deep bool // nor reach through others
+	why  string
+}
+
+func bans() []ban {
+	core := []string{"engine", "engine/simulate"}
+	pure := append(core, "cel", "rego")
+	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/simulate", "cel", "schemas"}
+	all := append(local, "rego", "bundles", "cmd/reviewer")
+	return []ban{
+		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
+			"no network in a decision or beside it, and programs are started by cmd only"},
+		{[]string{"bundles"}, []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+			"a policy is files: fetching one is another matter"},
+		{[]string{"rego", "cmd/reviewer"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+			"no command opens a connection; OPA brings these packages along, with the built-ins that use them taken out"},
+		{[]string{"rego", "bundles"}, []string{"os/exec"}, false,
+			"programs are started by cmd only"},
+		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
+			"the same input gives the same decision on every machine"},
+		{all, []string{"unsafe", "math/rand", "math/rand/v2", "expvar", "net/http/pprof"}, false,
+			"no randomness but that of keys and chain ids, and nothing that registers itself"},
+	}
+}
+
+// timeless packages read no clock: time is the event's.
+func timeless() []string {
+	return []string{"engine", "engine/harness", "engine/classify", "engine/simulate", "rego", "cel", "bundles"}
+}
+
+// goPackage is what these tests read of `go list`.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func packages(t *testing.T, goos string) map[string]goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	list := map[string]goPackage{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); err == io.EOF {
+			return list
+		} else if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		list[strings.TrimPrefix(p.ImportPath, module+"/")] = p
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin"} {
+		list := packages(t, goos)
+		known := map[string]bool{}
+		for _, w := range walls() {
+			known[w.from] = true
+			for _, to := range list[w.from].Imports {
+				if !w.allows(to) {
+					t.Errorf("%s: %s imports %s: %s", goos, w.from, to, w.why)
+				}
+			}
+		}
+		for name := range list {
+			if !known[name] {
+				t.Errorf("the package %s is not in the table: say there what it may import, and why", name)
+			}
+		}
+		for _, b := range bans() {
+			for _, from := range b.from {
+				for _, to := range b.broken(list[from]) {
+					t.Errorf("%s: %s imports or reaches %s: %s", goos, from, to, b.why)
+				}
+			}
+		}
+	}
+}
+
+func (w wall) allows(to string) bool {
+	own, ours := strings.CutPrefix(to, module+"/")
+	if ours {
+		return slices.Contains(w.may, own)
+	}
+	first, _, _ := strings.Cut(to, "/")
+	standard := !strings.Contains(first, ".")
+	return standard || slices.ContainsFunc(w.may, func(m string) bool { return to == m || strings.HasSuffix(m, "/") && strings.HasPrefix(to, m) })
+}
+
+func (b ban) broken(p goPackage) []string {
+	reached := p.Imports
+	if b.deep {
+		reached = p.Deps
+	}
+	var found []string
+	for _, to := range b.to {
+		if slices.Contains(reached, to) {
+			found = append(found, to)
+		}
+	}
+	return found
+}
+
+// The tables name packages that are there: a wall of one that moved holds
+// nothing.
+func TestWallsStand(t *testing.T) {
+	for _, w := range walls() {
+		if files, err := filepath.Glob(filepath.Join(root, w.from, "*.go")); err != nil || len(files) == 0 {
+			t.Errorf("there is no package %s (%v)", w.from, err)
+		}
+	}
+	allowed := wall{may: []string{"engine", "cel.dev/cel-go/"}}
+	for to, want := range map[string]bool{
+		"strings": true, "net/http": true, module + "/engine": true, "cel.dev/cel-go/cel": true,
+		module + "/engine/audit": false, "cel.dev/cel-gone/cel": false, "github.com/spf13/cobra": false,
+	} {
+		if got := allowed.allows(to); got != want {
+			t.Errorf("a wall allows %s: %t, want %t", to, got, want)
+		}
+	}
+	b := ban{to: []string{"net"}}
+	if p := (goPackage{Imports: []string{"os"}, Deps: []string{"net", "os"}}); len(b.broken(p)) != 0 {
+		t.Error("a ban of direct imports finds what is reached")
+	} else if b.deep = true; len(b.broken(p)) != 1 {
+		t.Error("a deep ban does not find what is reached")
+	}
+}
+
+// sources parses the files of all packages but tests.
+func sources(t *testing.T) map[string]*ast.File {
+	t.Helper()
+	files := map[string]*ast.File{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		rel, _ := filepath.Rel(root, name)
+		files[filepath.ToSlash(rel)] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestSources(t *testing.T) {
+	for name, file := range sources(t) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				checkFunction(t, name, f)
+			}
+		}
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "core", "pkg", "misc"}, file.Name.Name) {
+			t.Errorf("%s: a package called %s is about nothing; a helper lives with its caller", name, file.Name.Name)
+		}
+	}
+}
+
+func checkFunction(t *testing.T, file string, f *ast.FuncDecl) {
+	if f.Recv == nil && f.Name.Name == "init" {
+		t.Errorf("%s: a function init runs unasked, and where nobody reads it", file)
+	}
+	calls := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			calls[nameOfCall(c)] = true
+		}
+		return true
+	})
+	if calls["panic"] && !calls["recover"] {
+		t.Errorf("%s: %s panics; an error says what to do (passing on a recovered panic is another matter)", file, f.Name.Name)
+	}
+	if calls["os.Exit"] && f.Name.Name != "main" {
+		t.Errorf("%s: %s ends the process; only main does", file, f.Name.Name)
+	}
+	clock := calls["time.Now"] || calls["time.Since"] || calls["time.Until"] || calls["time.Sleep"] || calls["time.After"]
+	if clock && slices.Contains(timeless(), path.Dir(file)) {
+		t.Errorf("%s: %s reads the clock; time is the event's, or replay comes out differently", file, f.Name.Name)
+	}
+}
+
+// nameOfCall returns the name of what is called: f or p.f.
+func nameOfCall(c *ast.CallExpr) string {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+	}
+	return ""
+}
+
+// The top level is fixed: what is new has a place below one of these.
+func TestTopLevel(t *testing.T) {
+	fixed := []string{
+		"cmd", "engine", "rego", "cel", "bundles", "schemas", "testdata", "docs",
+		"go.mod", "go.sum", "Makefile", "README.md", "LICENSE", ".ci", ".git", ".gitignore",
+	}
+	ignored, err := os.ReadFile(filepath.Join(root, ".gitignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isIgnored := func(name string) bool {
+		return slices.ContainsFunc(strings.Fields(string(ignored)), func(pattern string) bool {
+			match, err := path.Match(strings.Trim(pattern, "/"), name)
+			return err == nil && match
+		})
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(fixed, e.Name()) && !isIgnored(e.Name()) {
+			t.Errorf("%s is at the top level; the owner keeps it to %s", e.Name(), strings.Join(fixed, " "))
+		}
+	}
+}
+
+// A file that is longer than this has two subjects.
+func TestFileLengths(t *testing.T) {
+	const most = 600
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".go" {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		if n := bytes.Count(raw, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, at most %d", name, n, most)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

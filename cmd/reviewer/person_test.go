@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRequirePerson(t *testing.T) {
+	shell := process{10, 1, "-zsh"}
+	agents := []string{"claude", "claude-code"}
+	for _, c := range []struct {
+		name  string
+		scene scene
+		want  string // part of the error; empty: a person
+	}{
+		{"a person", scene{terminal: true, ancestors: []process{shell}}, ""},
+		{"nobody above", scene{terminal: true}, ""},
+		{"no terminal", scene{ancestors: []process{shell}}, "run it in a terminal"},
+		{"an agent's mark", scene{terminal: true, agentEnv: "CLAUDECODE"}, "CLAUDECODE is set"},
+		{"an agent above", scene{terminal: true, ancestors: []process{shell, {9, 1, "claude --resume"}}}, "below the agent claude (process 9)"},
+		{"an agent's script", scene{terminal: true, ancestors: []process{{9, 1, "node /usr/lib/claude-code/cli.js"}}}, "below the agent claude-code"},
+		{"a script of that name", scene{terminal: true, ancestors: []process{{9, 1, "node /home/kim/bin/claude.js -c"}}}, "below the agent claude"},
+		{"an editor of a file about one", scene{terminal: true, ancestors: []process{{9, 1, "vim notes claude.md"}}}, ""},
+		{"another program that is called alike", scene{terminal: true, ancestors: []process{{9, 1, "/usr/bin/claudette"}}}, ""},
+	} {
+		err := c.scene.requirePerson("resuming a session", agents)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "resuming a session is for a person: ")):
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	list := ancestors(os.Getpid())
+	if len(list) == 0 || list[0].pid != os.Getppid() {
+		t.Fatalf("the processes above are %v, want %d first", list, os.Getppid())
+	}
+	if slices.ContainsFunc(list, func(p process) bool { return p.pid == os.Getpid() }) {
+		t.Error("a process is above itself")
+	}
+}
+
+// A terminal gets colours, unless it or the person does not want any.
+func TestPaint(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a pseudo terminal is opened as on Linux")
+	}
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("open a pseudo terminal: %v", err)
+	}
+	defer terminal.Close()
+	file, err := os.Create(t.TempDir() + "/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, c := range []struct {
+		name string
+		out  *os.File
+		env  map[string]string
+		file string // -o
+		want string
+	}{
+		{"terminal", terminal, nil, "", "\x1b[31;1mblock\x1b[0m"},
+		{"NO_COLOR", terminal, map[string]string{"NO_COLOR": "1"}, "", "block"},
+		{"dumb terminal", terminal, map[string]string{"TERM": "dumb"}, "", "block"},
+		{"to a file with -o", terminal, nil, "x", "block"},
+		{"redirected", file, nil, "", "block"},
+	} {
+		a := &app{stdout: c.out, env: func(name string) string { return c.env[name] }}
+		if got := a.paint(&output{file: c.file}).verdict("block"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"plain", 10, "plain"},
+		{"two\nlines\tand\ra tab", 30, "two lines and a tab"},
+		{"\x1b[2J\x07\x00\u009b1m", 10, "?[2J???1m"},
+		{"a\u202eb\u2066c\u2028d", 10, "a?b?c?d"},
+		{"größer", 6, "größer"},
+		{"größere", 6, "größe…"},
+	} {
+		if got := oneLine(c.text, c.n); got != c.want {
+			t.Errorf("oneLine(%q, %d) = %q, want %q", c.text, c.n, got, c.want)
+		}
+	}
+}
