@@ -20,10 +20,14 @@ func Capabilities() *ast.Capabilities {
 	return c
 }
 
-// forbidden says why a decision could not be computed again: the clock, chance,
-// the network, the environment, and the machine's own time zones.
+// forbidden says with what a decision could not be computed again: the clock,
+// chance, the network, the environment, and the machine's own time zones and
+// certificates, which all functions use that take a zone's name or verify. An
+// hour, a minute and a weekday in UTC are in the input.
 func forbidden(b *ast.Builtin) bool {
 	return b.Nondeterministic || slices.Contains([]string{
 		"opa.runtime", "rego.parse_module", "trace", "io.jwt.decode_verify",
+		"time.clock", "time.date", "time.weekday", "time.format", "time.diff", "time.add_date", "time.parse_ns",
+		"crypto.x509.parse_and_verify_certificates", "crypto.x509.parse_and_verify_certificates_with_options",
 	}, b.Name)
 }

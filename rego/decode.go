@@ -2,6 +2,7 @@ package rego
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -33,7 +34,18 @@ func decode(t *ast.Term) (engine.Decision, error) {
 	if out.Decision == "" || out.Enforced == "" {
 		d.fail("decision", "is missing, or enforced is")
 	}
+	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
+		"confidence", "alternatives", "obligations", "interventions", "grant", "text")
 	return out, d.err
+}
+
+// known refuses fields that nothing reads: what policy says there is lost.
+func (d *document) known(fields ...string) {
+	d.obj.Foreach(func(k, _ *ast.Term) {
+		if s, ok := k.Value.(ast.String); !ok || !slices.Contains(fields, string(s)) {
+			d.fail(k.String(), "is read by nobody")
+		}
+	})
 }
 
 func (d *document) fail(field, what string) {
@@ -193,6 +205,9 @@ func (d *document) intervention() *engine.Intervention {
 	var out *engine.Intervention
 	d.each("interventions", func(t *ast.Term) {
 		obj, ok := t.Value.(ast.Object)
+		if !ok {
+			d.fail("interventions", "holds something that is no object")
+		}
 		if !ok || out != nil {
 			return
 		}

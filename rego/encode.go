@@ -1,9 +1,11 @@
 package rego
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -73,6 +75,8 @@ func (e *encoder) input(in *engine.Input, findings []engine.Finding) ast.Value {
 		detail := ast.NewObject()
 		if f.Level != "" {
 			detail.Insert(ast.InternedTerm("level"), ast.StringTerm(f.Level))
+		}
+		if f.Level != "" || f.Measure != 0 {
 			detail.Insert(ast.InternedTerm("measure"), ast.FloatNumberTerm(f.Measure))
 		}
 		byID.Insert(ast.StringTerm(f.ID), ast.NewTerm(detail))
@@ -85,7 +89,7 @@ func (e *encoder) input(in *engine.Input, findings []engine.Finding) ast.Value {
 func (e *encoder) value(v reflect.Value) *ast.Term {
 	switch v.Kind() {
 	case reflect.String:
-		return ast.StringTerm(v.String())
+		return ast.StringTerm(valid(v.String()))
 	case reflect.Bool:
 		return ast.InternedTerm(v.Bool())
 	case reflect.Int, reflect.Int64:
@@ -108,10 +112,8 @@ func (e *encoder) indirect(v reflect.Value) *ast.Term {
 	if v.IsNil() {
 		return ast.NullTerm()
 	}
-	if t, ok := v.Interface().(interface{ Int64() (int64, error) }); ok { // json.Number
-		if i, err := t.Int64(); err == nil {
-			return ast.InternedTerm(int(i))
-		}
+	if n, ok := v.Interface().(json.Number); ok {
+		return ast.NumberTerm(n)
 	}
 	return e.value(v.Elem())
 }
@@ -127,9 +129,18 @@ func (e *encoder) array(v reflect.Value) *ast.Term {
 func (e *encoder) mapping(v reflect.Value) *ast.Term {
 	o := ast.NewObject()
 	for it := v.MapRange(); it.Next(); {
-		o.Insert(ast.StringTerm(it.Key().String()), e.value(it.Value()))
+		o.Insert(ast.StringTerm(valid(it.Key().String())), e.value(it.Value()))
 	}
 	return ast.NewTerm(o)
+}
+
+// valid returns a text as JSON would have it, so that policy sees the same in a
+// live call as in a replay of its record.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 func (e *encoder) object(v reflect.Value) *ast.Term {

@@ -3,6 +3,7 @@ package rego
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -46,16 +47,26 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 	message := fmt.Sprintf("rule could not be evaluated: %s", e.Message)
 	d.Errors = append(d.Errors, engine.RuleError{Rule: r.ID, Message: message})
 	r.Message = message
-	d.Rules = append([]engine.RuleResult{r}, d.Rules...)
+	if r.Decision == engine.Modify {
+		r.Decision = engine.Block // into what, only the rule could have said
+	}
+	others := slices.DeleteFunc(d.Rules, func(o engine.RuleResult) bool { return o.ID == r.ID })
+	d.Rules = append([]engine.RuleResult{r}, others...)
 	if r.Decision.Strictness() > d.Decision.Strictness() {
 		d.Decision, d.Reason = r.Decision, message
+	}
+	if r.Decision.Strictness() > d.Enforced.Strictness() {
+		d.Enforced = r.Decision
 		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome holds: %s. A person can look at `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
 	}
-	d.Enforced = d.Decision
+	if len(d.Alternatives) == 0 && d.Decision != engine.Allow {
+		d.Alternatives = []string{"tell the person that this rule of the policy does not work"}
+	}
 }
 
 // ruleOf names the rule that failed: the outermost frame of the stack that lies
-// in a rule of a set whose member is a constant, as `speaks contains "id"` is.
+// in a rule of a set whose member is a constant, as `speaks contains "id"` is,
+// or an object with a constant id, as those of other layers are.
 func (h *Host) ruleOf(e *topdown.Error) string {
 	for i := len(e.StackTrace) - 1; i >= 0; i-- {
 		if id := h.ruleAt(e.StackTrace[i].Location); id != "" {
@@ -87,7 +98,13 @@ func memberOf(r *ast.Rule) string {
 	if r.Head.Key == nil {
 		return ""
 	}
-	if s, ok := r.Head.Key.Value.(ast.String); ok {
+	key := r.Head.Key
+	if o, ok := key.Value.(ast.Object); ok {
+		if key = o.Get(ast.InternedTerm("id")); key == nil {
+			return ""
+		}
+	}
+	if s, ok := key.Value.(ast.String); ok {
 		return string(s)
 	}
 	return ""

@@ -28,7 +28,6 @@ const cacheEntries = 100_000
 // Host is a compiled policy. It is safe for concurrent use.
 type Host struct {
 	strict   opa.PreparedEvalQuery
-	lenient  opa.PreparedEvalQuery
 	store    storage.Store
 	txn      storage.Transaction
 	values   cache.InterQueryValueCache
@@ -79,7 +78,7 @@ func compileModules(modules map[string]string) (*ast.Compiler, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true)
+	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0)
 	c.Compile(parsed)
 	if c.Failed() {
 		return nil, c.Errors
@@ -143,6 +142,9 @@ func withFailedConditions(d engine.Decision, findings []engine.Finding) engine.D
 
 // eval runs a query and returns its one result.
 func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Value, more ...opa.EvalOption) (*ast.Term, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", Entry, err)
+	}
 	cancel := topdown.NewCancel()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
 	options := append([]opa.EvalOption{

@@ -1,0 +1,337 @@
+package rego_test
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/opa/v1/ast"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/tester"
+)
+
+// shipped returns the policy that ships, and its Rego with the tests.
+func shipped(t *testing.T) (*bundles.Effective, map[string]*ast.Module) {
+	t.Helper()
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := map[string]*ast.Module{}
+	err = fs.WalkDir(bundles.DefaultFS(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".rego") {
+			return err
+		}
+		src, err := fs.ReadFile(bundles.DefaultFS(), name)
+		if err != nil {
+			return err
+		}
+		modules[name], err = ast.ParseModuleWithOpts(name, string(src), ast.ParserOptions{RegoVersion: ast.RegoV1, ProcessAnnotation: true})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, modules
+}
+
+// The tests of the policy, in its own language, under the restrictions and over
+// the data that it has when it decides.
+func TestDefaultPolicy(t *testing.T) {
+	e, modules := shipped(t)
+	ctx := context.Background()
+	store := inmem.NewFromObject(e.Data)
+	txn := storage.NewTransactionOrDie(ctx, store)
+	compiler := ast.NewCompiler().WithCapabilities(rego.Capabilities()).WithStrict(true)
+	results, err := tester.NewRunner().SetCompiler(compiler).SetStore(store).RaiseBuiltinErrors(true).SetModules(modules).RunTests(ctx, txn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := 0
+	for r := range results {
+		for path, sub := range r.SubResults.Iter {
+			if sub.Fail {
+				t.Errorf("%s:%d: %s %s fails", r.Location.File, r.Location.Row, r.Name, strings.Join(path, " "))
+			}
+		}
+		if !r.Pass() {
+			t.Errorf("%s:%d: %s fails (%v)", r.Location.File, r.Location.Row, r.Name, r.Error)
+			continue
+		}
+		passed++
+	}
+	if passed < 60 {
+		t.Errorf("only %d tests of the policy were run", passed)
+	}
+}
+
+// constants matches the rules of a set whose member is written out.
+func spokenFor(modules map[string]*ast.Module) map[string]*ast.Rule {
+	said := map[string]*ast.Rule{}
+	for _, m := range modules {
+		for _, r := range m.Rules {
+			if key := r.Head.Key; r.Head.Reference.String() == "speaks" && key != nil {
+				if id, ok := key.Value.(ast.String); ok {
+					said[string(id)] = r
+				}
+			}
+		}
+	}
+	return said
+}
+
+// A row without a condition is judged in Rego, and what speaks in Rego has a
+// row: each says its name once, in its METADATA and in the catalogue.
+func TestRowsAndRego(t *testing.T) {
+	e, modules := shipped(t)
+	said := spokenFor(modules)
+	for _, row := range e.Rules() {
+		if _, ok := said[row.ID]; ok == row.Conditional() {
+			t.Errorf("%s: the rule %s has a condition: %v; a rule in Rego: %v", row.Place("id", 0), row.ID, row.Conditional(), ok)
+		}
+	}
+	for id, r := range said {
+		i := slices.IndexFunc(e.Rules(), func(row bundles.Rule) bool { return row.ID == id })
+		if i < 0 {
+			t.Errorf("%s: the rule %s has no row in rules/**.yaml", r.Location, id)
+			continue
+		}
+		if len(r.Annotations) != 1 || r.Annotations[0].Custom["id"] != id || r.Annotations[0].Title != e.Rules()[i].Title {
+			t.Errorf("%s: the METADATA of %s names another id or title than its row", r.Location, id)
+		}
+	}
+	if len(said) < 8 {
+		t.Errorf("only %d rules are judged in Rego", len(said))
+	}
+}
+
+// Everything that one package uses of another says what it is.
+func TestPublicRulesHaveTitles(t *testing.T) {
+	_, modules := shipped(t)
+	for name, m := range modules {
+		titled := map[string]bool{}
+		for _, r := range m.Rules {
+			head := r.Head.Ref()[0].String()
+			titled[head] = titled[head] || len(r.Annotations) > 0 && r.Annotations[0].Title != ""
+		}
+		for head, ok := range titled {
+			if !ok && !strings.HasPrefix(head, "_") && !strings.HasSuffix(name, "_test.rego") {
+				t.Errorf("%s: %s has no METADATA with a title; is it private (_%s)?", name, head, head)
+			}
+		}
+	}
+}
+
+// field is a place to be filled in, in a text of the policy.
+var field = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// Whoever reads a message reads no placeholder.
+func TestTextsAreFilled(t *testing.T) {
+	e, _ := shipped(t)
+	host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := call(engine.Action{Types: []engine.Type{engine.TypeFileRead}, Resource: "the command"})
+	for _, row := range e.Rules() {
+		if row.Decision == "" || !row.Conditional() {
+			continue
+		}
+		d, err := host.Decide(context.Background(), &in, []engine.Finding{{ID: row.ID}})
+		if err != nil || len(d.Rules) != 1 || d.Rules[0].ID != row.ID {
+			t.Errorf("%s: %v, %+v", row.ID, err, d.Rules)
+			continue
+		}
+		texts := append([]string{d.Reason, d.Rules[0].Message, strings.ReplaceAll(d.Text, "{id}", "")}, d.Reasons...)
+		for _, text := range append(texts, d.Alternatives...) {
+			if left := field.FindString(text); left != "" || strings.TrimSpace(text) == "" {
+				t.Errorf("%s: %q is left in %q", row.ID, left, text)
+			}
+		}
+		if d.Decision != engine.Allow && (!strings.Contains(d.Text, d.Rules[0].Message) || !strings.Contains(d.Text, row.ID) || !strings.Contains(d.Text, "{id}")) {
+			t.Errorf("%s: the agent is told %q", row.ID, d.Text)
+		}
+	}
+}
+
+// The rows that only Rego speaks for name fields that there are.
+func TestMessagesNameKnownFields(t *testing.T) {
+	e, _ := shipped(t)
+	for _, row := range e.Rules() {
+		for _, m := range field.FindAllStringSubmatch(row.Message+row.Remediation, -1) {
+			if !slices.Contains(bundles.MessageFields(), m[1]) {
+				t.Errorf("%s: {%s} is none of %v", row.ID, m[1], bundles.MessageFields())
+			}
+		}
+		if row.Decision != "" && row.Decision != "allow" && row.Remediation == "" {
+			t.Errorf("%s: what would be safer is not said", row.ID)
+		}
+	}
+}
+
+func call(a engine.Action) engine.Input {
+	h := engine.NewHistory()
+	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: "a", Open: &engine.Open{Workspace: "/srv/shop"}})
+	return engine.NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Event: &engine.EventFacts{Tool: "Bash"}}, h, nil)
+}
+
+// The tests of the policy make their inputs themselves. What they take for the
+// facts of an input are the facts that the program computes.
+func TestGivenFactsAreTheFacts(t *testing.T) {
+	_, modules := shipped(t)
+	compiler := ast.NewCompiler()
+	if compiler.Compile(modules); compiler.Failed() {
+		t.Fatal(compiler.Errors)
+	}
+	q, err := opa.New(opa.Query("x := data.reviewer.given_test.facts(input)"), opa.Compiler(compiler)).PrepareForEval(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, in := range inputs() {
+		rs, err := q.Eval(context.Background(), opa.EvalInput(asJSON(t, in)))
+		if err != nil || len(rs) != 1 {
+			t.Fatalf("%d results, %v", len(rs), err)
+		}
+		if d := cmp.Diff(asJSON(t, in.Facts), rs[0].Bindings["x"]); d != "" {
+			t.Errorf("%+v\n%s", in.Action, d)
+		}
+		for _, name := range in.Facts {
+			seen[name] = true
+		}
+	}
+	for _, name := range engine.FactNames() {
+		if !seen[name] {
+			t.Errorf("no input has the fact %s", name)
+		}
+	}
+}
+
+func asJSON(t *testing.T, v any) any {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// inputs holds an input for each combination of an effect with what besides it
+// can make a fact.
+func inputs() []engine.Input {
+	effects := [][]engine.Effect{nil}
+	for _, kind := range engine.EffectKinds() {
+		for _, location := range []engine.Location{"", engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationUnknown} {
+			e := engine.Effect{Kind: engine.EffectKind(kind), Location: location}
+			effects = append(effects, []engine.Effect{e})
+			e.Recursive, e.Privileged, e.Loopback = true, true, true
+			effects = append(effects, []engine.Effect{e}, []engine.Effect{{Kind: engine.EffectFileRead}, e})
+		}
+	}
+	var all []engine.Input
+	for i, list := range effects {
+		a := engine.Action{Effects: list}
+		if i%3 == 1 {
+			a.Opaque = []engine.Opaque{{Reason: "code"}}
+		}
+		all = append(all, call(a))
+	}
+	return append(all, afterFailure(), stopped(), differs())
+}
+
+func afterFailure() engine.Input {
+	h := engine.NewHistory()
+	pre := &engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", Action: &engine.Action{Fingerprint: "f"}}
+	h.Append(pre)
+	h.Append(&engine.Record{N: 2, Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c",
+		Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed}}})
+	return engine.NewInput(pre, h, nil)
+}
+
+func stopped() engine.Input {
+	h := engine.NewHistory()
+	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, nil)
+}
+
+func differs() engine.Input {
+	h := engine.NewHistory()
+	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("a", 64)}})
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, nil)
+}
+
+// There is a decision for whatever may come: without one a call is denied.
+func TestThereIsAlwaysADecision(t *testing.T) {
+	e, _ := shipped(t)
+	host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, in := range inputs() {
+		for _, phase := range engine.Phases() {
+			for _, typ := range engine.Types() {
+				in.Phase, in.Action.Types = engine.Phase(phase), []engine.Type{engine.Type(typ)}
+				in.History.Progression = []string{"builds_on", "explores", "repeats", "contradicts"}[asked%4]
+				in.History.Presupposes = []engine.Presupposed{{What: "a", Met: asked%3 == 0}}
+				in.History.FirstTime = asked%5 == 0
+				asked++
+				d, err := host.Decide(context.Background(), &in, nil)
+				if err != nil {
+					t.Fatalf("%+v: %v", in, err)
+				}
+				if d.Reason == "" || d.Risk == nil || d.Rationality == nil || d.SideEffects == nil || d.Confidence == 0 && len(in.Action.Opaque) == 0 {
+					t.Fatalf("%+v: %+v", in, d)
+				}
+				if d.Decision != engine.Allow && (len(d.Alternatives) == 0 || len(d.Reasons) == 0 || d.Text == "") {
+					t.Fatalf("%+v: %s without a word: %+v", in, d.Decision, d)
+				}
+			}
+		}
+	}
+}
+
+// The same input gives the same decision, however often and beside what.
+func TestDecisionsRepeat(t *testing.T) {
+	e, _ := shipped(t)
+	var first []engine.Decision
+	for range 3 {
+		host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []engine.Decision
+		for _, in := range inputs() {
+			d, err := host.Decide(context.Background(), &in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d)
+		}
+		if first == nil {
+			first = all
+		}
+		if !reflect.DeepEqual(first, all) {
+			t.Fatal(cmp.Diff(first, all))
+		}
+	}
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Records a log for testdata/audits: a short session with every kind of answer,
+# one that was stopped and resumed, and one that is long enough for keyframes.
+# What is there is never recorded again; a new version of the format gets a
+# folder of its own.
+#
+# usage: testdata/audits/record.sh PATH/TO/reviewer VERSION
+set -euo pipefail
+
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+inputs=$here/../hooks/claude-code/session.jsonl
+out=$here/$2/home
+[ ! -e "$out" ] || { echo "$out is there already" >&2; exit 1; }
+mkdir -p "$out"
+reviewer() { HOME=/home/kim "$program" "$@" --home "$out"; }
+hook() { reviewer hook claude-code > /dev/null 2>&1 || true; }
+
+while IFS= read -r event; do printf '%s' "$event" | hook; done < "$inputs"
+
+# A person stops a session; what comes later is denied.
+head -n 12 "$inputs" | sed 's/7b1f6c52/5705ed00/' | while IFS= read -r event; do printf '%s' "$event" | hook; done
+reviewer session stop 5705ed00 --reason 'enough for today' > /dev/null
+sed -n '13,15p' "$inputs" | sed 's/7b1f6c52/5705ed00/' | while IFS= read -r event; do printf '%s' "$event" | hook; done
+
+# The same two calls until the fold is written out twice.
+for i in $(seq 1 150); do
+  sed -n '10,11p' "$inputs" | sed "s/7b1f6c52/1096e400/; s/\"tool_use_id\":\"/&$i-/" | while IFS= read -r event; do printf '%s' "$event" | hook; done
+done
+
+reviewer audit seal > /dev/null
+rm -f "$out/key" "$out"/*/lock "$out"/*/*/lock "$out"/*/*/snapshot.json
+{ echo "# What audit verify and audit replay print over this log."
+  reviewer audit verify
+  reviewer audit replay; } > "$here/$2/expected.txt"
