@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,8 +81,12 @@ func TestAskWithoutAPerson(t *testing.T) {
 		if data, err := os.ReadFile(readme); err != nil || string(data) != "an hour's work\n" {
 			s.t.Errorf("README.md is %q (%v): the reset ran", data, err)
 		}
-		if got := s.verdicts()[call(1, 1)]; len(got) != 1 || got[0] != "ask" {
-			s.t.Errorf("verdicts: %q, want one ask", got)
+		want := "ask"
+		if slices.Equal(s.args, Bypass()) {
+			want = "block" // the client may lose the question there
+		}
+		if got := s.verdicts()[call(1, 1)]; len(got) != 1 || got[0] != want {
+			s.t.Errorf("verdicts: %q, want one %s", got, want)
 		}
 		if r := run.Requests[1].Results(); len(r) != 1 || !r[0].IsError || recordID.FindString(r[0].Text) == "" {
 			s.t.Errorf("the agent was told %+v, want an error with the record's id", r)
