@@ -34,7 +34,7 @@ type badLine struct {
 	what    string
 }
 
-// scanner passes over files, one after the other.
+// scanner passes over files, one after the other, with one buffer.
 type scanner struct {
 	lines lineReader
 	sum   [sha256.Size]byte // hash of the line before
@@ -50,13 +50,16 @@ func (s *scanner) scan(path string, size int64, seals []engine.Seal) (found scan
 		return scan{}, fmt.Errorf("verify audit file: %w", err)
 	}
 	defer f.Close()
-	err = mapped(f, size, func(data []byte) error {
-		s.lines = lineReader{buf: data, end: len(data), eof: true}
-		return s.pass(&found, seals)
-	})
-	s.lines = lineReader{}
+	if s.lines.buf == nil {
+		s.lines.buf = make([]byte, 2*engine.MaxKeyframe) // stays in the processor's cache
+	}
+	s.lines = lineReader{r: io.LimitReader(f, size), buf: s.lines.buf}
+	err = s.pass(&found, seals)
 	if found.lines > 0 {
 		found.lastHash = hex.EncodeToString(s.sum[:])
+	}
+	if err == nil && found.bad == nil && found.bytes+found.torn < size {
+		err = fmt.Errorf("verify audit file: it became shorter than %d bytes meanwhile", size)
 	}
 	return found, err
 }

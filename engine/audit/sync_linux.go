@@ -7,6 +7,3 @@ import (
 
 // syncData makes what was written survive a loss of power. File times need not.
 func syncData(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }
-
-// mapNow has the kernel bring all of a mapping in at once.
-const mapNow = syscall.MAP_POPULATE
