@@ -320,9 +320,10 @@ func cpu(fn func()) time.Duration {
 	return used() - before
 }
 
-// fillLog writes about 60 MB of records of usual length.
+// fillLog writes about 100 MB of lines that are as long as those of the recorded
+// session are on average, 2,000 bytes.
 func fillLog(t *testing.T, store *audit.Store) {
-	text := strings.Repeat("x", 1100)
+	text := strings.Repeat("x", 1730)
 	for i := range 60 {
 		key := engine.SessionKey{Harness: "bench", Session: fmt.Sprint("s", i)}
 		err := store.Update(context.Background(), key, func(tail engine.Tail) error {
