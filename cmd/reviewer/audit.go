@@ -21,21 +21,26 @@ func (a *app) auditCommand() *cobra.Command {
 	)
 }
 
-// chosen returns the sessions that the arguments name, all of them where there
-// are none.
-func (a *app) chosen(store *audit.Store, selectors []string) ([]audit.Session, error) {
+// chosen opens the log and returns the sessions that the arguments name, all of
+// them where there are none.
+func (a *app) chosen(selectors []string) (*audit.Store, []audit.Session, error) {
+	store, err := a.openStore()
+	if err != nil {
+		return nil, nil, err
+	}
 	if len(selectors) == 0 {
-		return store.Sessions()
+		sessions, err := store.Sessions()
+		return store, sessions, err
 	}
 	var list []audit.Session
 	for _, selector := range selectors {
 		_, s, err := a.session(selector)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = append(list, s)
 	}
-	return list, nil
+	return store, list, nil
 }
 
 // recordsOf iterates over the records of several sessions, one after the other.

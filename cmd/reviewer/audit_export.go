@@ -13,11 +13,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 		Use:   "export [ID…]",
 		Short: "Write records in the format of another tool",
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := a.openStore()
-			if err != nil {
-				return err
-			}
-			sessions, err := a.chosen(store, args)
+			store, sessions, err := a.chosen(args)
 			if err != nil {
 				return err
 			}

@@ -21,11 +21,7 @@ func (a *app) auditReconcileCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files, err := transcriptFiles(paths)
-			if err != nil {
-				return err
-			}
-			transcripts, sources, err := a.readTranscripts(files)
+			transcripts, sources, err := a.readTranscripts(paths)
 			if err != nil {
 				return err
 			}

@@ -21,11 +21,7 @@ func (a *app) auditReplayCommand() *cobra.Command {
 		Use:   "replay [ID…]",
 		Short: "Decide everything again from the log: does each decision come out byte for byte?",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := a.openStore()
-			if err != nil {
-				return err
-			}
-			sessions, err := a.chosen(store, args)
+			store, sessions, err := a.chosen(args)
 			if err != nil {
 				return err
 			}

@@ -16,11 +16,7 @@ func (a *app) auditSealCommand() *cobra.Command {
 			"machine (--to FILE, then move it) show a rewrite of everything; `audit verify\n" +
 			"--against FILE` compares.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := a.openStore()
-			if err != nil {
-				return err
-			}
-			sessions, err := a.chosen(store, args)
+			store, sessions, err := a.chosen(args)
 			if err != nil {
 				return err
 			}

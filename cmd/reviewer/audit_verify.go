@@ -20,7 +20,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 				return err
 			}
 			var check audit.Check
-			if check.Only, err = a.keys(store, args); err != nil {
+			if check.Only, err = a.keys(args); err != nil {
 				return err
 			}
 			if against != "" {
@@ -42,11 +42,11 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) keys(store *audit.Store, selectors []string) ([]engine.SessionKey, error) {
+func (a *app) keys(selectors []string) ([]engine.SessionKey, error) {
 	if len(selectors) == 0 {
 		return nil, nil
 	}
-	sessions, err := a.chosen(store, selectors)
+	_, sessions, err := a.chosen(selectors)
 	var keys []engine.SessionKey
 	for _, s := range sessions {
 		keys = append(keys, s.Key)

@@ -59,11 +59,7 @@ func (a *app) simulate(ctx context.Context, paths []string, dir string, out *out
 	if err != nil {
 		return err
 	}
-	files, err := transcriptFiles(paths)
-	if err != nil {
-		return err
-	}
-	transcripts, sources, err := a.readTranscripts(files)
+	transcripts, sources, err := a.readTranscripts(paths)
 	if err != nil {
 		return err
 	}
@@ -133,7 +129,13 @@ func transcriptFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-func (a *app) readTranscripts(files []string) ([]harness.Transcript, []source, error) {
+// readTranscripts reads every transcript below the paths. One that cannot be
+// read is listed among the sources; only where none can is it an error.
+func (a *app) readTranscripts(paths []string) ([]harness.Transcript, []source, error) {
+	files, err := transcriptFiles(paths)
+	if err != nil {
+		return nil, nil, err
+	}
 	var list []harness.Transcript
 	var sources []source
 	for _, name := range files {
