@@ -50,7 +50,7 @@ type Bundle struct {
 	Rules    []Rule            // rows of rules/**.yaml
 	Settings map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
-	shipped bool // the embedded policy, whose settings the tests have checked
+	checked bool // its settings were found right before: by the tests, or when it was kept
 }
 
 // Manifest is what .manifest says, in OPA's form.
@@ -72,7 +72,7 @@ func Default() (*Bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded policy: %w", err)
 	}
-	b.shipped = true
+	b.checked = true
 	return b, nil
 }
 

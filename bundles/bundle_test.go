@@ -361,11 +361,12 @@ func TestStoreNoticesChanges(t *testing.T) {
 		"a comment": {func(s *stored) {
 			s.Layers[1].Files["settings.yaml"] = append(s.Layers[1].Files["settings.yaml"], " #"...)
 		}, "was changed in the store"},
-		"a rule less":   {func(s *stored) { delete(s.Layers[0].Files, "rules/guard/guard.yaml") }, "was changed in the store"},
-		"a layer less":  {func(s *stored) { s.Layers = s.Layers[:1] }, "was changed in the store"},
-		"another layer": {func(s *stored) { s.Layers[1].Layer = Project }, "was changed in the store"},
-		"a broken file": {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("[") }, "settings.yaml"},
-		"no layers":     {func(s *stored) { s.Layers = nil }, "the first layer of a policy must be base"},
+		"a rule less":     {func(s *stored) { delete(s.Layers[0].Files, "rules/guard/guard.yaml") }, "was changed in the store"},
+		"merged settings": {func(s *stored) { s.Settings["grant"] = true }, "was changed in the store"},
+		"a layer less":    {func(s *stored) { s.Layers = s.Layers[:1] }, "was changed in the store"},
+		"another layer":   {func(s *stored) { s.Layers[1].Layer = Project }, "was changed in the store"},
+		"a broken file":   {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("[") }, "settings.yaml"},
+		"no layers":       {func(s *stored) { s.Layers = nil }, "the first layer of a policy must be base"},
 	} {
 		var doc stored
 		if err := json.Unmarshal(good, &doc); err != nil {
@@ -393,6 +394,39 @@ func TestStoreNoticesChanges(t *testing.T) {
 	}
 	if _, err = store.Get("../" + e.Digest); err == nil {
 		t.Error("a policy was read under another name")
+	}
+}
+
+// A policy is kept longer than a version of reviewer: what its settings came to
+// is read again also where the schema has changed since.
+func TestStoreOutlivesSchemas(t *testing.T) {
+	older := layer(t, Base, "data.yaml", "reviewer:\n  grant: false\n  enforcement: enforce\n  forgotten: [1, 2]\n  windows: {w: {last: 3}}\n")
+	user := layer(t, User, "settings.yaml", "gone: true")
+	if _, err := Assemble(older); err == nil {
+		t.Fatal("a setting that the schema does not have was accepted")
+	}
+	older.checked, user.checked = true, true
+	settings := map[string]any{"grant": false, "enforcement": "warn", "forgotten": []any{1.0}, "windows": map[string]any{"w": map[string]any{"last": 3.0}}}
+	store := Store{Dir: t.TempDir()}
+	for name, make := range map[string]func() (*Effective, error){
+		"one layer":  func() (*Effective, error) { return Assemble(older) },
+		"two layers": func() (*Effective, error) { return assemble([]*Bundle{older, user}, maps.Clone(settings), nil) },
+	} {
+		e, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Put(e); err != nil {
+			t.Fatal(err)
+		}
+		back, err := store.Get(e.Digest)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !cmp.Equal(normal(e.Data), normal(back.Data)) || !cmp.Equal(e.Windows, back.Windows) {
+			t.Errorf("%s: the policy came back as another one: %s", name, cmp.Diff(normal(e.Data), normal(back.Data)))
+		}
 	}
 }
 

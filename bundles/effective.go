@@ -30,11 +30,18 @@ func Assemble(layers ...*Bundle) (*Effective, error) {
 	if err := checkOrder(layers); err != nil {
 		return nil, err
 	}
-	e := &Effective{Layers: layers, Origin: map[string]string{}}
-	settings, err := mergeSettings(layers, e.Origin)
+	origin := map[string]string{}
+	settings, err := mergeSettings(layers, origin)
 	if err != nil {
 		return nil, err
 	}
+	return assemble(layers, settings, origin)
+}
+
+// assemble joins layers whose settings are merged.
+func assemble(layers []*Bundle, settings map[string]any, origin map[string]string) (*Effective, error) {
+	e := &Effective{Layers: layers, Origin: origin}
+	var err error
 	if e.Config, err = engine.Digest(settings); err != nil {
 		return nil, fmt.Errorf("digest settings: %w", err)
 	}

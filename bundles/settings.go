@@ -40,22 +40,19 @@ func mergeSettings(layers []*Bundle, origin map[string]string) (map[string]any, 
 	if base == nil {
 		return nil, errors.New("data.yaml: the base layer has no key reviewer")
 	}
-	if len(layers) == 1 && layers[0].shipped {
-		return maps.Clone(base), nil // checked by the tests, at no cost to a hook
+	if len(layers) == 1 && layers[0].checked {
+		return maps.Clone(base), nil // at no cost to a hook
 	}
 	tree, err := settingsTree()
 	if err != nil {
 		return nil, err
 	}
-	if err := tree.validate(layers[0], base); err != nil {
+	if err := tree.validateAll(layers, base); err != nil {
 		return nil, err
 	}
 	m := merger{origin: origin, set: map[string]bool{}}
 	merged := normal(base).(map[string]any)
 	for _, l := range layers[1:] {
-		if err := tree.validate(l, l.Settings); err != nil {
-			return nil, err
-		}
 		m.layer = l
 		m.object("", tree, merged, normal(l.Settings).(map[string]any))
 	}
@@ -74,6 +71,21 @@ func normal(v any) any {
 		return map[string]any{}
 	}
 	return out
+}
+
+// validateAll compares the settings of all layers with the schema.
+func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
+	var errs []error
+	for i, l := range layers {
+		settings := l.Settings
+		if i == 0 {
+			settings = base
+		}
+		if !l.checked {
+			errs = append(errs, s.validate(l, settings))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // validate compares a layer's settings with the schema. Each error is

@@ -14,10 +14,13 @@ import (
 // never changed.
 type Store struct{ Dir string }
 
-// stored is the file's form: the layers with the files that their digests cover.
+// stored is the file's form: the layers with the files that their digests
+// cover, and what the settings of several layers came to. A later version may
+// know other settings, and merge them in another way.
 type stored struct {
-	Digest string        `json:"digest"`
-	Layers []storedLayer `json:"layers"`
+	Digest   string         `json:"digest"`
+	Layers   []storedLayer  `json:"layers"`
+	Settings map[string]any `json:"settings,omitempty"`
 }
 
 type storedLayer struct {
@@ -38,6 +41,9 @@ func (s Store) Put(e *Effective) error {
 	doc := stored{Digest: e.Digest}
 	for _, l := range e.Layers {
 		doc.Layers = append(doc.Layers, storedLayer{l.Layer, l.Files})
+	}
+	if len(e.Layers) > 1 {
+		doc.Settings = e.Settings
 	}
 	raw, err := json.Marshal(doc)
 	if err != nil {
@@ -83,15 +89,7 @@ func (s Store) Get(digest string) (*Effective, error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("read policy %.12s: %w", digest, err)
 	}
-	var layers []*Bundle
-	for _, l := range doc.Layers {
-		b, err := FromFiles(l.Files, l.Layer)
-		if err != nil {
-			return nil, fmt.Errorf("read policy %.12s: %w", digest, err)
-		}
-		layers = append(layers, b)
-	}
-	e, err := Assemble(layers...)
+	e, err := doc.assemble()
 	if err != nil {
 		return nil, fmt.Errorf("read policy %.12s: %w", digest, err)
 	}
@@ -99,4 +97,25 @@ func (s Store) Get(digest string) (*Effective, error) {
 		return nil, fmt.Errorf("policy %.12s was changed in the store: its files make %.12s", digest, e.Digest)
 	}
 	return e, nil
+}
+
+// assemble puts a policy together again. Its settings are taken as they are:
+// they were checked before it was kept, perhaps by an older version.
+func (s stored) assemble() (*Effective, error) {
+	var layers []*Bundle
+	for _, l := range s.Layers {
+		b, err := FromFiles(l.Files, l.Layer)
+		if err != nil {
+			return nil, err
+		}
+		b.checked = true
+		layers = append(layers, b)
+	}
+	if s.Settings == nil {
+		return Assemble(layers...)
+	}
+	if err := checkOrder(layers); err != nil {
+		return nil, err
+	}
+	return assemble(layers, s.Settings, map[string]string{})
 }

@@ -93,14 +93,14 @@ func (r *Reviewer) handle(ctx context.Context, e Event) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	rec, err := r.classify(ctx, e, workspace)
-	if err != nil {
-		return Answer{}, err
+	rec, failure := r.classify(ctx, e, workspace)
+	policy, err := r.Policy(workspace)
+	if failure == nil && err != nil && reviewed(e.Phase) {
+		failure = fmt.Errorf("load policy: %w", err)
 	}
-	policy, policyErr := r.Policy(workspace)
 	var answer Answer
 	err = r.Log.Update(ctx, key, func(t Tail) error {
-		answer, err = r.answer(ctx, t, rec, policy, policyErr, workspace)
+		answer, err = r.answer(ctx, t, rec, policy, failure, workspace)
 		return err
 	})
 	return answer, err
@@ -132,14 +132,16 @@ func (r *Reviewer) workspace(key SessionKey, e Event) (string, error) {
 }
 
 // classify makes the record of an event, without what only the lock can give.
+// Where nothing can be made of the event, that is what is recorded of it.
 func (r *Reviewer) classify(ctx context.Context, e Event, workspace string) (*Record, error) {
-	facts, err := r.Classifier.Classify(ctx, e, workspace)
-	if err != nil {
-		return nil, fmt.Errorf("classify: %w", err)
-	}
 	t := e.Time
 	if t == 0 {
 		t = r.Now()
+	}
+	facts, err := r.Classifier.Classify(ctx, e, workspace)
+	if err != nil {
+		name, tool := clipJSON(r.mask(e.Name), maxID), clipJSON(r.mask(e.Tool), maxID)
+		return NewRecord(e, Facts{Event: EventFacts{Name: name, Tool: tool}}, t), fmt.Errorf("classify: %w", err)
 	}
 	return NewRecord(e, facts, t), nil
 }
@@ -172,7 +174,7 @@ func kindOf(p Phase) Kind {
 }
 
 // answer runs under the session's lock.
-func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, policyErr error, workspace string) (Answer, error) {
+func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, failure error, workspace string) (Answer, error) {
 	if t.History.Empty() {
 		if err := t.Append(r.opening(rec, workspace)); err != nil {
 			return Answer{}, err
@@ -190,8 +192,11 @@ func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, p
 		}
 	}
 	rec.stamp(t.History)
-	if err := r.review(ctx, t, rec, p, policyErr); err != nil {
-		rec.Answer = r.failed(rec.Phase, err)
+	if failure == nil {
+		failure = r.review(ctx, t, rec, p)
+	}
+	if failure != nil {
+		rec.Answer = r.failed(rec.Phase, failure)
 	}
 	if err := t.Append(rec); err != nil {
 		return Answer{}, err
@@ -239,12 +244,9 @@ func reviewed(p Phase) bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }
 
-func (r *Reviewer) review(ctx context.Context, t Tail, rec *Record, p *Policy, policyErr error) error {
+func (r *Reviewer) review(ctx context.Context, t Tail, rec *Record, p *Policy) error {
 	if !reviewed(rec.Phase) {
 		return nil
-	}
-	if policyErr != nil {
-		return fmt.Errorf("load policy: %w", policyErr)
 	}
 	v, err := p.Review(ctx, rec, t.History)
 	rec.By = &By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest()}

@@ -223,7 +223,7 @@ func (h *History) buildsOn(a Action) bool {
 		if e.Short != "" && h.path(truncateKey(e.Short)) != nil {
 			return true
 		}
-		if e.Kind == EffectNetwork && h.seenHost(truncateKey(e.Target)) {
+		if e.Kind == EffectNetwork && e.Target != "" && h.seenHost(truncateKey(e.Target)) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package rego_test
+package rego
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 	opa "github.com/open-policy-agent/opa/v1/rego"
@@ -57,7 +56,7 @@ func TestDefaultPolicy(t *testing.T) {
 	ctx := context.Background()
 	store := inmem.NewFromObject(e.Data)
 	txn := storage.NewTransactionOrDie(ctx, store)
-	compiler := ast.NewCompiler().WithCapabilities(rego.Capabilities()).WithStrict(true)
+	compiler := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true)
 	results, err := tester.NewRunner().SetCompiler(compiler).SetStore(store).RaiseBuiltinErrors(true).SetModules(modules).RunTests(ctx, txn)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +79,7 @@ func TestDefaultPolicy(t *testing.T) {
 	}
 }
 
-// constants matches the rules of a set whose member is written out.
+// spokenFor returns the rules of the set speaks whose member is written out.
 func spokenFor(modules map[string]*ast.Module) map[string]*ast.Rule {
 	said := map[string]*ast.Rule{}
 	for _, m := range modules {
@@ -137,13 +136,13 @@ func TestPublicRulesHaveTitles(t *testing.T) {
 	}
 }
 
-// field is a place to be filled in, in a text of the policy.
-var field = regexp.MustCompile(`\{([a-z_]+)\}`)
+// placeholder is a place to be filled in, in a text of the policy.
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // Whoever reads a message reads no placeholder.
 func TestTextsAreFilled(t *testing.T) {
 	e, _ := shipped(t)
-	host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+	host, err := Compile(context.Background(), e.Modules(), e.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +158,7 @@ func TestTextsAreFilled(t *testing.T) {
 		}
 		texts := append([]string{d.Reason, d.Rules[0].Message, strings.ReplaceAll(d.Text, "{id}", "")}, d.Reasons...)
 		for _, text := range append(texts, d.Alternatives...) {
-			if left := field.FindString(text); left != "" || strings.TrimSpace(text) == "" {
+			if left := placeholder.FindString(text); left != "" || strings.TrimSpace(text) == "" {
 				t.Errorf("%s: %q is left in %q", row.ID, left, text)
 			}
 		}
@@ -173,7 +172,7 @@ func TestTextsAreFilled(t *testing.T) {
 func TestMessagesNameKnownFields(t *testing.T) {
 	e, _ := shipped(t)
 	for _, row := range e.Rules() {
-		for _, m := range field.FindAllStringSubmatch(row.Message+row.Remediation, -1) {
+		for _, m := range placeholder.FindAllStringSubmatch(row.Message+row.Remediation, -1) {
 			if !slices.Contains(bundles.MessageFields(), m[1]) {
 				t.Errorf("%s: {%s} is none of %v", row.ID, m[1], bundles.MessageFields())
 			}
@@ -255,7 +254,7 @@ func inputs() []engine.Input {
 		}
 		all = append(all, call(a))
 	}
-	return append(all, afterFailure(), stopped(), differs())
+	return append(all, afterFailure(), stopped(), executedDiffers())
 }
 
 func afterFailure() engine.Input {
@@ -273,7 +272,7 @@ func stopped() engine.Input {
 	return engine.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, nil)
 }
 
-func differs() engine.Input {
+func executedDiffers() engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("a", 64)}})
 	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, nil)
@@ -282,31 +281,38 @@ func differs() engine.Input {
 // There is a decision for whatever may come: without one a call is denied.
 func TestThereIsAlwaysADecision(t *testing.T) {
 	e, _ := shipped(t)
-	host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+	host, err := Compile(context.Background(), e.Modules(), e.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	for _, in := range inputs() {
-		for _, phase := range engine.Phases() {
-			for _, typ := range engine.Types() {
-				in.Phase, in.Action.Types = engine.Phase(phase), []engine.Type{engine.Type(typ)}
-				in.History.Progression = []string{"builds_on", "explores", "repeats", "contradicts"}[asked%4]
-				in.History.Presupposes = []engine.Presupposed{{What: "a", Met: asked%3 == 0}}
-				in.History.FirstTime = asked%5 == 0
-				asked++
-				d, err := host.Decide(context.Background(), &in, nil)
-				if err != nil {
-					t.Fatalf("%+v: %v", in, err)
-				}
-				if d.Reason == "" || d.Risk == nil || d.Rationality == nil || d.SideEffects == nil || d.Confidence == 0 && len(in.Action.Opaque) == 0 {
-					t.Fatalf("%+v: %+v", in, d)
-				}
-				if d.Decision != engine.Allow && (len(d.Alternatives) == 0 || len(d.Reasons) == 0 || d.Text == "") {
-					t.Fatalf("%+v: %s without a word: %+v", in, d.Decision, d)
-				}
+	for i, in := range inputs() {
+		in.History.Progression = []string{"builds_on", "explores", "repeats", "contradicts"}[i%4]
+		in.History.Presupposes = []engine.Presupposed{{What: "a", Met: i%3 == 0}}
+		in.History.FirstTime = i%5 == 0
+		in.Facts = slices.DeleteFunc(in.Facts, func(name string) bool { return name == engine.FactUnmet })
+		if i%3 != 0 {
+			in.Facts = append(in.Facts, engine.FactUnmet)
+		}
+		for _, phase := range []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhasePrompt} {
+			for j := range 4 {
+				in.Phase, in.Action.Types = phase, []engine.Type{engine.Type(engine.Types()[(i+3*j)%len(engine.Types())])}
+				checkDecision(t, host, &in)
 			}
 		}
+	}
+}
+
+func checkDecision(t *testing.T, host *Host, in *engine.Input) {
+	t.Helper()
+	d, err := host.Decide(context.Background(), in, nil)
+	if err != nil {
+		t.Fatalf("%+v: %v", in, err)
+	}
+	if d.Reason == "" || d.Risk == nil || d.Rationality == nil || d.SideEffects == nil || d.Confidence == 0 {
+		t.Fatalf("%+v: %+v", in, d)
+	}
+	if d.Decision != engine.Allow && (len(d.Alternatives) == 0 || len(d.Reasons) == 0 || d.Text == "") {
+		t.Fatalf("%+v: %s without a word: %+v", in, d.Decision, d)
 	}
 }
 
@@ -315,7 +321,7 @@ func TestDecisionsRepeat(t *testing.T) {
 	e, _ := shipped(t)
 	var first []engine.Decision
 	for range 3 {
-		host, err := rego.Compile(context.Background(), e.Modules(), e.Data)
+		host, err := Compile(context.Background(), e.Modules(), e.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,5 +339,34 @@ func TestDecisionsRepeat(t *testing.T) {
 		if !reflect.DeepEqual(first, all) {
 			t.Fatal(cmp.Diff(first, all))
 		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	base, err := bundles.Default()
+	if err != nil {
+		b.Fatal(err)
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		b.Fatal(err)
+	}
+	host, err := Compile(context.Background(), e.Modules(), e.Data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	read := engine.Effect{Kind: engine.EffectFileRead, Short: "./a", Certainty: engine.CertaintyExact, Location: engine.LocationInside}
+	lost := engine.Effect{Kind: engine.EffectFileDelete, Short: "~/a", Certainty: engine.CertaintyExact, Location: engine.LocationHome, Recursive: true}
+	for name, in := range map[string]engine.Input{
+		"read":   call(engine.Action{Types: []engine.Type{engine.TypeFileRead}, Effects: []engine.Effect{read}}),
+		"denied": call(engine.Action{Types: []engine.Type{engine.TypeFileDeletion}, Effects: []engine.Effect{lost}}),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := host.Decide(context.Background(), &in, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -137,6 +137,20 @@ func TestInputIsItsJSON(t *testing.T) {
 	}
 }
 
+// Bytes that are no text look in a live call as they do in a replay.
+func TestPolicySeesTexts(t *testing.T) {
+	h := compiled(t, policy(`
+decision := {"decision": "allow", "enforced": "allow"} if {
+	input.agent == "a\ufffdb"
+	input.event.args["k\ufffd"] == ["\ufffd\ufffd"]
+}
+`), nil)
+	in := engine.Input{Agent: "a\xffb", Event: engine.EventFacts{Args: map[string]any{"k\xfe": []any{"\xff\xfe"}}}}
+	if _, err := h.Decide(t.Context(), &in, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // The plan is complete: no type that an Input may hold is left out silently.
 func TestEveryFieldIsEncoded(t *testing.T) {
 	e := newEncoder()

@@ -43,6 +43,12 @@ func Compile(ctx context.Context, modules map[string]string, data map[string]any
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, compiler, data)
+}
+
+// open makes a host of compiled modules and a data document.
+func open(ctx context.Context, compiler *ast.Compiler, data map[string]any) (*Host, error) {
+	var err error
 	h := &Host{compiler: compiler, encode: newEncoder(), verdicts: verdicts(data)}
 	h.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
 	// The store is never written again, so one transaction serves all queries.

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"unicode/utf8"
+
 	"slices"
 	"strings"
 )
@@ -64,8 +66,12 @@ func (m *masker) know(secret, with string) {
 	m.all = nil
 }
 
-// text returns s without secrets.
+// text returns s without secrets, and as text: bytes that are none are replaced
+// as JSON would, so that policy sees the same live and from the log.
 func (m *masker) text(s string) string {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	spans := findSecrets(s)
 	if len(spans) == 0 {
 		return m.replaceKnown(s)

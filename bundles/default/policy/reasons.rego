@@ -66,7 +66,7 @@ _effects := [_fill(_texts.side_effects, {
 	"severity": scores.side_effects.severity,
 })] if {
 	input.phase == "pre"
-	scores.worst >= data.reviewer.side_effects.reason_from
+	scores.worst >= min([data.reviewer.side_effects.reason_from, data.reviewer.side_effects.critical])
 } else := []
 
 _rules := [_message(r) | some r in spoken.rules]
@@ -138,7 +138,7 @@ _lead := object.get(input.session, "stop_reason", "no reason given") if {
 	input.session.stopped
 } else := _message(_leading[0]) if {
 	_leading != []
-} else := all[0]
+} else := primary
 
 _rule := _leading[0].id if {
 	_leading != []

@@ -49,6 +49,16 @@ test_side_effects_are_a_reason_from_their_severity[name] if {
 		with data.reviewer.messages as _messages
 }
 
+# What blocks a call is a reason, even where less would not be worth a word.
+test_critical_side_effects_are_a_reason if {
+	got := {"all": reasons.all, "text": reasons.text} with input as given.action("message", [given.effect("file_write", {})])
+		with data.reviewer.side_effects.reason_from as 4
+		with data.reviewer.side_effects.critical as 2
+		with data.reviewer.side_effects.mitigations.file_write as "look first"
+		with data.reviewer.messages as _messages
+	got == {"all": ["Side effects: file_write (medium)"], "text": "DENIED Side effects: file_write (medium)|matrix|look first|{id}"}
+}
+
 test_low_rationality_is_a_reason[name] if {
 	some name, case in {"low": {"level": "low", "reasons": ["Low rationality: x, explores"]}, "medium": {"level": "medium", "reasons": []}}
 	case.reasons == reasons.all with input as given.action("file_read", [])

@@ -155,7 +155,7 @@ mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations
 # description: 0 none to 4 critical.
 default worst := 0
 
-worst := max([_severity(e) | some e in input.action.effects]) if "changes" in input.facts
+worst := max([_severity(e) | some e in input.action.effects; e.kind != "file_read"]) if "changes" in input.facts
 
 _severity(e) := 0 if {
 	e.location == "null"

@@ -160,8 +160,9 @@ test_layers_rules_have_exceptions[name] if {
 	some name, case in {
 		"as the row says": {"overridable": ["user"], "left": []},
 		"not": {"overridable": [], "left": ["by_condition", "by_rego"]},
+		"always": {"overridable": ["user"], "always": true, "left": ["by_condition", "by_rego"]},
 	}
-	row := {"decision": "ask", "message": "m", "overridable": case.overridable}
+	row := {"decision": "ask", "message": "m", "overridable": case.overridable, "always": object.get(case, "always", false)}
 	got := spoken.rules with input as given.call({"findings": ["by_condition"]})
 		with data.reviewer.catalog as {}
 		with data.policies as {

@@ -18,6 +18,7 @@ _cases := {
 			"lost": _recursive({"reversibility": "R4"}),
 			"outside, though kept": _recursive({"reversibility": "R2", "location": "outside"}),
 			"generated, but not known how it ends": _recursive({"class": "generated", "certainty": "prefix", "short": "./build/?"}),
+			"kept, but not known how it ends": _recursive({"reversibility": "R2", "certainty": "prefix", "short": "./src/?"}),
 			"outside and not there": _recursive({"exists": "no", "location": "home"}),
 			"all temporary files, if the name is empty": _recursive({"certainty": "prefix", "location": "temp", "short": "/tmp/?"}),
 			"the temporary directory": _recursive({"location": "temp_root", "short": "/tmp"}),
