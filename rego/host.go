@@ -87,9 +87,19 @@ func compileModules(modules map[string]string) (*ast.Compiler, error) {
 	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0)
 	c.Compile(parsed)
 	if c.Failed() {
-		return nil, c.Errors
+		return nil, explained(c.Errors)
 	}
 	return c, nil
+}
+
+// explained says of built-ins that were left out that they were.
+func explained(errs ast.Errors) error {
+	for _, e := range errs {
+		if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok && ast.BuiltinMap[name] != nil {
+			e.Message += ": left out, since a decision could not be computed again with it (the event's time is in input.time)"
+		}
+	}
+	return errs
 }
 
 // checkPackage keeps the modules of a layer below the layer's own root.

@@ -1,10 +1,9 @@
 package classify
 
 import (
-	"unicode/utf8"
-
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // masker replaces secrets in every string that leaves the process by
