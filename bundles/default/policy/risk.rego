@@ -21,7 +21,7 @@ score := 0 if {
 	_raw <= 0
 } else := 1 if {
 	_raw >= 1
-} else := round(_raw * 10000) / 10000
+} else := to_number(sprintf("%.4f", [_raw]))
 
 _raw := sum([m | some m in _modifiers])
 
