@@ -78,7 +78,7 @@ func (a *app) printReplay(w io.Writer, out *output, r simulate.Report) error {
 	}
 	fmt.Fprintln(w)
 	for _, digest := range slices.Sorted(maps.Keys(r.Missing)) {
-		fmt.Fprintf(w, "%s policy %.16s… is not in the store: %d decisions cannot be computed\n", p.verdict("fail"), digest, r.Missing[digest])
+		fmt.Fprintf(w, "%s %d decisions cannot be computed: %s\n", p.verdict("fail"), r.Missing[digest], r.Why[digest])
 	}
 	if r.First != nil {
 		fmt.Fprintf(w, "%s %s\n", p.verdict("fail"), r.First)

@@ -25,10 +25,11 @@ func (a *app) activePolicy(ctx context.Context, workspace string) (*engine.Polic
 	if err != nil {
 		return nil, err
 	}
-	if err := (bundles.Store{Dir: filepath.Join(home, "policies")}).Put(e); err != nil {
+	p, err := compile(ctx, e)
+	if err != nil {
 		return nil, err
 	}
-	return compile(ctx, e)
+	return p, bundles.Store{Dir: filepath.Join(home, "policies")}.Put(e)
 }
 
 func effectivePolicy(home, workspace string) (*bundles.Effective, error) {

@@ -15,15 +15,16 @@ import (
 
 // Report says how far a log's decisions come out again.
 type Report struct {
-	Records      int64            `json:"records"`
-	Decisions    int64            `json:"decisions"`         // records that hold one
-	Same         int64            `json:"same"`              // of them, those that come out the same byte for byte
-	Different    int64            `json:"different"`         // those that do not, and keyframes whose state does not
-	Incomparable int64            `json:"incomparable"`      // made under another environment or fold: not an error
-	Missing      map[string]int64 `json:"missing,omitempty"` // digest of a policy that cannot be had -> decisions made with it
-	Degraded     int64            `json:"degraded"`          // denials without a decision, since something had failed
-	Keyframes    int64            `json:"keyframes"`         // whose state was compared
-	First        *Difference      `json:"first,omitempty"`
+	Records      int64             `json:"records"`
+	Decisions    int64             `json:"decisions"`         // records that hold one
+	Same         int64             `json:"same"`              // of them, those that come out the same byte for byte
+	Different    int64             `json:"different"`         // those that do not, and keyframes whose state does not
+	Incomparable int64             `json:"incomparable"`      // made under another environment or fold: not an error
+	Missing      map[string]int64  `json:"missing,omitempty"` // digest of a policy that cannot be had -> decisions made with it
+	Why          map[string]string `json:"why,omitempty"`     // the same digest -> why it cannot
+	Degraded     int64             `json:"degraded"`          // denials without a decision, since something had failed
+	Keyframes    int64             `json:"keyframes"`         // whose state was compared
+	First        *Difference       `json:"first,omitempty"`
 }
 
 // Difference is a value that does not come out again.
@@ -47,7 +48,7 @@ func (r Report) Err() error {
 		return fmt.Errorf("%d of %d decisions or states differ, first %s", r.Different, r.Decisions, r.First)
 	case len(r.Missing) > 0:
 		digests := slices.Sorted(maps.Keys(r.Missing))
-		return fmt.Errorf("%d policies are not in the store, such as %s: their decisions cannot be computed again", len(digests), digests[0])
+		return fmt.Errorf("%d policies cannot be had, such as %s: %s", len(digests), digests[0], r.Why[digests[0]])
 	}
 	return nil
 }
@@ -59,7 +60,7 @@ func (r Report) Err() error {
 // read to the end; what differs is in the Report.
 func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*engine.Policy, error), env engine.Env) (Report, error) {
 	p := replay{env: env.Digest(), find: policies, known: map[string]*engine.Policy{}, history: engine.NewHistory()}
-	p.report.Missing = map[string]int64{}
+	p.report.Missing, p.report.Why = map[string]int64{}, map[string]string{}
 	for rec, err := range records {
 		if err == nil {
 			err = ctx.Err()
@@ -184,6 +185,7 @@ func (p *replay) policy(digest string) *engine.Policy {
 	policy, err := p.find(digest)
 	if err != nil {
 		policy = nil
+		p.report.Why[digest] = err.Error()
 	}
 	p.known[digest] = policy
 	return policy

@@ -281,7 +281,7 @@ func TestReplaySame(t *testing.T) {
 	}
 	// Of a: a prompt, 6 calls, 6 results. Of b: a prompt, a call and its result;
 	// the other call and its result have no decision.
-	want := Report{Records: int64(len(lines)), Decisions: 16, Same: 16, Missing: map[string]int64{}, Degraded: 2, Keyframes: 5}
+	want := Report{Records: int64(len(lines)), Decisions: 16, Same: 16, Missing: map[string]int64{}, Why: map[string]string{}, Degraded: 2, Keyframes: 5}
 	if d := cmp.Diff(want, report); d != "" {
 		t.Errorf("report (-want +got):\n%s", d)
 	}
