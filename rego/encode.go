@@ -3,8 +3,6 @@ package rego
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -22,7 +20,6 @@ type field struct {
 	index int
 	key   *ast.Term
 	omit  bool // omitempty
-	type_ reflect.Type
 }
 
 // newEncoder makes the plan for everything that Input holds, so that the
@@ -41,27 +38,16 @@ func (e *encoder) prepare(t reflect.Type) {
 		if _, done := e.plan[t]; done {
 			return
 		}
-		e.plan[t] = fieldsOf(t)
-		for _, f := range e.plan[t] {
-			e.prepare(f.type_)
+		fields := engine.JSONFields(t)
+		plan := make([]field, len(fields))
+		for i, f := range fields {
+			plan[i] = field{f.Index, ast.StringTerm(f.Name), f.Omit}
+		}
+		e.plan[t] = plan
+		for _, f := range fields {
+			e.prepare(f.Type)
 		}
 	}
-}
-
-func fieldsOf(t reflect.Type) []field {
-	var fields []field
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" || !f.IsExported() {
-			continue
-		}
-		fields = append(fields, field{
-			index: i, key: ast.StringTerm(name), type_: f.Type,
-			omit: slices.Contains(strings.Split(options, ","), "omitempty"),
-		})
-	}
-	return fields
 }
 
 // input returns the document that policy sees: Input, the ids of the findings,

@@ -159,7 +159,7 @@ func TestEveryFieldIsEncoded(t *testing.T) {
 			t.Errorf("%s has %d fields and %d of them are encoded", u, exported, len(fields))
 		}
 		for _, f := range fields {
-			if err := encodable(f.type_); err != nil {
+			if err := encodable(u.Field(f.index).Type); err != nil {
 				t.Errorf("%s.%s: %v", u, f.key, err)
 			}
 		}
