@@ -137,16 +137,48 @@ func (e *examination) settings(ctx context.Context) {
 		e.say("fail", "%v", err)
 		return
 	}
-	var own []harness.OwnHook
-	var managed bool
+	var layers []layerFindings
 	for _, l := range harness.SettingsLayers(places) {
 		for _, path := range filesOf(l) {
-			found, ok := e.layer(l, path)
-			own = append(own, found...)
-			managed = managed || ok && l.Name == harness.LayerManaged && len(found) > 0
+			if f, ok := e.layer(l, path); ok {
+				layers = append(layers, layerFindings{l.Name, path, f})
+			}
 		}
 	}
+	own, managed, silenced := running(layers)
+	for _, path := range silenced {
+		if managed {
+			break // the entry there is asked instead
+		}
+		e.say("fail", "%s: managed settings allow managed hooks only, so reviewer does not run from here; install with --managed", path)
+	}
 	e.installed(ctx, own, managed)
+}
+
+// layerFindings is what one settings file says.
+type layerFindings struct {
+	layer, path string
+	harness.Findings
+}
+
+// running returns reviewer's entries that the client starts, whether managed
+// settings are among their places, and the files whose entries it leaves out
+// because managed settings allow no others.
+func running(layers []layerFindings) (own []harness.OwnHook, managed bool, silenced []string) {
+	only := slices.ContainsFunc(layers, func(f layerFindings) bool {
+		return f.layer == harness.LayerManaged && f.AllowManagedHooksOnly
+	})
+	for _, f := range layers {
+		switch {
+		case len(f.Own) == 0:
+		case only && f.layer != harness.LayerManaged:
+			silenced = append(silenced, f.path)
+		default:
+			own = append(own, f.Own...)
+			managed = managed || f.layer == harness.LayerManaged
+		}
+	}
+	return own, managed, silenced
 }
 
 func filesOf(l harness.Layer) []string {
@@ -160,20 +192,20 @@ func filesOf(l harness.Layer) []string {
 	return files
 }
 
-// layer looks at one settings file and returns reviewer's entries in it.
-func (e *examination) layer(l harness.Layer, path string) ([]harness.OwnHook, bool) {
+// layer looks at one settings file and says what is wrong with it.
+func (e *examination) layer(l harness.Layer, path string) (harness.Findings, bool) {
 	raw, err := readOptional(path)
 	if err != nil {
 		e.say("fail", "%s settings: %v", l.Name, err)
-		return nil, false
+		return harness.Findings{}, false
 	}
 	if raw == nil {
-		return nil, false
+		return harness.Findings{}, false
 	}
 	f := harness.Inspect(raw, e.version)
 	if f.Problem != "" {
 		e.say("fail", "%s: the client ignores the whole file: %s", path, f.Problem)
-		return nil, false
+		return harness.Findings{}, false
 	}
 	if f.DisableAllHooks {
 		e.say("fail", "%s: disableAllHooks switches reviewer off here; remove it, or install with --managed", path)
@@ -185,7 +217,7 @@ func (e *examination) layer(l harness.Layer, path string) ([]harness.OwnHook, bo
 		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, oneLine(h.What, 60))
 	}
 	e.ownProblems(path, f.Own)
-	return f.Own, true
+	return f, true
 }
 
 // ownProblems says what is wrong with reviewer's entries, each thing once: ten
@@ -221,9 +253,17 @@ func (e *examination) installed(ctx context.Context, own []harness.OwnHook, mana
 	switch {
 	case gates == 0:
 		e.say("fail", "reviewer is not installed for this folder: `reviewer install claude-code`")
-	case !managed:
+	case len(missing(own)) > 0:
+		e.say("fail", "reviewer is not asked at %s, so a stop does not hold or a result is not seen; `reviewer install` mends it", strings.Join(missing(own), ", "))
+	}
+	if gates > 0 && !managed {
 		e.say("warn", "advisory: a repository can switch reviewer off with disableAllHooks; --managed settings cannot be switched off")
 	}
+}
+
+// missing lists the events at which no entry calls reviewer.
+func missing(own []harness.OwnHook) []string {
+	return slices.DeleteFunc(harness.ClaudeCodeEvents(), harness.Findings{Own: own}.Installed)
 }
 
 // proveDenial starts the hook as the client does, with input that nobody can

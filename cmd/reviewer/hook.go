@@ -100,8 +100,8 @@ func (a *app) hook(ctx context.Context, h harness.Harness, event string) error {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
+				a.keepTrace(debug.Stack()) // first: the process ends with the answer
 				done <- failure(h, event, fmt.Sprintf("it failed inside (%T); please report it", p))
-				a.keepTrace(debug.Stack())
 			}
 		}()
 		done <- a.answer(ctx, h, event, start)
@@ -126,7 +126,7 @@ func (a *app) keepTrace(stack []byte) {
 	if err != nil {
 		return
 	}
-	_ = os.WriteFile(filepath.Join(home, "crash.txt"), stack, 0o600) // best effort: the denial is already given
+	_ = os.WriteFile(filepath.Join(home, "crash.txt"), stack, 0o600) // best effort: the denial does not depend on it
 }
 
 func (a *app) answer(ctx context.Context, h harness.Harness, event string, start time.Time) reply {

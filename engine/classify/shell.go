@@ -138,11 +138,13 @@ func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok boo
 			ok = false
 		}
 	}()
-	err := syntax.NewParser(syntax.Variant(v)).Stmts(strings.NewReader(src), func(st *syntax.Stmt) bool {
+	for st, err := range syntax.NewParser(syntax.Variant(v)).StmtsSeq(strings.NewReader(src)) {
+		if err != nil {
+			return list, false
+		}
 		list = append(list, st)
-		return true
-	})
-	return list, err == nil
+	}
+	return list, true
 }
 
 // checkBytes reports bytes with which a text can look other than it is. They

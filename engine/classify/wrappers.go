@@ -374,7 +374,7 @@ func (c *call) parallel() (outcome, bool) {
 	code := joinWords(template)
 	var last outcome
 	for _, item := range items {
-		text := code
+		var text arg
 		if strings.Contains(code.text, "{}") {
 			text = concat(code.with(strings.ReplaceAll(code.text, "{}", item.text)), arg{taint: item.taint})
 		} else {

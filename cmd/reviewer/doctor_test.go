@@ -1,0 +1,47 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// Where managed settings allow managed hooks only, entries anywhere else are
+// not started, and doctor must not count on them.
+func TestRunning(t *testing.T) {
+	gate := harness.Findings{Own: []harness.OwnHook{{Event: "PreToolUse"}}}
+	only := harness.Findings{AllowManagedHooksOnly: true}
+	both := harness.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
+	for _, c := range []struct {
+		name     string
+		layers   []layerFindings
+		own      int
+		managed  bool
+		silenced []string
+	}{
+		{"user alone", []layerFindings{{harness.LayerUser, "u", gate}}, 1, false, nil},
+		{"only managed, reviewer elsewhere", []layerFindings{{harness.LayerManaged, "m", only}, {harness.LayerUser, "u", gate}}, 0, false, []string{"u"}},
+		{"only managed, reviewer there", []layerFindings{{harness.LayerManaged, "m", both}, {harness.LayerUser, "u", gate}}, 1, true, []string{"u"}},
+		{"the switch of another layer says nothing", []layerFindings{{harness.LayerProject, "p", only}, {harness.LayerUser, "u", gate}}, 1, false, nil},
+	} {
+		own, managed, silenced := running(c.layers)
+		if len(own) != c.own || managed != c.managed || !slices.Equal(silenced, c.silenced) {
+			t.Errorf("%s: %d entries, managed %v, silenced %q", c.name, len(own), managed, silenced)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	var own []harness.OwnHook
+	for _, event := range harness.ClaudeCodeEvents() {
+		own = append(own, harness.OwnHook{Event: event, Matcher: "*"})
+	}
+	if got := missing(own); len(got) > 0 {
+		t.Errorf("missing %q of a whole installation", got)
+	}
+	own = slices.DeleteFunc(own, func(h harness.OwnHook) bool { return h.Event == "PostToolBatch" })
+	if got := missing(own); !slices.Equal(got, []string{"PostToolBatch"}) {
+		t.Errorf("missing %q, want PostToolBatch", got)
+	}
+}
