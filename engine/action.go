@@ -59,6 +59,7 @@ type Action struct {
 	Fingerprint string                  `json:"fingerprint"`        // 16 hex digits: same tool and same arguments (MAC)
 	Tokens      []string                `json:"tokens,omitempty"`   // 16 smallest token hashes (8 hex), for similarity of commands
 	Contents    map[string]ContentFacts `json:"contents,omitempty"` // argument name -> facts of a text that is not stored
+	Detected    map[string]int64        `json:"detected,omitempty"` // id of a detector of the policy -> how often it was found in the raw texts
 }
 
 // Command is one simple command after wrappers were taken off.

@@ -1,5 +1,7 @@
 package engine
 
+import "encoding/json"
+
 // Verdict is what is done with a call, from the mildest to the strictest.
 type Verdict string
 
@@ -52,9 +54,22 @@ type Decision struct {
 	Alternatives []string      `json:"alternatives,omitempty"` // safer ways; never empty on block or modify
 	Obligations  []string      `json:"obligations,omitempty"`  // such as checkpoint
 	Intervention *Intervention `json:"intervention,omitempty"`
-	Grant        bool          `json:"grant,omitempty"` // tell the agent to skip its own prompt; policy must say so
-	Text         string        `json:"text,omitempty"`  // what the agent is told; {id} stands for the record's id
+	Rewrite      []Operation   `json:"rewrite,omitempty"`   // enforced modify: how the call is to be changed
+	Otherwise    *Otherwise    `json:"otherwise,omitempty"` // enforced modify: what is answered where it cannot be changed so
+	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; policy must say so
+	Text         string        `json:"text,omitempty"`      // what the agent is told; {id} stands for the record's id
+	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed
 	Errors       []RuleError   `json:"errors,omitempty"`
+}
+
+// SourcePrefilter marks what policy let through before it computed any score.
+const SourcePrefilter = "prefilter"
+
+// Otherwise is the answer to a call that was to run in another form and cannot:
+// the operations do not fit it, or what they make of it is no safer.
+type Otherwise struct {
+	Effect Verdict `json:"effect"` // ask, or block where nobody can be asked
+	Text   string  `json:"text"`   // as Decision.Text; {why} stands for what is in the way
 }
 
 // RuleResult is one rule that spoke.
@@ -136,9 +151,10 @@ type Answer struct {
 	ID     string // the record's id; empty where nothing could be recorded
 	Effect Verdict
 	Mode   AnswerMode
-	Text   string // for the agent (and the person, where the agent shows it)
-	Grant  bool   // the person's own prompt may be skipped
-	Stop   bool   // the run ends
+	Text   string          // for the agent (and the person, where the agent shows it)
+	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
+	Grant  bool            // the person's own prompt may be skipped
+	Stop   bool            // the run ends
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -149,4 +165,17 @@ type AnswerFacts struct {
 	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that holds the decision
 	Obligations map[string]string `json:"obligations,omitempty"` // what became of each, such as {"checkpoint":"unavailable"}
 	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
+	Approvals   []Approval        `json:"approvals,omitempty"`   // what came of earlier questions, as far as this event tells
 }
+
+// Approval is a person's answer to a question that policy asked. No agent
+// reports it: that the call ran means yes, that it did not by the next prompt
+// or stop means no.
+type Approval struct {
+	Of       string `json:"of"`       // id of the record whose answer was ask
+	Approved bool   `json:"approved"` // the call ran
+	By       string `json:"by"`       // ByInference
+}
+
+// ByInference says that nobody reported an answer: it was inferred.
+const ByInference = "inferred"

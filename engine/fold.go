@@ -129,14 +129,12 @@ func (h *History) foldCall(r *Record, denied bool) {
 	if denied {
 		c.Outcome = OutcomeDenied
 	} else {
-		c.Creates = creates(r.Action)
+		c.Creates = creates(r.acts())
 	}
 	if r.Decision != nil {
 		c.Decision = known(r.Decision.Decision)
 	}
-	if r.SHA != nil {
-		c.Args = prefix(r.SHA.Args, argsLength)
-	}
+	c.Args = prefix(r.approved(), argsLength)
 	h.Calls = append(h.Calls, c)
 }
 
@@ -144,14 +142,15 @@ func (h *History) foldCall(r *Record, denied bool) {
 // stricter counts at once, as if the call had run; what makes it milder
 // (created, read) waits for the post record.
 func (h *History) foldEffects(r *Record) {
-	if r.Action == nil {
+	a := r.acts()
+	if a == nil {
 		return
 	}
-	for _, t := range r.Action.Types {
+	for _, t := range a.Types {
 		count(h.ByType, truncateKey(string(t)), maxTypes)
 	}
-	for i := range r.Action.Effects {
-		e := &r.Action.Effects[i]
+	for i := range a.Effects {
+		e := &a.Effects[i]
 		h.foldLabel(r.N, e)
 		switch {
 		case e.Kind == EffectFileDelete:

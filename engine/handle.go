@@ -2,14 +2,19 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-// Classifier says what an event means, seen from the session's workspace.
+// Classifier says what an event means, seen from the session's workspace, and
+// puts a call in another form.
 type Classifier interface {
 	Classify(ctx context.Context, e Event, workspace string) (Facts, error)
+	// Rewrite returns the call's raw arguments after the operations. An error
+	// says which of them does not fit the call.
+	Rewrite(ctx context.Context, e Event, workspace string, ops []Operation) (json.RawMessage, error)
 }
 
 // SessionKey names a session.
@@ -93,17 +98,27 @@ func (r *Reviewer) handle(ctx context.Context, e Event) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	rec, failure := r.classify(ctx, e, workspace)
-	policy, err := r.Policy(workspace)
-	if failure == nil && err != nil && reviewed(e.Phase) {
-		failure = fmt.Errorf("load policy: %w", err)
+	h := &hearing{event: e, workspace: workspace}
+	h.policy, err = r.Policy(workspace)
+	h.rec, h.failure = r.classify(ctx, e, workspace, h.policy)
+	if h.failure == nil && err != nil && reviewed(e.Phase) {
+		h.failure = fmt.Errorf("load policy: %w", err)
 	}
 	var answer Answer
 	err = r.Log.Update(ctx, key, func(t Tail) error {
-		answer, err = r.answer(ctx, t, rec, policy, failure, workspace)
+		answer, err = r.answer(ctx, t, h)
 		return err
 	})
 	return answer, err
+}
+
+// hearing is an event on its way to an answer.
+type hearing struct {
+	event     Event
+	workspace string
+	policy    *Policy
+	rec       *Record
+	failure   error // why it cannot be reviewed
 }
 
 func checkIDs(e Event) error {
@@ -133,17 +148,26 @@ func (r *Reviewer) workspace(key SessionKey, e Event) (string, error) {
 
 // classify makes the record of an event, without what only the lock can give.
 // Where nothing can be made of the event, that is what is recorded of it.
-func (r *Reviewer) classify(ctx context.Context, e Event, workspace string) (*Record, error) {
+func (r *Reviewer) classify(ctx context.Context, e Event, workspace string, p *Policy) (*Record, error) {
 	t := e.Time
 	if t == 0 {
 		t = r.Now()
 	}
-	facts, err := r.Classifier.Classify(ctx, e, workspace)
+	facts, err := r.facts(ctx, e, workspace, p)
 	if err != nil {
 		name, tool := clipJSON(r.mask(e.Name), maxID), clipJSON(r.mask(e.Tool), maxID)
 		return NewRecord(e, Facts{Event: EventFacts{Name: name, Tool: tool}}, t), fmt.Errorf("classify: %w", err)
 	}
 	return NewRecord(e, facts, t), nil
+}
+
+// facts says what an event means, with what the policy's detectors find in it.
+func (r *Reviewer) facts(ctx context.Context, e Event, workspace string, p *Policy) (Facts, error) {
+	f, err := r.Classifier.Classify(ctx, e, workspace)
+	if err == nil && f.Action != nil && p != nil && p.Detector != nil {
+		f.Action.Detected = p.Detector.Detect(e)
+	}
+	return f, err
 }
 
 // NewRecord makes the record of an event from its facts. What only the chain
@@ -174,12 +198,13 @@ func kindOf(p Phase) Kind {
 }
 
 // answer runs under the session's lock.
-func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, failure error, workspace string) (Answer, error) {
+func (r *Reviewer) answer(ctx context.Context, t Tail, h *hearing) (Answer, error) {
+	rec := h.rec
 	if t.History.Empty() {
-		if err := t.Append(r.opening(rec, workspace)); err != nil {
+		if err := t.Append(r.opening(rec, h.workspace)); err != nil {
 			return Answer{}, err
 		}
-	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(workspace) && pinned != workspace {
+	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
 		return Answer{}, errOpened
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
@@ -188,23 +213,31 @@ func (r *Reviewer) answer(ctx context.Context, t Tail, rec *Record, p *Policy, f
 			return Answer{}, fmt.Errorf("read the recorded answer: %w", err)
 		}
 		if first.args() == rec.args() {
-			return r.again(t, rec, first)
+			return r.again(ctx, t, h, first)
 		}
 	}
-	rec.stamp(t.History)
-	if failure == nil {
-		failure = r.review(ctx, t, rec, p)
+	return r.first(ctx, t, h)
+}
+
+// first answers an event that was not answered before.
+func (r *Reviewer) first(ctx context.Context, t Tail, h *hearing) (Answer, error) {
+	var args json.RawMessage
+	h.rec.stamp(t.History)
+	if h.failure == nil {
+		args, h.failure = r.review(ctx, t, h)
 	}
-	if failure != nil {
-		rec.Answer = r.failed(rec.Phase, failure)
+	if h.failure != nil {
+		h.rec.Answer = r.failed(h.rec.Phase, h.failure)
 	}
-	if err := t.Append(rec); err != nil {
+	if err := t.Append(h.rec); err != nil {
 		return Answer{}, err
 	}
-	if err := r.act(t, rec); err != nil {
+	if err := r.act(t, h.rec); err != nil {
 		return Answer{}, err
 	}
-	return AnswerOf(rec), nil
+	answer := AnswerOf(h.rec)
+	answer.Args = args
+	return answer, nil
 }
 
 func (r *Reviewer) opening(rec *Record, workspace string) *Record {
@@ -230,11 +263,18 @@ func (r *Record) args() string {
 }
 
 // again answers a call that was answered before: the hook is installed twice.
-func (r *Reviewer) again(t Tail, rec, first *Record) (Answer, error) {
+func (r *Reviewer) again(ctx context.Context, t Tail, h *hearing, first *Record) (Answer, error) {
+	rec := h.rec
 	note := &Record{Kind: KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &Note{What: "duplicate"}}
 	note.stamp(t.History)
 	answer := AnswerOf(first)
 	answer.Mode = ModeDuplicate
+	if answer.Effect == Modify {
+		var err error
+		if answer.Args, err = r.repeat(ctx, h, first); err != nil {
+			return Answer{}, err
+		}
+	}
 	note.Answer = &AnswerFacts{Effect: answer.Effect, Mode: ModeDuplicate, Of: first.ID()}
 	return answer, t.Append(note)
 }
@@ -244,19 +284,25 @@ func reviewed(p Phase) bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }
 
-func (r *Reviewer) review(ctx context.Context, t Tail, rec *Record, p *Policy) error {
+// review lets policy decide. What it returns is the raw arguments of a call
+// that is to run in another form.
+func (r *Reviewer) review(ctx context.Context, t Tail, h *hearing) (json.RawMessage, error) {
+	rec, p := h.rec, h.policy
 	if !reviewed(rec.Phase) {
-		return nil
+		return nil, nil
 	}
 	v, err := p.Review(ctx, rec, t.History)
-	rec.By = &By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest()}
+	rec.By = &By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors}
 	rec.SHA = &v.SHA
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rec.Findings, rec.Decision = v.Findings, &v.Decision
+	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
 	rec.Answer = r.answerFacts(rec)
-	return nil
+	if rec.Decision.Enforced == Modify {
+		return r.rework(ctx, t, h), nil
+	}
+	return nil, nil
 }
 
 func (r *Reviewer) answerFacts(rec *Record) *AnswerFacts {
@@ -306,8 +352,20 @@ func AnswerOf(r *Record) Answer {
 		a.Text = Degraded(r.Phase, r.Answer.Failure).Text
 		return a
 	}
-	a.Text = strings.ReplaceAll(r.Decision.Text, "{id}", r.ID())
+	a.Text = r.text()
 	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never for what policy merely watches
 	a.Stop = r.Decision.Stops()
 	return a
+}
+
+// text is what the agent is told, with what only the record knows filled in.
+func (r *Record) text() string {
+	text, form := r.Decision.Text, r.Rewritten
+	if form != nil && form.Failure != "" && r.Decision.Otherwise != nil {
+		text = strings.ReplaceAll(r.Decision.Otherwise.Text, "{why}", form.Failure)
+	}
+	if form != nil && form.Action != nil {
+		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)
+	}
+	return strings.ReplaceAll(text, "{id}", r.ID())
 }

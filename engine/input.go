@@ -34,12 +34,14 @@ type SessionFacts struct {
 	Stopped      bool             `json:"stopped"`
 	StopReason   string           `json:"stop_reason,omitempty"`
 	StopBy       string           `json:"stop_by,omitempty"`
-	Actions      int64            `json:"actions"`       // calls reviewed before this one
-	Prompts      int64            `json:"prompts"`       // prompts so far
-	FileOps      int64            `json:"file_ops"`      // writes and deletions since the last prompt, this action's included
-	Denials      int64            `json:"denials"`       // calls denied so far
-	DeniedInRow  int64            `json:"denied_in_row"` // calls denied since the last one that was not
-	SecretsRead  bool             `json:"secrets_read"`  // a credential or env file was read
+	Actions      int64            `json:"actions"`           // calls reviewed before this one
+	Prompts      int64            `json:"prompts"`           // prompts so far
+	FileOps      int64            `json:"file_ops"`          // writes and deletions since the last prompt, this action's included
+	Denials      int64            `json:"denials"`           // calls denied so far
+	DeniedInRow  int64            `json:"denied_in_row"`     // calls denied since the last one that was not
+	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
+	Allowed      string           `json:"allowed,omitempty"` // a person allowed this very call: once, session
+	AllowedBy    string           `json:"allowed_by,omitempty"`
 	CountsByType map[string]int64 `json:"counts_by_type"`
 }
 

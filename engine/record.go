@@ -18,7 +18,7 @@ const FormatVersion = 1
 const (
 	MaxLine     = 8 << 10  // bytes of a line with its newline
 	MaxKeyframe = 64 << 10 // bytes of a keyframe's line with its newline
-	MaxFacts    = 5 << 10  // bytes of event and action together, as a Classifier must shorten them
+	MaxFacts    = 9 << 9   // bytes of event and action together, as a Classifier must shorten them; detected and rewritten come on top
 )
 
 // Kind is what a record says.
@@ -49,40 +49,42 @@ func Kinds() []string {
 // Record is one line of a chain: one replayable fact. The order of the fields
 // is part of the format: a line begins {"v":1,"prev":"…","n":17,"kind":…
 type Record struct {
-	V        int          `json:"v"`
-	Prev     string       `json:"prev"` // SHA-256 of the line before, newline included; of line 1: ChainSeed
-	N        int64        `json:"n"`    // number of the line in the chain, from 1
-	Kind     Kind         `json:"kind"`
-	T        int64        `json:"t"` // Unix milliseconds, never less than the line before
-	Chain    string       `json:"chain"`
-	Session  string       `json:"session,omitempty"`
-	Agent    string       `json:"agent,omitempty"`
-	Call     string       `json:"call,omitempty"`
-	Harness  string       `json:"harness,omitempty"`
-	Phase    Phase        `json:"phase,omitempty"`
-	Skew     int64        `json:"skew,omitempty"` // milliseconds by which the clock was behind the line before
-	Event    *EventFacts  `json:"event,omitempty"`
-	Action   *Action      `json:"action,omitempty"`
-	Findings []Finding    `json:"findings,omitempty"`
-	Decision *Decision    `json:"decision,omitempty"`
-	Answer   *AnswerFacts `json:"answer,omitempty"`
-	By       *By          `json:"by,omitempty"`
-	SHA      *SHA         `json:"sha,omitempty"`
-	Cut      []Cut        `json:"cut,omitempty"`
-	Source   string       `json:"source,omitempty"` // prefilter, transcript; empty: a hook
-	Open     *Open        `json:"open,omitempty"`
-	Control  *Control     `json:"control,omitempty"`
-	Act      *Act         `json:"act,omitempty"`
-	Seal     *Seal        `json:"seal,omitempty"`
-	Note     *Note        `json:"note,omitempty"`
-	State    *History     `json:"state,omitempty"` // keyframe only: the state before this line
+	V         int          `json:"v"`
+	Prev      string       `json:"prev"` // SHA-256 of the line before, newline included; of line 1: ChainSeed
+	N         int64        `json:"n"`    // number of the line in the chain, from 1
+	Kind      Kind         `json:"kind"`
+	T         int64        `json:"t"` // Unix milliseconds, never less than the line before
+	Chain     string       `json:"chain"`
+	Session   string       `json:"session,omitempty"`
+	Agent     string       `json:"agent,omitempty"`
+	Call      string       `json:"call,omitempty"`
+	Harness   string       `json:"harness,omitempty"`
+	Phase     Phase        `json:"phase,omitempty"`
+	Skew      int64        `json:"skew,omitempty"` // milliseconds by which the clock was behind the line before
+	Event     *EventFacts  `json:"event,omitempty"`
+	Action    *Action      `json:"action,omitempty"`
+	Findings  []Finding    `json:"findings,omitempty"`
+	Decision  *Decision    `json:"decision,omitempty"`
+	Answer    *AnswerFacts `json:"answer,omitempty"`
+	By        *By          `json:"by,omitempty"`
+	SHA       *SHA         `json:"sha,omitempty"`
+	Rewritten *Rewritten   `json:"rewritten,omitempty"` // the decision was to modify
+	Cut       []Cut        `json:"cut,omitempty"`
+	Source    string       `json:"source,omitempty"` // prefilter, transcript; empty: a hook
+	Open      *Open        `json:"open,omitempty"`
+	Control   *Control     `json:"control,omitempty"`
+	Act       *Act         `json:"act,omitempty"`
+	Seal      *Seal        `json:"seal,omitempty"`
+	Note      *Note        `json:"note,omitempty"`
+	State     *History     `json:"state,omitempty"` // keyframe only: the state before this line
 }
 
 // By says what decided: digests that replay looks up.
 type By struct {
-	Policy string `json:"policy"`           // digest of the effective policy (layers and settings)
-	Config string `json:"config,omitempty"` // digest of the merged settings
-	Env    string `json:"env"`              // digest of Env
+	Policy    string `json:"policy"`              // digest of the effective policy (layers and settings)
+	Config    string `json:"config,omitempty"`    // digest of the merged settings
+	Env       string `json:"env"`                 // digest of Env
+	Detectors string `json:"detectors,omitempty"` // digest of the policy's detectors, where it has any
 }
 
 // Env is what besides policy could make the same facts come out otherwise. The
@@ -120,10 +122,12 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"` // stop, resume
+	Do     string `json:"do"` // stop, resume, allow_once, allow_session
 	Reason string `json:"reason,omitempty"`
-	By     string `json:"by,omitempty"` // who, as far as the system knows
-	Of     string `json:"of,omitempty"` // in the ledger: the chain that it concerns
+	By     string `json:"by,omitempty"`     // who, as far as the system knows
+	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
+	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
+	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 }
 
 // Act is an intervention that was carried out.

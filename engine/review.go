@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -25,6 +26,13 @@ type Decider interface {
 	Decide(context.Context, *Input, []Finding) (Decision, error)
 }
 
+// Detector looks for what policy declares in the raw texts of a call, so that
+// policy can judge contents that it never sees. It returns how often each was
+// found, by id; nil: nothing was.
+type Detector interface {
+	Detect(Event) map[string]int64
+}
+
 // Policy is a compiled policy: all its layers, and the settings they merge to.
 type Policy struct {
 	Digest  string // over the ordered (layer, digest) pairs and the settings
@@ -32,6 +40,9 @@ type Policy struct {
 	Windows []Window
 	Matcher Matcher
 	Decider Decider
+
+	Detector  Detector // nil: the policy declares no detectors
+	Detectors string   // digest of what Detector looks for; empty: nothing
 
 	once    sync.Once
 	encoder *encoder
@@ -77,6 +88,11 @@ func (d *Decision) settle() error {
 			return fmt.Errorf("policy returned %q, which is none of %s", v, strings.Join(Verdicts(), ", "))
 		}
 	}
+	for _, op := range d.Rewrite {
+		if !slices.Contains(Operations(), op.Op) {
+			return fmt.Errorf("policy returned the operation %q, which is none of %s", op.Op, strings.Join(Operations(), ", "))
+		}
+	}
 	limits := []struct{ text, list int }{{480, 8}, {240, 8}, {120, 5}, {60, 3}, {30, 1}}
 	for i := 0; ; i++ {
 		b, err := marshal(d)
@@ -99,6 +115,9 @@ func (d *Decision) shorten(text, list int) {
 	d.Reason, d.Explanation = clipJSON(d.Reason, text), clipJSON(d.Explanation, text)
 	d.Text = clipText(d.Text, 2*text)
 	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
+	if o := d.Otherwise; o != nil {
+		d.Otherwise = &Otherwise{Effect: o.Effect, Text: clipText(o.Text, text)}
+	}
 	d.Rules = d.Rules[:min(len(d.Rules), list)]
 	for i := range d.Rules {
 		d.Rules[i].Message = clipJSON(d.Rules[i].Message, text)

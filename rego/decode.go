@@ -29,13 +29,14 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		Rules: d.rules(), Risk: d.risk(), Rationality: d.rationality(), SideEffects: d.sideEffects(),
 		Confidence: d.number("confidence"), Alternatives: d.texts("alternatives"),
 		Obligations: d.texts("obligations"), Intervention: d.intervention(),
-		Grant: d.flag("grant"), Text: d.text("text"),
+		Rewrite: d.rewrite(), Otherwise: d.otherwise(),
+		Grant: d.flag("grant"), Text: d.text("text"), Source: d.text("source"),
 	}
 	if out.Decision == "" || out.Enforced == "" {
 		d.fail("decision", "is missing, or enforced is")
 	}
 	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
-		"confidence", "alternatives", "obligations", "interventions", "grant", "text")
+		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "text", "source")
 	return out, d.err
 }
 

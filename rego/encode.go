@@ -65,6 +65,9 @@ func (e *encoder) input(in *engine.Input, findings []engine.Finding) ast.Value {
 		if f.Level != "" || f.Measure != 0 {
 			detail.Insert(ast.InternedTerm("measure"), ast.FloatNumberTerm(f.Measure))
 		}
+		if f.Error != "" {
+			detail.Insert(ast.InternedTerm("failed"), ast.InternedTerm(true))
+		}
 		byID.Insert(ast.StringTerm(f.ID), ast.NewTerm(detail))
 	}
 	doc.Insert(ast.InternedTerm("findings"), ast.ArrayTerm(ids...))

@@ -172,10 +172,35 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 	err = p.compare(rec,
 		field{"sha.state", rec.SHA.State, v.SHA.State}, field{"sha.input", rec.SHA.Input, v.SHA.Input},
 		field{"findings", orNone(rec.Findings), orNone(v.Findings)}, field{"decision", rec.Decision, v.Decision})
+	if form := rec.Reworked(); err == nil && form != nil && p.report.Different == before {
+		err = p.form(ctx, policy, rec, form)
+	}
 	if err == nil && p.report.Different == before {
 		p.report.Same++
 	}
 	return err
+}
+
+// form reviews the other form of a call again.
+func (p *replay) form(ctx context.Context, policy *engine.Policy, rec, form *engine.Record) error {
+	v, err := policy.Review(ctx, form, p.history)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.differ(rec, "rewritten.decision", rec.Rewritten.Decision, "an error: "+err.Error())
+		return nil
+	}
+	was := rec.Rewritten
+	return p.compare(rec, field{"rewritten.sha.input", was.SHA.Input, v.SHA.Input},
+		field{"rewritten.decision", was.Decision, v.Decision.Enforced}, field{"rewritten.rules", orEmpty(was.Rules), orEmpty(v.Decision.RuleIDs())})
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
 }
 
 func (p *replay) policy(digest string) *engine.Policy {

@@ -17,6 +17,10 @@ import (
 // classifier takes a tool's name as all that there is to know.
 type classifier struct{}
 
+func (classifier) Rewrite(context.Context, engine.Event, string, []engine.Operation) (json.RawMessage, error) {
+	return nil, errors.New("this call has no other form")
+}
+
 func (classifier) Classify(_ context.Context, e engine.Event, workspace string) (engine.Facts, error) {
 	if e.Tool == "Broken" {
 		return engine.Facts{}, errors.New("no facts about Broken")

@@ -1,0 +1,71 @@
+package rego
+
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// rewrite reads the operations that policy asks for.
+func (d *document) rewrite() []engine.Operation {
+	var ops []engine.Operation
+	d.each("rewrite", func(t *ast.Term) {
+		obj, ok := t.Value.(ast.Object)
+		if !ok {
+			d.fail("rewrite", "holds something that is no object")
+			return
+		}
+		o := &document{obj: obj}
+		ops = append(ops, engine.Operation{
+			Op: o.text("op"), Command: o.index("command"), Flag: o.text("flag"), Arg: o.index("arg"),
+			Field: o.text("field"), Value: o.scalar("value"),
+		})
+		o.known("op", "command", "flag", "arg", "field", "value")
+		d.take("rewrite", o)
+	})
+	return ops
+}
+
+func (d *document) otherwise() *engine.Otherwise {
+	s := d.sub("otherwise")
+	if s == nil {
+		return nil
+	}
+	defer d.take("otherwise", s)
+	return &engine.Otherwise{Effect: engine.Verdict(s.text("effect")), Text: s.text("text")}
+}
+
+// index reads a whole number that counts from 0.
+func (d *document) index(field string) int {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.Number:
+		if n, ok := v.Int(); ok && n >= 0 {
+			return n
+		}
+		d.fail(field, "is no whole number from 0")
+	default:
+		d.fail(field, "is no number")
+	}
+	return 0
+}
+
+// scalar reads a text, a number or a boolean.
+func (d *document) scalar(field string) any {
+	switch v := d.get(field).(type) {
+	case nil:
+	case ast.String:
+		return string(v)
+	case ast.Boolean:
+		return bool(v)
+	case ast.Number:
+		if n, ok := v.Int64(); ok {
+			return n
+		}
+		if f, ok := v.Float64(); ok {
+			return f
+		}
+	default:
+		d.fail(field, "is neither a text, a number nor a boolean")
+	}
+	return nil
+}
