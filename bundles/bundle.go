@@ -41,14 +41,16 @@ func Layers() []string { return []string{Base, Organisation, User, Project} }
 
 // Bundle is one layer's files, read and checked but not compiled.
 type Bundle struct {
-	Layer    string
-	Manifest Manifest
-	Files    map[string][]byte // the effective files: what the digest covers
-	Digest   string            // Go's dirhash h1 over Files
-	Modules  map[string]string // path -> Rego source
-	Data     map[string]any    // the document that data.yaml files make up
-	Rules    []Rule            // rows of rules/**.yaml
-	Settings map[string]any    // settings.yaml; never in the base layer, whose settings are its data
+	Layer     string
+	Manifest  Manifest
+	Files     map[string][]byte // the effective files: what the digest covers
+	Digest    string            // Go's dirhash h1 over Files
+	Modules   map[string]string // path -> Rego source
+	Data      map[string]any    // the document that data.yaml files make up
+	Rules     []Rule            // rows of rules/**.yaml
+	Access    []AccessList      // documents of access/**.yaml
+	Detectors []Detector        // rows of detectors/**.yaml
+	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
 	checked bool // its settings were found right before: by the tests, or when it was kept
 }
@@ -138,7 +140,7 @@ func readFiles(fsys fs.FS) (map[string][]byte, error) {
 			return err
 		case d.Type()&fs.ModeSymlink != 0 && leadsToDir(fsys, name):
 			return fmt.Errorf("%s is a link to a folder: what is in it would not be read; put the folder itself there", name)
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && (name == "cases" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir() || !counts(name):
 			return nil
@@ -193,8 +195,16 @@ func (b *Bundle) add(name string, content []byte) error {
 		rows, err := ParseConditions(name, content)
 		b.Rules = append(b.Rules, rows...)
 		return err
+	case strings.HasPrefix(name, "access/"):
+		lists, err := ParseAccess(name, content)
+		b.Access = append(b.Access, lists...)
+		return err
+	case strings.HasPrefix(name, "detectors/"):
+		rows, err := ParseDetectors(name, content)
+		b.Detectors = append(b.Detectors, rows...)
+		return err
 	}
-	return fmt.Errorf("%s: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml and rules/**.yaml", name)
+	return fmt.Errorf("%s: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, access/**.yaml and detectors/**.yaml", name)
 }
 
 func (b *Bundle) addManifest(content []byte) error {
@@ -288,8 +298,10 @@ func (b *Bundle) checkData() error {
 			return fmt.Errorf("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
 		}
 	}
-	if _, taken := layerData(b)["catalog"]; taken {
-		return fmt.Errorf("data: %q is made of rules/**.yaml; write its rows there", b.root()+"/catalog")
+	for _, made := range [][2]string{{"catalog", "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
+		if _, taken := layerData(b)[made[0]]; taken {
+			return fmt.Errorf("data: %q is made of %s", b.root()+"/"+made[0], made[1])
+		}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestLoad(t *testing.T) {
 		".manifest", `{"revision": "7", "roots": ["policies/user"], "rego_version": 1, "metadata": {"name": "mine", "requires": {"engine": 1}}}`,
 		"a.rego", "package policies.user", "deep/b.rego", "package policies.user.b", "a_test.rego", "package policies.user",
 		"data.yaml", "policies: {user: {hosts: [a]}}", "policies/user/more/data.json", `{"x": 1}`,
-		"settings.yaml", "limits: {max_file_operations: 3}", "rules/a.yaml", "- {id: mine.a, severity: low}\n---\n{id: mine.b, severity: low}",
+		"settings.yaml", "resources: {max_file_operations: 3}", "rules/a.yaml", "- {id: mine.a, severity: low}\n---\n{id: mine.b, severity: low}",
 		"cases/a.yaml", "- {id: no, rule: [", "README.md", "# x", ".hidden/b.rego", "x", "rules/.x.yaml", "[",
 	)
 	if b.Manifest.Revision != "7" || b.Manifest.Metadata.Name != "mine" || b.Layer != User {
@@ -76,7 +76,7 @@ func TestLoad(t *testing.T) {
 	if d := cmp.Diff(want, b.Data); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(map[string]any{"limits": map[string]any{"max_file_operations": 3}}, b.Settings); d != "" {
+	if d := cmp.Diff(map[string]any{"resources": map[string]any{"max_file_operations": 3}}, b.Settings); d != "" {
 		t.Error(d)
 	}
 	if len(b.Rules) != 2 || b.Rules[1].ID != "mine.b" {
@@ -120,6 +120,8 @@ func TestLoadErrors(t *testing.T) {
 		"data over data":      {Base, []string{"data.yaml", "reviewer: 7", "reviewer/data.yaml", "a: 2"}, []string{`reviewer/data.yaml: "reviewer" is set by another data file too`}},
 		"data above data":     {Base, []string{"a/data.yaml", "x: 1", "data.yaml", "a: 2"}, []string{`data.yaml: "a" is set by another data file too`}},
 		"a catalogue":         {User, []string{"data.yaml", "policies: {user: {catalog: {}}}"}, []string{"rules/**.yaml"}},
+		"a key twice":         {User, []string{"settings.yaml", "grant: false\nrisk: {low_threshold: 0.2}\ngrant: true"}, []string{"settings.yaml:3: the key grant is set on line 1 already; keep one of the two"}},
+		"keys twice, below":   {Base, []string{"data.yaml", "reviewer:\n  risk: {privileged: 1, privileged: 0}\n  zones: []\n  zones: []"}, []string{"data.yaml:2: the key privileged is set on line 2 already", "data.yaml:4: the key zones is set on line 3 already"}},
 		"two documents":       {User, []string{"settings.yaml", "limits: {}\n---\nrules: {}"}, []string{"settings.yaml: what follows --- is not read"}},
 		"a list":              {User, []string{"settings.yaml", "- a"}, []string{"settings.yaml:1: expected keys with values, got a list"}},
 		"no YAML":             {User, []string{"settings.yaml", "a: [\n"}, []string{"settings.yaml:"}},
@@ -291,7 +293,7 @@ func TestWindows(t *testing.T) {
 }
 
 func TestStore(t *testing.T) {
-	user := layer(t, User, "settings.yaml", "limits: {max_file_operations: 7}", "a.rego", "package policies.user\n")
+	user := layer(t, User, "settings.yaml", "resources: {max_file_operations: 7}", "a.rego", "package policies.user\n")
 	for _, layers := range [][]*Bundle{{shippedBundle(t)}, {shippedBundle(t), user}} {
 		e, err := Assemble(layers...)
 		if err != nil {
@@ -340,7 +342,7 @@ func TestEffectiveDigest(t *testing.T) {
 }
 
 func TestStoreNoticesChanges(t *testing.T) {
-	e, err := Assemble(shippedBundle(t), layer(t, User, "settings.yaml", "limits: {max_file_operations: 7}"))
+	e, err := Assemble(shippedBundle(t), layer(t, User, "settings.yaml", "resources: {max_file_operations: 7}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +359,7 @@ func TestStoreNoticesChanges(t *testing.T) {
 		change func(*stored)
 		want   string
 	}{
-		"a setting": {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("limits: {max_file_operations: 8}") }, "was changed in the store"},
+		"a setting": {func(s *stored) { s.Layers[1].Files["settings.yaml"] = []byte("resources: {max_file_operations: 8}") }, "was changed in the store"},
 		"a comment": {func(s *stored) {
 			s.Layers[1].Files["settings.yaml"] = append(s.Layers[1].Files["settings.yaml"], " #"...)
 		}, "was changed in the store"},

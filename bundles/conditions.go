@@ -64,7 +64,9 @@ type RuleMatch struct {
 	Tools    []string `json:"tools,omitempty" yaml:"tools"` // exact, or ending in *
 	Types    []string `json:"types,omitempty" yaml:"types"`
 	Signals  []string `json:"signals,omitempty" yaml:"signals"`
+	Actions  []string `json:"actions,omitempty" yaml:"actions"`   // names of actions, exact or ending in *
 	Commands []string `json:"commands,omitempty" yaml:"commands"` // names of programs
+	Detected []string `json:"detected,omitempty" yaml:"detected"` // ids of detectors
 }
 
 // RuleLevel is the severity of a finding whose measure reaches At.
@@ -126,24 +128,27 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists what the message of a rule with a condition may name in
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it
 // describes a rule that is judged in Rego.
 func (r Rule) Conditional() bool {
 	m := r.Match
-	return r.When != "" || r.Measure != "" || len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands) > 0
+	return r.When != "" || r.Measure != "" ||
+		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected) > 0
 }
 
 // Place returns file:line for a line (from 1) of the text of one of the rule's
 // keys, such as "when"; line 0 or a key that is not there: of the row.
-func (r Rule) Place(key string, line int) string {
-	at, ok := r.lines[key]
+func (r Rule) Place(key string, line int) string { return place(r.file, r.lines, key, line) }
+
+func place(file string, lines map[string]int, key string, line int) string {
+	at, ok := lines[key]
 	if !ok {
-		at = r.lines[""]
+		at = lines[""]
 	}
-	return r.file + ":" + strconv.Itoa(at+max(0, line-1))
+	return file + ":" + strconv.Itoa(at+max(0, line-1))
 }
 
 // ParseConditions reads the rules of one file: YAML documents, each a rule or a
@@ -152,6 +157,15 @@ func (r Rule) Place(key string, line int) string {
 // expected.
 func ParseConditions(file string, data []byte) ([]Rule, error) {
 	p := &rowParser{file: file, seen: map[string]int{}}
+	if err := p.parse(data, p.document); err != nil {
+		return nil, err
+	}
+	return p.rules, nil
+}
+
+// parse calls take for each document that holds more than comments, and returns
+// all that is wrong with them.
+func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc yaml.Node
@@ -160,15 +174,14 @@ func ParseConditions(file string, data []byte) ([]Rule, error) {
 			break
 		}
 		if err != nil {
-			p.problems = append(p.problems, syntaxError(file, err))
+			p.problems = append(p.problems, syntaxError(p.file, err))
 			break
 		}
-		p.document(doc.Content[0])
+		if n := doc.Content[0]; n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
+			take(n)
+		}
 	}
-	if len(p.problems) > 0 {
-		return nil, errors.Join(p.problems...)
-	}
-	return p.rules, nil
+	return errors.Join(p.problems...)
 }
 
 // syntaxError gives YAML's own errors, which say "line 3: …", our form.
@@ -194,14 +207,12 @@ func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
 }
 
 func (p *rowParser) document(n *yaml.Node) {
-	switch {
-	case n.Kind == yaml.SequenceNode:
-		for _, row := range n.Content {
-			p.row(row)
-		}
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // nothing but comments
-	default:
+	if n.Kind != yaml.SequenceNode {
 		p.row(n)
+		return
+	}
+	for _, row := range n.Content {
+		p.row(row)
 	}
 }
 
@@ -216,14 +227,21 @@ func (p *rowParser) row(n *yaml.Node) {
 		p.wrong(n, "%v", err)
 		return
 	}
-	nodes := map[string]*yaml.Node{}
-	for i := 0; i < len(n.Content); i += 2 {
-		value := n.Content[i+1]
-		nodes[n.Content[i].Value] = value
-		r.lines[n.Content[i].Value] = textLine(value)
+	nodes := values(n)
+	for key, value := range nodes {
+		r.lines[key] = textLine(value)
 	}
 	p.validate(r, n, nodes)
 	p.rules = append(p.rules, r)
+}
+
+// values returns the values of an object by their keys.
+func values(n *yaml.Node) map[string]*yaml.Node {
+	nodes := map[string]*yaml.Node{}
+	for i := 0; i < len(n.Content); i += 2 {
+		nodes[n.Content[i].Value] = n.Content[i+1]
+	}
+	return nodes
 }
 
 // textLine is where the text of a value begins: below the | of a block.
@@ -254,6 +272,10 @@ func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []str
 		p.wrong(n, "%s: expected %s, got %s", name, wanted(t), kind(n))
 	case t.Kind() == reflect.Float64:
 		p.number(n, name)
+	case t.Kind() == reflect.Int64:
+		if n.Tag != "!!int" {
+			p.wrong(n, "%s: expected a whole number, got %q", name, n.Value)
+		}
 	case t.Kind() == reflect.Bool:
 		if n.Tag != "!!bool" {
 			p.wrong(n, "%s: expected true or false, got %q", name, n.Value)
@@ -267,6 +289,8 @@ func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Float64:
 		return "a number"
+	case reflect.Int64:
+		return "a whole number"
 	case reflect.Bool:
 		return "true or false"
 	}
@@ -399,18 +423,38 @@ func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node
 		p.wrong(at("id"), "id %s is given twice, first in line %d", r.ID, line)
 	}
 	p.seen[r.ID] = at("id").Line
-	if !idForm.MatchString(r.ID) {
-		p.wrong(at("id"), "id %q: expected lower-case words joined by . _ or -, such as git.force_push", r.ID)
-	}
+	p.idForm(at("id"), r.ID)
 	if r.Decision != "" && r.Decision != string(engine.Allow) && r.Message == "" {
 		p.wrong(row, "%s: message is missing: whoever is told %q must be told why", r.ID, r.Decision)
 	}
-	for _, m := range placeholder.FindAllStringSubmatch(r.Message, -1) {
+	p.template(at("message"), r.Message)
+	p.patterns(at("match"), "actions", r.Match.Actions)
+	p.validateCondition(r, at)
+}
+
+func (p *rowParser) idForm(n *yaml.Node, id string) {
+	if !idForm.MatchString(id) {
+		p.wrong(n, "id %q: expected lower-case words joined by . _ or -, such as git.force_push", id)
+	}
+}
+
+// template reports fields that a message cannot name.
+func (p *rowParser) template(n *yaml.Node, message string) {
+	for _, m := range placeholder.FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {
-			p.wrong(at("message"), "message: unknown field %s", unknown(m[1], MessageFields()))
+			p.wrong(n, "message: unknown field %s", unknown(m[1], MessageFields()))
 		}
 	}
-	p.validateCondition(r, at)
+}
+
+// patterns reports a * that stands elsewhere than at the end, where it would
+// mean itself.
+func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
+	for _, w := range patterns {
+		if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
+			p.wrong(n, "%s: %q: a * can stand at the end only", name, w)
+		}
+	}
 }
 
 func (p *rowParser) validateCondition(r Rule, at func(string) *yaml.Node) {

@@ -19,7 +19,7 @@ func TestParseConditions(t *testing.T) {
   tags: [essential]
   overridable: [user]
   enforcement: warn
-  match: {phases: [pre], tools: [Bash, "mcp__*"], signals: [git_force_push]}
+  match: {phases: [pre], tools: [Bash, "mcp__*"], signals: [git_force_push], actions: [code.*]}
   when: |
     action.commands.exists(c,
       c.name == "git")
@@ -47,7 +47,7 @@ levels: [{at: 3, level: medium}, {at: 4.5, level: high}]
 			ID: "git.push_protected", Title: "Force push to a protected branch", Severity: "high", Decision: "ask",
 			Message: "{command} overwrites what others have", References: []string{"https://example.org/a"}, Tags: []string{"essential"},
 			Overridable: []string{"user"}, Enforcement: "warn",
-			Match: RuleMatch{Phases: []string{"pre"}, Tools: []string{"Bash", "mcp__*"}, Signals: []string{"git_force_push"}},
+			Match: RuleMatch{Phases: []string{"pre"}, Tools: []string{"Bash", "mcp__*"}, Signals: []string{"git_force_push"}, Actions: []string{"code.*"}},
 			When:  "action.commands.exists(c,\n  c.name == \"git\")\n",
 			Examples: RuleExamples{
 				Match:   []map[string]any{{"tool": "Bash", "args": map[string]any{"command": "git push --force origin main"}}},
@@ -89,6 +89,7 @@ func TestParseConditionsErrors(t *testing.T) {
 		{head + "match: {signal: [a]}", `f.yaml:3: unknown key "signal"; did you mean "signals"?`},
 		{head + "match: {signals: [git_forcepush]}", `f.yaml:3: signals: unknown word "git_forcepush"; did you mean "git_force_push"?`},
 		{head + "match:\n  phases:\n  - PreToolUse", `f.yaml:5: phases: unknown word "PreToolUse"; expected one of start,`},
+		{head + "match: {actions: ['*.write']}", `f.yaml:3: actions: "*.write": a * can stand at the end only`},
 		{head + "match: {tools: Bash}", `f.yaml:3: tools: expected a list such as [a, b], got "Bash"`},
 		{"id: a\nseverity: hihg\nwhen: 'true'", `f.yaml:2: severity: unknown word "hihg"; did you mean "high"?`},
 		{"severity: low\nwhen: 'true'", `f.yaml:1: the rule: id is missing`},

@@ -17,12 +17,14 @@ import (
 // compile, and the digests under which decisions are recorded.
 type Effective struct {
 	Layers   []*Bundle
-	Data     map[string]any    // the whole data document, settings merged, catalogues in place
-	Settings map[string]any    // the merged settings, without catalogues
-	Origin   map[string]string // settings path -> layer of its value, for those that are not base's
+	Data     map[string]any      // the whole data document, settings merged, catalogues in place
+	Settings map[string]any      // the merged settings, without catalogues
+	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
+	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
 	Windows  []engine.Window
-	Digest   string // over the ordered (layer, digest) pairs and Config
-	Config   string // of the merged settings
+	Remarks  []string // file:line: what a person should look at; nothing is wrong with it
+	Digest   string   // over the ordered (layer, digest) pairs and Config
+	Config   string   // of the merged settings
 }
 
 // Assemble joins layers, the base layer first.
@@ -30,17 +32,19 @@ func Assemble(layers ...*Bundle) (*Effective, error) {
 	if err := checkOrder(layers); err != nil {
 		return nil, err
 	}
-	origin := map[string]string{}
-	settings, err := mergeSettings(layers, origin)
+	settings, sources, err := mergeSettings(layers)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(layers, settings, origin)
+	return assemble(layers, settings, sources)
 }
 
 // assemble joins layers whose settings are merged.
-func assemble(layers []*Bundle, settings map[string]any, origin map[string]string) (*Effective, error) {
-	e := &Effective{Layers: layers, Origin: origin}
+func assemble(layers []*Bundle, settings map[string]any, sources map[string][]string) (*Effective, error) {
+	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}}
+	for path, from := range sources {
+		e.Origin[path] = from[len(from)-1]
+	}
 	var err error
 	if e.Config, err = engine.Digest(settings); err != nil {
 		return nil, fmt.Errorf("digest settings: %w", err)
@@ -98,12 +102,21 @@ func (e *Effective) Rules() []Rule {
 	return all
 }
 
+// Access returns the access lists of all layers in order.
+func (e *Effective) Access() []AccessList {
+	var all []AccessList
+	for _, l := range e.Layers {
+		all = append(all, l.Access...)
+	}
+	return all
+}
+
 // join builds the data document: base's with the merged settings, and each
 // layer's data and catalogue below its root.
 func (e *Effective) join(settings map[string]any) error {
 	policies := map[string]any{}
 	e.Data = map[string]any{"reviewer": settings, "policies": policies}
-	owner := map[string]string{}
+	owner, detectors := map[string]string{}, map[string]string{}
 	for _, l := range e.Layers {
 		at := settings
 		if l.Layer != Base {
@@ -123,6 +136,39 @@ func (e *Effective) join(settings map[string]any) error {
 			catalogue[r.ID] = row
 		}
 		at["catalog"] = catalogue
+		if err := e.joinAccess(l, at, owner); err != nil {
+			return err
+		}
+		if err := l.joinDetectors(at, detectors); err != nil {
+			return err
+		}
+	}
+	return e.checkDetected()
+}
+
+// accessKey is where a layer's data holds its access lists. The package
+// reviewer.access stands beside it: rules cannot walk the data of their own
+// package.
+const accessKey = "access_lists"
+
+// joinAccess puts a layer's access lists below its root. Findings of their
+// rules must not be taken for those of others.
+func (e *Effective) joinAccess(l *Bundle, at map[string]any, owner map[string]string) error {
+	lists := map[string]any{}
+	for _, list := range l.Access {
+		for _, id := range list.speakers() {
+			if other, taken := owner[id]; taken {
+				return fmt.Errorf("%s: access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.place(), list.ID, l.Layer, id, other)
+			}
+			owner[id] = l.Layer
+		}
+		lists[list.ID] = list.document()
+		for _, remark := range list.remarks() {
+			e.Remarks = append(e.Remarks, l.Layer+"/"+remark)
+		}
+	}
+	if len(lists) > 0 {
+		at[accessKey] = lists
 	}
 	return nil
 }

@@ -1,25 +1,63 @@
 package bundles
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// setting is a node of schemas/settings.json as far as merging reads it.
+// setting is a node of schemas/settings.json as far as this package reads it
+// itself. Its description says what the keywords mean.
 type setting struct {
-	Merge      string              `json:"x-merge"`
-	Ascending  []string            `json:"x-ascending"`
-	Order      []any               `json:"x-order"` // mildest first; else the order of enum
-	Enum       []any               `json:"enum"`
-	Properties map[string]*setting `json:"properties"`
+	Description string              `json:"description"`
+	Merge       string              `json:"x-merge"`
+	Ascending   []string            `json:"x-ascending"`
+	Rising      *rising             `json:"x-rising"`
+	Order       []any               `json:"x-order"` // mildest first; else the order of enum
+	Enum        []any               `json:"enum"`
+	Within      string              `json:"x-within"`
+	Unavailable string              `json:"x-unavailable"`
+	NoValues    map[string]string   `json:"x-unavailable-values"`
+	Properties  map[string]*setting `json:"properties"`
+	Others      others              `json:"additionalProperties"`
+	Items       *setting            `json:"items"`
+}
+
+// rising names the rows and columns of a table of strictest settings, in the
+// order in which no cell may be milder than the one before.
+type rising struct{ Rows, Columns []string }
+
+// others describes the keys that a section does not name; nil: there are none.
+type others struct{ *setting }
+
+// UnmarshalJSON reads false, or a node.
+func (o *others) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "false" {
+		return nil
+	}
+	return json.Unmarshal(raw, &o.setting)
+}
+
+// child returns the node of a key; nil where there is no such key.
+func (s *setting) child(key string) *setting {
+	if node := s.Properties[key]; node != nil {
+		return node
+	}
+	return s.Others.setting
+}
+
+// section says whether the keys below a node are settings by themselves.
+func (s *setting) section() bool {
+	return s.Properties != nil || s.Others.setting != nil && s.Others.Merge != ""
 }
 
 const settingsSchema = "settings.json"
@@ -31,33 +69,6 @@ func settingsTree() (*setting, error) {
 	}
 	var s setting
 	return &s, json.Unmarshal(raw, &s)
-}
-
-// mergeSettings joins the base layer's settings with those of the others, and
-// notes in origin which layer a changed value comes from.
-func mergeSettings(layers []*Bundle, origin map[string]string) (map[string]any, error) {
-	base, _ := layers[0].Data["reviewer"].(map[string]any)
-	if base == nil {
-		return nil, errors.New("data.yaml: the base layer has no key reviewer")
-	}
-	if len(layers) == 1 && layers[0].checked {
-		return maps.Clone(base), nil // at no cost to a hook
-	}
-	tree, err := settingsTree()
-	if err != nil {
-		return nil, err
-	}
-	if err := tree.validateAll(layers, base); err != nil {
-		return nil, err
-	}
-	m := merger{origin: origin, set: map[string]bool{}}
-	merged := normal(base).(map[string]any)
-	for _, l := range layers[1:] {
-		m.layer = l
-		m.object("", tree, merged, normal(l.Settings).(map[string]any))
-	}
-	m.ascending("", tree, merged)
-	return merged, errors.Join(m.errs...)
 }
 
 // normal gives every number one Go type, so that values of YAML and JSON compare.
@@ -91,20 +102,21 @@ func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
 // validate compares a layer's settings with the schema. Each error is
 // file:line: setting: what is wrong.
 func (s *setting) validate(b *Bundle, doc map[string]any) error {
-	schema, err := compileSettings()
+	plain := normal(doc)
+	schema, err := compileSettings(plain)
 	if err != nil {
 		return err
 	}
-	unknown := map[string]error{}
-	s.unknown("", doc, unknown)
+	refused := map[string]error{}
+	s.refuse("", doc, refused)
 	var wrong *jsonschema.ValidationError
-	if err := schema.Validate(normal(doc)); err != nil && !errors.As(err, &wrong) {
+	if err := schema.Validate(plain); err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	found := maps.Clone(unknown)
+	found := maps.Clone(refused)
 	explain(wrong, func(at string, e *jsonschema.ValidationError) {
-		if !strings.HasSuffix(e.KeywordLocation, "/additionalProperties") || !anyBelow(unknown, at) {
-			found[at] = errors.Join(found[at], errors.New(e.Message))
+		if !covered(refused, at, e) {
+			found[at] = errors.Join(found[at], errors.New(e.Message+s.instead(e, doc)))
 		}
 	})
 	var errs []error
@@ -114,13 +126,22 @@ func (s *setting) validate(b *Bundle, doc map[string]any) error {
 	return errors.Join(errs...)
 }
 
-func compileSettings() (*jsonschema.Schema, error) {
+// compileSettings compiles what of the schema a document needs: a layer has few
+// settings, and compiling all of the schema would cost each hook milliseconds.
+func compileSettings(doc any) (*jsonschema.Schema, error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
 	}
+	var whole map[string]any
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
+	if raw, err = json.Marshal(needed(whole, doc)); err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(settingsSchema, strings.NewReader(string(raw))); err != nil {
+	if err := c.AddResource(settingsSchema, bytes.NewReader(raw)); err != nil {
 		return nil, fmt.Errorf("load the settings schema: %w", err)
 	}
 	schema, err := c.Compile(settingsSchema)
@@ -130,19 +151,116 @@ func compileSettings() (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// unknown notes keys that no setting has, with the one that was meant.
-func (s *setting) unknown(at string, doc map[string]any, found map[string]error) {
-	for key, v := range doc {
-		path := strings.TrimPrefix(at+"."+key, ".")
-		node := s.Properties[key]
-		if node == nil {
-			found[path] = fmt.Errorf("unknown key %s", unknown(key, slices.Sorted(maps.Keys(s.Properties))))
-			continue
-		}
-		if sub, ok := v.(map[string]any); ok && node.Properties != nil {
-			node.unknown(path, sub, found)
+// needed leaves out of a schema's properties those that a document has not.
+func needed(schema map[string]any, doc any) map[string]any {
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok {
+		return schema
+	}
+	keys, _ := doc.(map[string]any)
+	few := map[string]any{}
+	for key, v := range keys {
+		if node, ok := properties[key].(map[string]any); ok {
+			few[key] = needed(node, v)
 		}
 	}
+	part := maps.Clone(schema)
+	part["properties"] = few
+	return part
+}
+
+// refuse notes keys that no setting has, with the one that was meant, and keys
+// and values that are known but cannot be had.
+func (s *setting) refuse(at string, doc map[string]any, found map[string]error) {
+	for key, v := range doc {
+		path, node := below(at, key), s.child(key)
+		if node == nil {
+			found[path] = s.noSuchKey(key)
+			continue
+		}
+		if sub, ok := v.(map[string]any); ok && node.section() && (len(sub) > 0 || node.Unavailable == "") {
+			node.refuse(path, sub, found)
+			continue
+		}
+		if why := node.unavailable(v); why != "" {
+			found[path] = errors.New(why)
+		}
+	}
+}
+
+func (s *setting) noSuchKey(key string) error {
+	if s.Unavailable != "" {
+		return errors.New(s.Unavailable)
+	}
+	return fmt.Errorf("unknown key %s", unknown(key, s.keys()))
+}
+
+// unavailable says why a key or its value cannot be had; empty: it can.
+func (s *setting) unavailable(v any) string {
+	if s.Unavailable != "" {
+		return s.Unavailable
+	}
+	if word, ok := v.(string); ok && s.NoValues[word] != "" {
+		return fmt.Sprintf("%q: %s; expected %s", word, s.NoValues[word], strings.Trim(fmt.Sprint(s.Enum), "[]"))
+	}
+	return ""
+}
+
+// keys lists the keys of a section that can be had.
+func (s *setting) keys() []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+		if s.Properties[key].Unavailable == "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// instead says which word stands where the schema has a list of words, and
+// which of them it may have been meant to be.
+func (s *setting) instead(e *jsonschema.ValidationError, doc any) string {
+	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
+	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
+		return ""
+	}
+	var words []string
+	for _, w := range node.Enum {
+		words = append(words, fmt.Sprint(w))
+	}
+	if near := engine.Nearest(fmt.Sprint(v), words); near != "" {
+		return fmt.Sprintf(", got %q; did you mean %q?", fmt.Sprint(v), near)
+	}
+	return fmt.Sprintf(", got %q", fmt.Sprint(v))
+}
+
+// follow returns the node and the value at a path of keys and indexes; nil where
+// it leads nowhere.
+func (s *setting) follow(keys []string, v any) (*setting, any) {
+	for _, key := range keys {
+		switch at := v.(type) {
+		case map[string]any:
+			s, v = s.child(key), at[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(at) {
+				return nil, nil
+			}
+			s, v = s.Items, at[i]
+		}
+		if s == nil {
+			return nil, nil
+		}
+	}
+	return s, v
+}
+
+// covered says whether what the schema finds at a path was said already.
+func covered(refused map[string]error, at string, e *jsonschema.ValidationError) bool {
+	if refused[at] != nil {
+		return true
+	}
+	return strings.HasSuffix(e.KeywordLocation, "/additionalProperties") && anyBelow(refused, at)
 }
 
 // anyBelow says whether a key of the object at a path is among those found.
@@ -173,113 +291,4 @@ func orRoot(at string) string {
 		return "(top)"
 	}
 	return at
-}
-
-// merger joins one layer's settings into what the layers before it came to.
-type merger struct {
-	layer  *Bundle
-	origin map[string]string
-	set    map[string]bool // paths that a layer above this one has set
-	errs   []error
-}
-
-func (m *merger) object(at string, s *setting, into, from map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		path := strings.TrimPrefix(at+"."+key, ".")
-		node := s.Properties[key]
-		if node == nil {
-			node = &setting{}
-		}
-		if sub, ok := from[key].(map[string]any); ok && node.Properties != nil {
-			next, ok := into[key].(map[string]any)
-			if !ok {
-				next = map[string]any{}
-				into[key] = next
-			}
-			m.object(path, node, next, sub)
-			continue
-		}
-		m.value(path, node, into, key, from[key])
-	}
-}
-
-func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
-	switch {
-	case s.Merge == "":
-		m.errs = append(m.errs, fmt.Errorf("%s: %s: only the base layer may set this", m.layer.where(path), path))
-		return
-	case s.Merge == "replace" && m.layer.Layer == Project:
-		m.errs = append(m.errs, fmt.Errorf("%s: %s: the project layer may not set this, since the agent can write it", m.layer.where(path), path))
-		return
-	}
-	before := into[key]
-	if m.layer.Layer == Project || m.set[path] || s.Merge == "union" {
-		v = s.combine(before, v)
-	}
-	m.set[path] = true
-	if !reflect.DeepEqual(before, v) {
-		into[key], m.origin[path] = v, m.layer.Layer
-	}
-}
-
-// combine joins the value so far with a layer's, towards strictness.
-func (s *setting) combine(a, b any) any {
-	switch s.Merge {
-	case "min":
-		return min(number(a), number(b))
-	case "max":
-		return max(number(a), number(b))
-	case "union":
-		return union(list(a), list(b))
-	case "intersect":
-		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })
-	case "strictest":
-		if s.rank(b) > s.rank(a) {
-			return b
-		}
-		return a
-	}
-	return b
-}
-
-func (s *setting) rank(v any) int {
-	if s.Order != nil {
-		return slices.Index(s.Order, v)
-	}
-	return slices.Index(s.Enum, v)
-}
-
-func number(v any) float64 {
-	f, _ := v.(float64)
-	return f
-}
-
-func list(v any) []any {
-	l, _ := v.([]any)
-	return l
-}
-
-func union(a, b []any) []any {
-	out := slices.Clone(a)
-	for _, v := range b {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// ascending checks that thresholds are in order after everything is merged.
-func (m *merger) ascending(at string, s *setting, doc map[string]any) {
-	for i := 1; i < len(s.Ascending); i++ {
-		low, high := s.Ascending[i-1], s.Ascending[i]
-		if number(doc[low]) > number(doc[high]) {
-			m.errs = append(m.errs, fmt.Errorf("settings: %s.%s (%v) is above %s.%s (%v): levels are out of order", at, low, doc[low], at, high, doc[high]))
-		}
-	}
-	for key, node := range s.Properties {
-		if sub, ok := doc[key].(map[string]any); ok {
-			m.ascending(strings.TrimPrefix(at+"."+key, "."), node, sub)
-		}
-	}
 }

@@ -43,38 +43,51 @@ func TestSettingsMerge(t *testing.T) {
 	}{
 		"default": {nil, "risk.high_threshold", 0.8, ""},
 
-		"min: the user's first value replaces":       {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.9, User},
-		"min: the organisation's first value too":    {[][2]string{{Organisation, "limits: {max_file_operations: 900}"}}, "limits.max_file_operations", 900.0, Organisation},
-		"min: a second value only tightens":          {[][2]string{{Organisation, "risk: {high_threshold: 0.7}"}, {User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.7, Organisation},
-		"min: a second value tightens":               {[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "risk: {high_threshold: 0.7}"}}, "risk.high_threshold", 0.7, User},
-		"min: the project does not loosen":           {[][2]string{{Project, "limits: {max_file_operations: 900}"}}, "limits.max_file_operations", 100.0, ""},
-		"min: the project tightens":                  {[][2]string{{Project, "limits: {max_file_operations: 9}"}}, "limits.max_file_operations", 9.0, Project},
-		"min: the project after the user":            {[][2]string{{User, "limits: {max_file_operations: 900}"}, {Project, "limits: {max_file_operations: 950}"}}, "limits.max_file_operations", 900.0, User},
-		"max: replaces":                              {[][2]string{{User, "risk: {privileged: 0}"}}, "risk.privileged", 0.0, User},
-		"max: the project does not loosen":           {[][2]string{{Project, "risk: {privileged: 0}"}}, "risk.privileged", 0.2, ""},
-		"max: the project tightens":                  {[][2]string{{Project, "risk: {privileged: 0.5}"}}, "risk.privileged", 0.5, Project},
-		"max: below zero":                            {[][2]string{{Project, "risk: {reversibility: {R2: -0.2}}"}}, "risk.reversibility.R2", -0.2, Project},
-		"union: always adds":                         {[][2]string{{User, "zones: [~/a/]"}, {Project, "zones: [~/b/, ~/a/]"}}, "zones", append(zones(t), "~/a/", "~/b/"), Project},
-		"union: nothing new":                         {[][2]string{{Project, "zones: [~/.ssh/]"}}, "zones", zones(t), ""},
-		"intersect: replaces":                        {[][2]string{{User, "hosts: {known: [a, b]}"}}, "hosts.known", []any{"a", "b"}, User},
-		"intersect: a second value only takes away":  {[][2]string{{Organisation, "hosts: {known: [a, b]}"}, {User, "hosts: {known: [b, c]}"}}, "hosts.known", []any{"b"}, User},
-		"intersect: the project cannot add":          {[][2]string{{Project, "hosts: {known: [a]}"}}, "hosts.known", []any{}, ""},
-		"intersect: the project takes away":          {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: [a]}"}}, "rules.disabled", []any{"a"}, Project},
-		"intersect: the project takes all away":      {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: []}"}}, "rules.disabled", []any{}, Project},
-		"strictest: replaces":                        {[][2]string{{User, "enforcement: observe"}}, "enforcement", "observe", User},
-		"strictest: a second value only tightens":    {[][2]string{{Organisation, "enforcement: warn"}, {User, "enforcement: observe"}}, "enforcement", "warn", Organisation},
-		"strictest: the project does not loosen":     {[][2]string{{Project, "enforcement: observe"}}, "enforcement", "enforce", ""},
-		"strictest: the project tightens":            {[][2]string{{User, "enforcement: observe"}, {Project, "enforcement: warn"}}, "enforcement", "warn", Project},
-		"strictest, in an order of its own":          {[][2]string{{Project, "grant: true"}}, "grant", false, ""},
-		"strictest, in an order of its own, tighter": {[][2]string{{User, "grant: true"}, {Project, "grant: false"}}, "grant", false, Project},
-		"strictest: sets of rules":                   {[][2]string{{User, "rules: {builtin: none}"}, {Project, "rules: {builtin: essential}"}}, "rules.builtin", "essential", Project},
-		"strictest: a cell of the matrix":            {[][2]string{{Project, "matrix: {low: {high: warn}}"}}, "matrix.low.high", "warn", Project},
-		"strictest: not milder":                      {[][2]string{{Project, "matrix: {high: {low: allow}}"}}, "matrix.high.low", "block", ""},
-		"replace":                                    {[][2]string{{Organisation, "messages: {allowed: Fine.}"}}, "messages.allowed", "Fine.", Organisation},
-		"replace: the user after the organisation":   {[][2]string{{Organisation, "messages: {allowed: Fine.}"}, {User, "messages: {allowed: Good.}"}}, "messages.allowed", "Good.", User},
-		"the same value":                             {[][2]string{{User, "risk: {high_threshold: 0.8}"}}, "risk.high_threshold", 0.8, ""},
-		"beside others":                              {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.medium_threshold", 0.6, ""},
-		"empty":                                      {[][2]string{{User, "# nothing"}}, "risk.medium_threshold", 0.6, ""},
+		"min: the user's first value replaces":               {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.9, User},
+		"min: the organisation's first value too":            {[][2]string{{Organisation, "resources: {max_file_operations: 900}"}}, "resources.max_file_operations", 900.0, Organisation},
+		"min: a second value only tightens":                  {[][2]string{{Organisation, "risk: {high_threshold: 0.7}"}, {User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.7, Organisation},
+		"min: a second value tightens":                       {[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "risk: {high_threshold: 0.7}"}}, "risk.high_threshold", 0.7, User},
+		"min: the project does not loosen":                   {[][2]string{{Project, "resources: {max_file_operations: 900}"}}, "resources.max_file_operations", 100.0, ""},
+		"min: the project tightens":                          {[][2]string{{Project, "resources: {max_file_operations: 9}"}}, "resources.max_file_operations", 9.0, Project},
+		"min: the project after the user":                    {[][2]string{{User, "resources: {max_file_operations: 900}"}, {Project, "resources: {max_file_operations: 950}"}}, "resources.max_file_operations", 900.0, User},
+		"max: replaces":                                      {[][2]string{{User, "risk: {privileged: 0}"}}, "risk.privileged", 0.0, User},
+		"max: the project does not loosen":                   {[][2]string{{Project, "risk: {privileged: 0}"}}, "risk.privileged", 0.2, ""},
+		"max: the project tightens":                          {[][2]string{{Project, "risk: {privileged: 0.5}"}}, "risk.privileged", 0.5, Project},
+		"max: below zero":                                    {[][2]string{{Project, "risk: {reversibility: {R2: -0.2}}"}}, "risk.reversibility.R2", -0.2, Project},
+		"union: always adds":                                 {[][2]string{{User, "zones: [~/a/]"}, {Project, "zones: [~/b/, ~/a/]"}}, "zones", append(zones(t), "~/a/", "~/b/"), Project},
+		"union: nothing new":                                 {[][2]string{{Project, "zones: [~/.ssh/]"}}, "zones", zones(t), ""},
+		"intersect: replaces":                                {[][2]string{{User, "hosts: {known: [a, b]}"}}, "hosts.known", []any{"a", "b"}, User},
+		"intersect: a second value only takes away":          {[][2]string{{Organisation, "hosts: {known: [a, b]}"}, {User, "hosts: {known: [b, c]}"}}, "hosts.known", []any{"b"}, User},
+		"intersect: the project cannot add":                  {[][2]string{{Project, "hosts: {known: [a]}"}}, "hosts.known", []any{}, ""},
+		"intersect: the project takes away":                  {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: [a]}"}}, "rules.disabled", []any{"a"}, Project},
+		"intersect: the project takes all away":              {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: []}"}}, "rules.disabled", []any{}, Project},
+		"strictest: replaces":                                {[][2]string{{User, "enforcement: observe"}}, "enforcement", "observe", User},
+		"strictest: a second value only tightens":            {[][2]string{{Organisation, "enforcement: warn"}, {User, "enforcement: observe"}}, "enforcement", "warn", Organisation},
+		"strictest: the project does not loosen":             {[][2]string{{Project, "enforcement: observe"}}, "enforcement", "enforce", ""},
+		"strictest: the project tightens":                    {[][2]string{{User, "enforcement: observe"}, {Project, "enforcement: warn"}}, "enforcement", "warn", Project},
+		"strictest, in an order of its own":                  {[][2]string{{Project, "grant: true"}}, "grant", false, ""},
+		"strictest, in an order of its own, tighter":         {[][2]string{{User, "grant: true"}, {Project, "grant: false"}}, "grant", false, Project},
+		"strictest: sets of rules":                           {[][2]string{{User, "rules: {builtin: none}"}, {Project, "rules: {builtin: essential}"}}, "rules.builtin", "essential", Project},
+		"strictest: a cell of the matrix":                    {[][2]string{{Project, "matrix: {low: {high: warn}}"}}, "matrix.low.high", "warn", Project},
+		"strictest: not milder":                              {[][2]string{{Project, "matrix: {high: {low: allow}}"}}, "matrix.high.low", "block", ""},
+		"replace":                                            {[][2]string{{Organisation, "messages: {allowed: Fine.}"}}, "messages.allowed", "Fine.", Organisation},
+		"replace: the user after the organisation":           {[][2]string{{Organisation, "messages: {allowed: Fine.}"}, {User, "messages: {allowed: Good.}"}}, "messages.allowed", "Good.", User},
+		"entries: the user's replaces nothing":               {[][2]string{{User, "rules: {enforcement: {git.push: observe}}"}}, "rules.enforcement", map[string]any{"git.push": "observe"}, ""},
+		"entries: have their own origin":                     {[][2]string{{User, "rules: {enforcement: {delete_broad: warn}}"}}, "rules.enforcement.delete_broad", "warn", User},
+		"entries: the project does not loosen":               {[][2]string{{Project, "rules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement", map[string]any{}, ""},
+		"entries: the project tightens":                      {[][2]string{{User, "rules: {enforcement: {delete_broad: observe}}"}, {Project, "rules: {enforcement: {delete_broad: warn}}"}}, "rules.enforcement.delete_broad", "warn", Project},
+		"entries: a second value does not loosen":            {[][2]string{{Organisation, "rules: {enforcement: {delete_broad: warn}}"}, {User, "rules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement.delete_broad", "warn", Organisation},
+		"entries: not below what an organisation insists on": {[][2]string{{Organisation, "enforcement: enforce"}, {User, "rules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement", map[string]any{}, ""},
+		"entries: beside the layer's own enforcement":        {[][2]string{{User, "enforcement: enforce\nrules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement.delete_broad", "observe", User},
+		"switched off by the user":                           {[][2]string{{User, "enabled: false"}}, "enabled", false, User},
+		"not switched off by the project":                    {[][2]string{{Project, "enabled: false"}}, "enabled", true, ""},
+		"switched on by the project":                         {[][2]string{{User, "enabled: false"}, {Project, "enabled: true"}}, "enabled", true, Project},
+		"the prefilter is switched off by the project":       {[][2]string{{Project, "prefilter: {enabled: false}"}}, "prefilter.enabled", false, Project},
+		"the project watches reads too":                      {[][2]string{{User, "workspace: {enforce: off}"}, {Project, "workspace: {enforce: all}"}}, "workspace.enforce", "all", Project},
+
+		"the same value": {[][2]string{{User, "risk: {high_threshold: 0.8}"}}, "risk.high_threshold", 0.8, ""},
+		"beside others":  {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.medium_threshold", 0.6, ""},
+		"empty":          {[][2]string{{User, "# nothing"}}, "risk.medium_threshold", 0.6, ""},
 	} {
 		e, err := assembled(t, test.layers...)
 		if err != nil {
@@ -102,25 +115,41 @@ func TestSettingsErrors(t *testing.T) {
 		layers [][2]string
 		want   []string
 	}{
-		"unknown key":         {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
-		"unknown section":     {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
-		"unlike any":          {[][2]string{{User, "limits: {colour: 1}"}}, []string{`user/settings.yaml:1: limits.colour: unknown key "colour"; expected one of max_file_operations`}},
-		"out of range":        {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
-		"another type":        {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
-		"no section":          {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
-		"unknown word":        {[][2]string{{User, "enforcement: enforced"}}, []string{`user/settings.yaml:1: enforcement: value must be one of "observe", "warn", "enforce"`}},
-		"item":                {[][2]string{{User, "hosts:\n  known: [a, 7]"}}, []string{"user/settings.yaml:2: hosts.known.1: expected string, but got number"}},
-		"nothing":             {[][2]string{{User, "risk: {low_threshold: }"}}, []string{"user/settings.yaml:1: risk.low_threshold: expected number, but got null"}},
-		"several at once":     {[][2]string{{User, "grant: 1\nrisk: {a: 1, low_threshold: 2}"}}, []string{"settings.yaml:1: grant", "settings.yaml:2: risk.a", "settings.yaml:2: risk.low_threshold"}},
-		"base's only":         {[][2]string{{User, "risk: {failed_similar: [0]}"}}, []string{"user/settings.yaml:1: risk.failed_similar: only the base layer may set this"}},
-		"windows":             {[][2]string{{User, "windows: {mine: {last: 3}}"}}, []string{"windows: only the base layer may set this"}},
-		"not the project's":   {[][2]string{{Project, "\nmessages: {allowed: x}"}}, []string{"project/settings.yaml:2: messages.allowed: the project layer may not set this"}},
-		"wrong in two layers": {[][2]string{{User, "grant: 1"}, {Project, "grants: true"}}, []string{"user/settings.yaml:1: grant", "project/settings.yaml:1: grants"}},
-		"in two layers":       {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
-		"out of order":        {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"risk.low_threshold (0.3) is above risk.medium_threshold (0.2): levels are out of order"}},
+		"unknown key":          {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
+		"unknown section":      {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
+		"unlike any":           {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_file_operations`}},
+		"out of range":         {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
+		"another type":         {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
+		"no section":           {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
+		"unknown word":         {[][2]string{{User, "enforcement: enforced"}}, []string{`user/settings.yaml:1: enforcement: value must be one of "observe", "warn", "enforce", got "enforced"; did you mean "enforce"?`}},
+		"item":                 {[][2]string{{User, "hosts:\n  known: [a, 7]"}}, []string{"user/settings.yaml:2: hosts.known.1: expected string, but got number"}},
+		"nothing":              {[][2]string{{User, "risk: {low_threshold: }"}}, []string{"user/settings.yaml:1: risk.low_threshold: expected number, but got null"}},
+		"several at once":      {[][2]string{{User, "grant: 1\nrisk: {a: 1, low_threshold: 2}"}}, []string{"settings.yaml:1: grant", "settings.yaml:2: risk.a", "settings.yaml:2: risk.low_threshold"}},
+		"base's only":          {[][2]string{{User, "risk: {failed_similar: [0]}"}}, []string{"user/settings.yaml:1: risk.failed_similar: only the base layer may set this"}},
+		"windows":              {[][2]string{{User, "windows: {mine: {last: 3}}"}}, []string{"windows: only the base layer may set this"}},
+		"not the project's":    {[][2]string{{Project, "\nmessages: {allowed: x}"}}, []string{"project/settings.yaml:2: messages.allowed: the project layer may not set this"}},
+		"not available yet":    {[][2]string{{User, "cache:\n  ttl_minutes: 5\n  max_size: 10"}}, []string{"user/settings.yaml:2: cache.ttl_minutes: not available yet", "user/settings.yaml:3: cache.max_size: not available yet"}},
+		"nor its section":      {[][2]string{{User, "cache: {}\npatterns: on"}}, []string{"user/settings.yaml:1: cache: not available yet", "user/settings.yaml:2: patterns: not available yet"}},
+		"nor keys below it":    {[][2]string{{User, "interventions: {soft_correction: {max_attempts: 3}, colour: 1}"}}, []string{"interventions.soft_correction: not available yet", "interventions.colour: not available yet"}},
+		"nor one of a value":   {[][2]string{{User, "mode: async"}}, []string{`user/settings.yaml:1: mode: "async": not available yet; expected blocking`}},
+		"no such value":        {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be "blocking"`}},
+		"beside one that is":   {[][2]string{{User, "resources: {max_memory_mb: 1, max_file_operations: 1}"}}, []string{"resources.max_memory_mb: not available yet"}},
+		"another place":        {[][2]string{{User, "rules: {custom_rules_path: ./x}"}}, []string{"rules.custom_rules_path: write rules as rows in rules/*.yaml or as Rego in *.rego of this layer"}},
+		"another name":         {[][2]string{{User, "limits: {max_file_operations: 7}"}}, []string{"limits.max_file_operations: write resources.max_file_operations"}},
+		"a level too deep":     {[][2]string{{User, "step_reviewer: {mode: blocking}"}}, []string{"step_reviewer: the settings begin at the top of the file"}},
+		"never suggested":      {[][2]string{{User, "cach: 1"}}, []string{`cach: unknown key "cach"; expected one of`}},
+		"entry":                {[][2]string{{User, "rules:\n  enforcement:\n    delete_broad: warn\n    git.push: never"}}, []string{`user/settings.yaml:4: rules.enforcement.git.push: value must be one of "observe", "warn", "enforce"`}},
+		"location":             {[][2]string{{User, "prefilter: {locations: [isnide]}"}}, []string{`"unknown", got "isnide"; did you mean "inside"?`}},
+		"the log":              {[][2]string{{Project, "audit: {retain_days: 1}"}}, []string{"audit.retain_days: the project layer may not set this"}},
+		"no time":              {[][2]string{{User, "audit: {retain_days: 0}"}}, []string{"audit.retain_days: must be >= 1 but found 0"}},
+		"wrong in two layers":  {[][2]string{{User, "grant: 1"}, {Project, "grants: true"}}, []string{"user/settings.yaml:1: grant", "project/settings.yaml:1: grants"}},
+		"in two layers":        {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
+		"out of order":         {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"user/settings.yaml:1: risk.low_threshold (0.3) is above risk.medium_threshold (0.2): levels are out of order"}},
+		"a milder cell below":  {[][2]string{{User, "matrix:\n  high: {high: allow}\n  medium: {high: warn}"}}, []string{"user/settings.yaml:2: matrix.high.high (allow) is milder than matrix.medium.high (warn): more risk"}},
+		"a milder cell beside": {[][2]string{{User, "matrix: {low: {low: allow, medium: warn}, minimal: {low: allow}}"}, {Project, "# nothing"}}, []string{"user/settings.yaml:1: matrix.low.low (allow) is milder than matrix.low.medium (warn)"}},
 		"out of order together": {
 			[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "rationality: {medium_threshold: 0.9}"}},
-			[]string{"rationality.medium_threshold (0.9) is above rationality.high_threshold (0.8)"},
+			[]string{"user/settings.yaml:1: rationality.medium_threshold (0.9) is above rationality.high_threshold (0.8)"},
 		},
 	} {
 		_, err := assembled(t, test.layers...)
@@ -142,6 +171,9 @@ func TestBaseSettingsErrors(t *testing.T) {
 func leaves(at string, s *setting) map[string]*setting {
 	all := map[string]*setting{}
 	for key, node := range s.Properties {
+		if node.Unavailable != "" {
+			continue
+		}
 		path := strings.TrimPrefix(at+"."+key, ".")
 		if node.Properties == nil {
 			all[path] = node
@@ -215,7 +247,7 @@ func random(t *testing.T, g *rand.Rand, all map[string]*setting, name string) ma
 	doc := map[string]any{}
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		s := all[path]
-		if s.Merge == "" || s.Merge == "replace" && name == Project || g.IntN(3) > 0 {
+		if s.Merge == "" && !s.section() || s.Merge == "replace" && name == Project || g.IntN(3) > 0 {
 			continue
 		}
 		keys, into := strings.Split(path, "."), doc
@@ -243,11 +275,16 @@ func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:g.IntN(len(words))]
 	case "strictest":
-		order := s.Order
-		if order == nil {
-			order = s.Enum
+		return s.order()[g.IntN(len(s.order()))]
+	}
+	if s.section() {
+		entries := map[string]any{}
+		for _, id := range []string{"a", "b.c"} {
+			if g.IntN(2) == 0 {
+				entries[id] = value(t, g, path, s.Others.setting)
+			}
 		}
-		return order[g.IntN(len(order))]
+		return entries
 	}
 	return "some text"
 }
@@ -255,7 +292,11 @@ func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
 // looser says how one value is milder than another, as the words of the schema
 // have it; empty: it is not.
 func looser(s *setting, before, after any) string {
-	switch s.Merge {
+	kind := s.Merge
+	if s.section() {
+		kind = "entries"
+	}
+	switch kind {
 	case "min":
 		if after.(float64) > before.(float64) {
 			return fmt.Sprintf("%v became %v", before, after)
@@ -280,6 +321,12 @@ func looser(s *setting, before, after any) string {
 		if s.rank(after) < s.rank(before) {
 			return fmt.Sprintf("%v became %v", before, after)
 		}
+	case "entries": // one that is not there is as strict as can be
+		for id, v := range after.(map[string]any) {
+			if was, ok := before.(map[string]any)[id]; s.Others.rank(v) < s.Others.top() && (!ok || s.Others.rank(v) < s.Others.rank(was)) {
+				return fmt.Sprintf("%s: %v became %v", id, was, v)
+			}
+		}
 	default:
 		if !cmp.Equal(before, after) {
 			return fmt.Sprintf("%v became %v", before, after)
@@ -297,7 +344,7 @@ func TestLaterLayersNeverLoosen(t *testing.T) {
 		org, user, project := random(t, g, all, Organisation), random(t, g, all, User), random(t, g, all, Project)
 		// Levels out of order are refused; that is another test's business.
 		merge := func(layers ...map[string]any) map[string]any {
-			m := merger{origin: map[string]string{}, set: map[string]bool{}}
+			m := newMerger(nil)
 			merged := normal(shippedBundle(t).Data["reviewer"]).(map[string]any)
 			for i, doc := range layers {
 				if m.layer = (&Bundle{Layer: Layers()[i+1]}); doc != nil {
@@ -316,7 +363,7 @@ func TestLaterLayersNeverLoosen(t *testing.T) {
 				t.Fatalf("the project loosened %s: %s", path, how)
 			}
 			if s.Merge != "replace" && at(org, path) != nil {
-				if how := looser(s, at(alone, path), at(without, path)); how != "" {
+				if how := looser(s, at(alone, path), at(without, path)); how != "" && !s.section() {
 					t.Fatalf("the user loosened what the organisation set, %s: %s", path, how)
 				}
 			}
@@ -326,11 +373,11 @@ func TestLaterLayersNeverLoosen(t *testing.T) {
 
 // What layers come to does not depend on how their files are written.
 func TestSettingsFormDoesNotMatter(t *testing.T) {
-	a, err := assembled(t, [2]string{User, "limits: {max_file_operations: 7}\nrisk: {privileged: 1}"})
+	a, err := assembled(t, [2]string{User, "resources: {max_file_operations: 7}\nrisk: {privileged: 1}"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := assembled(t, [2]string{User, "risk:\n  privileged: 1.0 # all of it\nlimits:\n  max_file_operations: 7.0\n"})
+	b, err := assembled(t, [2]string{User, "risk:\n  privileged: 1.0 # all of it\nresources:\n  max_file_operations: 7.0\n"})
 	if err != nil {
 		t.Fatal(err)
 	}

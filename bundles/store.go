@@ -117,5 +117,5 @@ func (s stored) assemble() (*Effective, error) {
 	if err := checkOrder(layers); err != nil {
 		return nil, err
 	}
-	return assemble(layers, s.Settings, map[string]string{})
+	return assemble(layers, s.Settings, nil)
 }

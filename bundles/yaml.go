@@ -58,25 +58,41 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// notJSON lists what JSON does not have: keys that are no text, numbers without
-// end, and aliases, a few of which can stand for more than fits in memory.
+// notJSON lists what JSON does not have: keys that are no text, keys that stand
+// there twice, numbers without end, and aliases, a few of which can stand for
+// more than fits in memory.
 func notJSON(name string, n *yaml.Node) []error {
 	var errs []error
 	if n.Kind == yaml.AliasNode {
 		errs = append(errs, fmt.Errorf("%s:%d: aliases are not read here; write the value out", name, n.Line))
 	}
 	if n.Kind == yaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			if key := n.Content[i]; key.Tag != "!!str" {
-				errs = append(errs, fmt.Errorf("%s:%d: the key %s is no text; quote it", name, key.Line, key.Value))
-			}
-		}
+		errs = append(errs, badKeys(name, n)...)
 	}
 	if f := strings.ToLower(n.Value); n.Tag == "!!float" && (strings.HasSuffix(f, ".nan") || strings.HasSuffix(f, ".inf")) {
 		errs = append(errs, fmt.Errorf("%s:%d: expected a finite number, got %s", name, n.Line, n.Value))
 	}
 	for _, c := range n.Content {
 		errs = append(errs, notJSON(name, c)...)
+	}
+	return errs
+}
+
+// badKeys lists the keys of an object that are no text, or stand there twice.
+func badKeys(name string, n *yaml.Node) []error {
+	var errs []error
+	first := map[string]int{} // key -> its line
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Tag != "!!str" {
+			errs = append(errs, fmt.Errorf("%s:%d: the key %s is no text; quote it", name, key.Line, key.Value))
+			continue
+		}
+		if line, twice := first[key.Value]; twice {
+			errs = append(errs, fmt.Errorf("%s:%d: the key %s is set on line %d already; keep one of the two", name, key.Line, key.Value, line))
+			continue
+		}
+		first[key.Value] = key.Line
 	}
 	return errs
 }
@@ -126,18 +142,23 @@ func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 	return keys[len(above):], true
 }
 
-// lineOf follows keys as far as they go, and says how many are left.
+// lineOf follows keys as far as they go, and says how many are left. A key may
+// have dots in it, as the ids of rules do: then several make one.
 func lineOf(n *yaml.Node, keys []string) (line, left int) {
-	for left = len(keys); left > 0; left-- {
-		key := keys[len(keys)-left]
-		i := 0
-		for i < len(n.Content) && n.Kind == yaml.MappingNode && n.Content[i].Value != key {
-			i += 2
-		}
-		if n.Kind != yaml.MappingNode || i >= len(n.Content) {
-			break
-		}
-		line, n = n.Content[i].Line, n.Content[i+1]
+	if n.Kind != yaml.MappingNode {
+		return 0, len(keys)
 	}
-	return line, left
+	for used := len(keys); used > 0; used-- {
+		key := strings.Join(keys[:used], ".")
+		for i := 0; i < len(n.Content); i += 2 {
+			if n.Content[i].Value != key {
+				continue
+			}
+			if line, left = lineOf(n.Content[i+1], keys[used:]); line == 0 {
+				line = n.Content[i].Line
+			}
+			return line, left
+		}
+	}
+	return 0, len(keys)
 }

@@ -19,6 +19,8 @@ type Condition struct {
 	Measure   string  // CEL, a number; rounded to 1e-6 before it is compared
 	Threshold float64 // of Measure: reached counts
 	Levels    []Level // what a Measure is worth
+	List      string  // empty: the condition stands for itself
+	Order     int     // in List, of whose conditions only the first that holds gives a finding
 }
 
 // Level names the step that a measure has reached: the highest whose At it
@@ -36,6 +38,11 @@ type Match struct {
 	Types    []string // of the action
 	Signals  []string // of the action
 	Commands []string // names of the action's commands, wrappers not counted
+	Detected []string // ids of detectors that found something
+	Actions  []string // the action's dotted name; exact, or ending in * as tools do
+	Weekdays []string // of the event, UTC
+	Hours    []int64  // [start, end) of the event's hour, UTC, over midnight where start > end
+	Before   int64    // the event's time, in Unix ms, lies before; 0: asks for nothing
 }
 
 // Error is what is wrong with a condition.
@@ -107,8 +114,11 @@ func (m *Match) validate(id string) []*Error {
 		{"phases", m.Phases, engine.Phases()},
 		{"types", m.Types, engine.Types()},
 		{"signals", m.Signals, engine.Signals()},
+		{"weekdays", m.Weekdays, engine.Weekdays()},
 		{"tools", m.Tools, nil},
+		{"actions", m.Actions, nil},
 		{"commands", m.Commands, nil},
+		{"detected", m.Detected, nil},
 	} {
 		for _, w := range list.words {
 			switch {
@@ -116,12 +126,15 @@ func (m *Match) validate(id string) []*Error {
 				add("%s: an empty word matches nothing; leave the list out to match anything", list.name)
 			case list.known != nil && !slices.Contains(list.known, w):
 				add("%s: %s", list.name, unknownWord(w, list.known))
-			case list.name != "tools" && strings.Contains(w, "*"):
+			case (list.name == "commands" || list.name == "detected") && strings.Contains(w, "*"):
 				add("%s: %q: patterns are not understood here", list.name, w)
 			case strings.Contains(strings.TrimSuffix(w, "*"), "*"):
-				add("tools: %q: a * can stand at the end only", w)
+				add("%s: %q: a * can stand at the end only", list.name, w)
 			}
 		}
+	}
+	if h := m.Hours; len(h) != 0 && (len(h) != 2 || h[0] == h[1]) {
+		add("hours: expected a start and another end, got %v", h)
 	}
 	return problems
 }

@@ -23,6 +23,10 @@ func TestCompileErrors(t *testing.T) {
 		{Condition{ID: "a", Match: Match{Types: []string{"file_delete"}}}, `condition a: match: types: unknown word "file_delete"; expected one of`},
 		{Condition{ID: "a", Match: Match{Tools: []string{"mcp__*__create"}}}, `condition a: match: tools: "mcp__*__create": a * can stand at the end only`},
 		{Condition{ID: "a", Match: Match{Commands: []string{"git*"}}}, `condition a: match: commands: "git*": patterns are not understood here`},
+		{Condition{ID: "a", Match: Match{Actions: []string{"code.*.kill"}}}, `condition a: match: actions: "code.*.kill": a * can stand at the end only`},
+		{Condition{ID: "a", Match: Match{Weekdays: []string{"friady"}}}, `condition a: match: weekdays: unknown word "friady"; did you mean "friday"?`},
+		{Condition{ID: "a", Match: Match{Hours: []int64{9}}}, `condition a: match: hours: expected a start and another end, got [9]`},
+		{Condition{ID: "a", Match: Match{Hours: []int64{9, 9}}}, `condition a: match: hours: expected a start and another end, got [9 9]`},
 		{Condition{ID: "a", Match: Match{Tools: []string{""}}}, "condition a: match: tools: an empty word matches nothing; leave the list out to match anything"},
 	} {
 		_, err := Compile([]Condition{test.c})

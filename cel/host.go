@@ -19,7 +19,7 @@ import (
 // Host holds the conditions of a policy. It is an engine.Matcher and safe for
 // concurrent use.
 type Host struct {
-	conditions []condition // by id
+	conditions []condition // those of a list behind each other, in its order
 	index      index
 	language   func() (*language, error) // made on first use: see the package comment
 }
@@ -32,14 +32,26 @@ type condition struct {
 	when, measure *expression // nil: not given
 }
 
+// place is where a condition stands.
+type place struct {
+	list  string
+	order int
+}
+
 // Compile builds a host. It checks ids, match lists and levels, and leaves the
 // expressions alone: Check compiles them all.
 func Compile(conditions []Condition) (*Host, error) {
 	h := &Host{language: sync.OnceValues(newLanguage)}
 	var problems []*Error
 	seen := map[string]bool{}
+	places := map[place]string{}
 	for _, c := range conditions {
 		problems = append(problems, c.validate()...)
+		at := place{c.List, c.Order}
+		if other, taken := places[at]; taken && c.List != "" {
+			problems = append(problems, &Error{ID: c.ID, Part: "order", Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
+		}
+		places[at] = c.ID
 		if seen[c.ID] && c.ID != "" {
 			problems = append(problems, &Error{ID: c.ID, Part: "id", Message: "is given twice: findings could not be told apart"})
 		}
@@ -49,7 +61,9 @@ func Compile(conditions []Condition) (*Host, error) {
 	if len(problems) > 0 {
 		return nil, join(problems)
 	}
-	slices.SortFunc(h.conditions, func(a, b condition) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(h.conditions, func(a, b condition) int {
+		return cmp.Or(strings.Compare(a.List, b.List), cmp.Compare(a.Order, b.Order), strings.Compare(a.ID, b.ID))
+	})
 	h.index = newIndex(h.conditions)
 	return h, nil
 }
@@ -110,22 +124,25 @@ func (h *Host) expressions() []*expression {
 }
 
 // Match returns the findings of an input, by id. It fails only where the
-// context has ended; a condition that fails is a finding.
+// context has ended; a condition that fails is a finding. Of a list it finds
+// one at most, and looks at nothing behind it.
 func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
 	var findings []engine.Finding
 	vars := &variables{in: in}
+	answered := "" // the list that has its finding
 	for _, i := range h.index.candidates(in) {
 		c := &h.conditions[i]
-		if !c.Match.admits(in) {
+		if c.List != "" && c.List == answered || !c.Match.admits(in) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("match condition %s: %w", c.ID, err)
 		}
 		if f, holds := c.find(vars); holds {
-			findings = append(findings, f)
+			findings, answered = append(findings, f), c.List
 		}
 	}
+	slices.SortFunc(findings, func(a, b engine.Finding) int { return strings.Compare(a.ID, b.ID) })
 	return findings, nil
 }
 

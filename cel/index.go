@@ -9,15 +9,16 @@ import (
 
 // empty says that the match list lets everything through.
 func (m *Match) empty() bool {
-	return len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands) == 0
+	return len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands)+
+		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected) == 0 && m.Before == 0
 }
 
 // admits says whether an input has what the match list asks for.
 func (m *Match) admits(in *engine.Input) bool {
 	a := &in.Action
-	return one(m.Phases, []engine.Phase{in.Phase}) &&
-		(len(m.Tools) == 0 || slices.ContainsFunc(m.Tools, func(t string) bool { return isTool(t, in.Event.Tool) })) &&
-		one(m.Types, a.Types) && one(m.Signals, a.Signals) &&
+	return one(m.Phases, []engine.Phase{in.Phase}) && like(m.Tools, in.Event.Tool) && like(m.Actions, a.Name) &&
+		m.timely(&in.Time) && one(m.Types, a.Types) && one(m.Signals, a.Signals) &&
+		(len(m.Detected) == 0 || slices.ContainsFunc(m.Detected, func(id string) bool { return a.Detected[id] > 0 })) &&
 		(len(m.Commands) == 0 || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 			return slices.Contains(m.Commands, c.Name)
 		}))
@@ -28,11 +29,31 @@ func one[T ~string](list []string, there []T) bool {
 	return len(list) == 0 || slices.ContainsFunc(there, func(w T) bool { return slices.Contains(list, string(w)) })
 }
 
-func isTool(pattern, tool string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(tool, prefix)
+// like says that a list is empty or has a pattern that fits the word.
+func like(patterns []string, word string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok {
+			return strings.HasPrefix(word, prefix)
+		}
+		return p == word
+	})
+}
+
+// timely says that a moment is one that the match list asks for.
+func (m *Match) timely(t *engine.TimeFacts) bool {
+	return (m.Before == 0 || t.MS < m.Before) && one(m.Weekdays, []string{t.Weekday}) && within(m.Hours, t.Hour)
+}
+
+// within says that an hour lies in [start, end), which may go over midnight.
+func within(hours []int64, hour int64) bool {
+	if len(hours) == 0 {
+		return true
 	}
-	return pattern == tool
+	start, end := hours[0], hours[1]
+	if start < end {
+		return start <= hour && hour < end
+	}
+	return start <= hour || hour < end
 }
 
 // index finds the conditions that an input could concern. Each condition is
@@ -44,7 +65,7 @@ type index struct {
 }
 
 type key struct {
-	list byte // 's'ignal, 'c'ommand, 't'ool, t'y'pe, 'p'hase
+	list byte // 'd'etector, 's'ignal, 'c'ommand, 'a'ction, 'f'amily of actions, 't'ool, t'y'pe, 'p'hase
 	word string
 }
 
@@ -72,11 +93,16 @@ func (m *Match) keys() []key {
 		return keys
 	}
 	exact := !slices.ContainsFunc(m.Tools, func(t string) bool { return strings.HasSuffix(t, "*") })
+	actions := actionKeys(m.Actions)
 	switch {
+	case len(m.Detected) > 0:
+		return file('d', m.Detected)
 	case len(m.Signals) > 0:
 		return file('s', m.Signals)
 	case len(m.Commands) > 0:
 		return file('c', m.Commands)
+	case actions != nil:
+		return actions
 	case len(m.Tools) > 0 && exact:
 		return file('t', m.Tools)
 	case len(m.Types) > 0:
@@ -85,6 +111,25 @@ func (m *Match) keys() []key {
 		return file('p', m.Phases)
 	}
 	return nil
+}
+
+// actionKeys files names as they are, and patterns under the family that they
+// are of: up to the first dot. nil: one of them is of no one family.
+func actionKeys(patterns []string) []key {
+	var keys []key
+	for _, p := range patterns {
+		prefix, pattern := strings.CutSuffix(p, "*")
+		family, _, dotted := strings.Cut(prefix, ".")
+		switch {
+		case !pattern:
+			keys = append(keys, key{'a', p})
+		case !dotted:
+			return nil
+		default:
+			keys = append(keys, key{'f', family})
+		}
+	}
+	return keys
 }
 
 // candidates returns the conditions that the input could concern, in order and
@@ -98,9 +143,15 @@ func (x *index) candidates(in *engine.Input) []int {
 	for i := range in.Action.Commands {
 		add('c', in.Action.Commands[i].Name)
 	}
+	for id := range in.Action.Detected {
+		add('d', id)
+	}
 	for _, t := range in.Action.Types {
 		add('y', string(t))
 	}
+	add('a', in.Action.Name)
+	family, _, _ := strings.Cut(in.Action.Name, ".")
+	add('f', family)
 	add('t', in.Event.Tool)
 	add('p', string(in.Phase))
 	slices.Sort(found)

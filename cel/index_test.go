@@ -27,11 +27,14 @@ func TestIndexHidesNothing(t *testing.T) {
 	tools := []string{"Bash", "Write", "mcp__a__b", "mcp__a__c", "mcp__*", "B*"}
 	types, signals := []string{"file_read", "file_deletion", "unknown"}, []string{"disk_write", "git_force_push", "dry_run"}
 	commands, phases := []string{"git", "rm", "curl"}, []string{"pre", "post", "stop"}
+	actions := []string{"code.exec", "code.*", "co*", "mcp.a.b", "mcp.a.*", "filesystem.write", "*"}
+	names := []string{"code.exec", "mcp.a.b", "mcp.a.c", "filesystem.write", ""}
+	detected := []string{"text.hidden", "code.miner", "text"}
 	holding := 0
 	for range 300 {
 		var conditions []Condition
 		for i := range 20 {
-			m := Match{Phases: pick(r, phases...), Tools: pick(r, tools...), Types: pick(r, types...), Signals: pick(r, signals...), Commands: pick(r, commands...)}
+			m := Match{Phases: pick(r, phases...), Tools: pick(r, tools...), Types: pick(r, types...), Signals: pick(r, signals...), Commands: pick(r, commands...), Actions: pick(r, actions...), Detected: pick(r, detected...)}
 			if !m.empty() {
 				conditions = append(conditions, Condition{ID: fmt.Sprintf("c%02d", i), Match: m})
 			}
@@ -39,9 +42,12 @@ func TestIndexHidesNothing(t *testing.T) {
 		h := host(t, conditions...)
 		for range 10 {
 			in := &engine.Input{Phase: engine.Phase(phases[r.IntN(3)])}
-			in.Event.Tool = tools[r.IntN(4)]
+			in.Event.Tool, in.Action.Name = tools[r.IntN(4)], names[r.IntN(len(names))]
 			for _, w := range pick(r, types...) {
 				in.Action.Types = append(in.Action.Types, engine.Type(w))
+			}
+			for _, w := range pick(r, detected...) {
+				in.Action.Detected = map[string]int64{w: 1}
 			}
 			for _, w := range pick(r, signals...) {
 				in.Action.Signals = append(in.Action.Signals, engine.Signal(w))
@@ -71,13 +77,17 @@ func naive(m Match, in *engine.Input) bool {
 	asks := func(list []string, has func(string) bool) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, has)
 	}
-	return asks(m.Phases, func(w string) bool { return w == string(in.Phase) }) &&
-		asks(m.Tools, func(w string) bool {
+	fits := func(word string) func(string) bool {
+		return func(w string) bool {
 			if w[len(w)-1] == '*' {
-				return len(in.Event.Tool) >= len(w)-1 && in.Event.Tool[:len(w)-1] == w[:len(w)-1]
+				return len(word) >= len(w)-1 && word[:len(w)-1] == w[:len(w)-1]
 			}
-			return w == in.Event.Tool
-		}) &&
+			return w == word
+		}
+	}
+	return asks(m.Phases, func(w string) bool { return w == string(in.Phase) }) &&
+		asks(m.Tools, fits(in.Event.Tool)) && asks(m.Actions, fits(in.Action.Name)) &&
+		asks(m.Detected, func(w string) bool { return in.Action.Detected[w] > 0 }) &&
 		asks(m.Types, func(w string) bool { return slices.Contains(in.Action.Types, engine.Type(w)) }) &&
 		asks(m.Signals, func(w string) bool { return slices.Contains(in.Action.Signals, engine.Signal(w)) }) &&
 		asks(m.Commands, func(w string) bool {

@@ -12,6 +12,7 @@ import (
 func (h *History) bound() {
 	h.boundPaths()
 	h.Denials = keepLast(h.Denials, maxDenials)
+	h.Allowed = keepLast(h.Allowed, maxAllowed)
 	h.boundCalls()
 	h.boundErrors()
 	h.boundRings(MaxKeyframe - h.fixedSize())
@@ -19,7 +20,7 @@ func (h *History) bound() {
 
 // fixedSize is at least what a keyframe's line takes without the rings.
 func (h *History) fixedSize() int {
-	const fields = 1500 // names of all fields, numbers, digests, and the line around the state
+	const fields = 1700 // names of all fields, numbers, digests, and the line around the state
 	n := fields + jsonLen(h.Workspace) + 2*jsonLen(h.Session) + 2*jsonLen(h.Harness)
 	if h.Stop != nil {
 		n += jsonLen(h.Stop.Reason) + jsonLen(h.Stop.By)
@@ -30,7 +31,8 @@ func (h *History) fixedSize() int {
 	for _, a := range h.Agents {
 		n += 70 + len(a.Name) + countsSize(a.Errors)
 	}
-	return n + sum(h.Paths, (*pathEntry).size) + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size)
+	return n + sum(h.Paths, (*pathEntry).size) + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) +
+		sum(h.Allowed, (*allowed).size)
 }
 
 func sum[T any](entries []T, size func(*T) int) int {
@@ -57,6 +59,8 @@ func (p *pathEntry) size() int { return len(p.Key) + len(p.State) + 30 + digits(
 func (d *denial) size() int {
 	return len(d.Print) + text(d.Kind) + text(d.Target) + 15 + digits(d.N)
 }
+
+func (a *allowed) size() int { return len(a.Print) + text(a.Dir) + jsonLen(a.By) + 35 + digits(a.N) }
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +

@@ -59,7 +59,9 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			if post := failedPost(pre, n+1); n%3 == 0 {
 				h.Append(post)
 			} else {
-				h.Append(asWritten(t, &Record{V: FormatVersion, N: n + 1, Kind: KindControl, Control: &Control{Do: ControlStop, Reason: pre.Call, By: pre.Agent}}))
+				h.Append(asWritten(t, &Record{V: FormatVersion, N: n + 1, Kind: KindControl, Control: &Control{
+					Do: []string{ControlStop, ControlAllowOnce, ControlAllowSession}[n%3], Reason: pre.Call, By: strings.Repeat(filler, 80),
+					Print: fmt.Sprintf("%016x", n), CWD: pre.Call}}))
 			}
 			if n%100 > 2 {
 				continue
@@ -72,6 +74,9 @@ func TestStateFitsAKeyframe(t *testing.T) {
 		testSteady(t, h)
 		if len(h.Denials) != maxDenials {
 			t.Errorf("filler %q: %d denials are remembered, want %d", filler, len(h.Denials), maxDenials)
+		}
+		if len(h.Allowed) != maxAllowed {
+			t.Errorf("filler %q: %d words of a person are remembered, want %d", filler, len(h.Allowed), maxAllowed)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestSettleRefusesLongNames(t *testing.T) {
 		"component": {Rationality: &Rationality{Components: map[string]float64{long: 1}}},
 	} {
 		d.Decision, d.Enforced = Allow, Allow
-		if err := d.settle(); err == nil || !strings.Contains(err.Error(), "more than 2048 bytes") {
+		if err := d.settle(); err == nil || !strings.Contains(err.Error(), "more than 2560 bytes") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	FactUnmet           = "presupposes_unmet" // something that is taken for granted is not so
 	FactStopped         = "stopped"
 	FactDiffers         = "executed_differs"
+	FactAllowed         = "allowed_by_person" // a person allowed this very call
 )
 
 // FactNames lists every name that Input.Facts may hold.
@@ -27,6 +28,7 @@ func FactNames() []string {
 	return []string{
 		FactReadsOnly, FactChanges, FactChangesFiles, FactDeletes, FactRecursiveDelete, FactOutside, FactExternal,
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
+		FactAllowed,
 	}
 }
 
@@ -38,6 +40,7 @@ func (in *Input) facts() []string {
 		FactUnmet:         slices.ContainsFunc(in.History.Presupposes, func(p Presupposed) bool { return !p.Met }),
 		FactStopped:       in.Session.Stopped,
 		FactDiffers:       in.History.Call != nil && in.History.Call.ExecutedDiffers,
+		FactAllowed:       in.Session.Allowed != "",
 	}
 	for i := range in.Action.Effects {
 		in.Action.Effects[i].facts(set)

@@ -57,6 +57,8 @@ func (h *History) foldControl(r *Record) {
 	case ControlResume:
 		h.Stop = nil
 		h.DeniedRow = 0
+	case ControlAllowOnce, ControlAllowSession:
+		h.foldAllow(r)
 	}
 }
 
@@ -69,8 +71,10 @@ func (h *History) foldAct(r *Record) {
 
 // The choices of a person that are recorded as control.
 const (
-	ControlStop   = "stop"
-	ControlResume = "resume"
+	ControlStop         = "stop"
+	ControlResume       = "resume"
+	ControlAllowOnce    = "allow_once"    // this very call, one time
+	ControlAllowSession = "allow_session" // this very call, until the session ends
 )
 
 func (h *History) foldPre(r *Record) {
@@ -91,6 +95,7 @@ func (h *History) foldPre(r *Record) {
 		h.foldDenial(r, p)
 	} else {
 		h.DeniedRow = 0
+		h.spend(r)
 		h.foldEffects(r)
 	}
 	h.foldCall(r, denied)
@@ -130,6 +135,9 @@ func (h *History) foldCall(r *Record, denied bool) {
 		c.Outcome = OutcomeDenied
 	} else {
 		c.Creates = creates(r.acts())
+	}
+	if c.Enforced == Ask {
+		h.Asked++
 	}
 	if r.Decision != nil {
 		c.Decision = known(r.Decision.Decision)
@@ -200,16 +208,14 @@ func creates(a *Action) []string {
 }
 
 func (h *History) foldPost(r *Record) {
-	outcome := OutcomeUnknown
-	if r.Event != nil && r.Event.Result != nil {
-		outcome = knownOutcome(r.Event.Result.Outcome)
-	}
+	outcome := outcomeOf(r)
 	c := h.call(agentOf(r), r.Call)
 	if c == nil {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
 	created := c.Creates
+	h.settle(c, outcome)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
 	h.finishPast(c, r, outcome)
@@ -222,9 +228,10 @@ func (h *History) foldPost(r *Record) {
 	h.foldReads(r)
 }
 
-func knownOutcome(o Outcome) Outcome {
-	if slices.Contains(Outcomes(), string(o)) {
-		return o
+// outcomeOf is what a post record says of its call.
+func outcomeOf(r *Record) Outcome {
+	if res := resultOf(r); res != nil && slices.Contains(Outcomes(), string(res.Outcome)) {
+		return res.Outcome
 	}
 	return OutcomeUnknown
 }
@@ -288,8 +295,12 @@ func resultOf(r *Record) *ResultFacts {
 // nobody heard of again.
 func (h *History) closeCalls(name string) {
 	for i := range h.Calls {
-		if c := &h.Calls[i]; c.Outcome == OutcomePending && (name == "" || c.Agent == name) {
-			c.Outcome = OutcomeUnknown
+		c := &h.Calls[i]
+		if !c.closes(name) {
+			continue
+		}
+		if c.Outcome = OutcomeUnknown; c.asked() {
+			h.Refused++
 		}
 	}
 }

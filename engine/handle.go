@@ -298,16 +298,16 @@ func (r *Reviewer) review(ctx context.Context, t Tail, h *hearing) (json.RawMess
 		return nil, err
 	}
 	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
-	rec.Answer = r.answerFacts(rec)
+	rec.Answer = r.answerFacts(rec, t.History)
 	if rec.Decision.Enforced == Modify {
 		return r.rework(ctx, t, h), nil
 	}
 	return nil, nil
 }
 
-func (r *Reviewer) answerFacts(rec *Record) *AnswerFacts {
+func (r *Reviewer) answerFacts(rec *Record, before *History) *AnswerFacts {
 	d := rec.Decision
-	a := &AnswerFacts{Effect: d.Enforced, Mode: ModeEnforced, MS: r.lap()}
+	a := &AnswerFacts{Effect: d.Enforced, Mode: ModeEnforced, MS: r.lap(), Approvals: before.approvals(rec)}
 	if d.Enforced != d.Decision {
 		a.Mode = ModeObserve
 	}

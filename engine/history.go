@@ -1,10 +1,14 @@
 package engine
 
-import "errors"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
-const FoldVersion = 1
+const FoldVersion = 2
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe
 // whatever the records hold, and its cost per record constant; they belong to
@@ -21,6 +25,8 @@ const (
 	maxLedger     = 160
 	ledgerBytes   = 14 << 10
 	maxDenials    = 32
+	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
+	maxApprovals  = 8  // questions whose outcome one record may tell
 	maxCalls      = 64
 	callBytes     = 9 << 10
 	maxCreates    = 8  // paths that one pending call may create
@@ -45,7 +51,8 @@ const (
 //
 // Bounded structures forget towards strictness: what makes policy milder (a
 // path was created by the session) is forgotten before what makes it stricter
-// (a path was moved into, a call was denied).
+// (a path was moved into, a call was denied), and what a person allowed is asked
+// about again.
 type History struct {
 	Fold      int              `json:"fold"` // FoldVersion
 	Chain     string           `json:"chain"`
@@ -69,6 +76,11 @@ type History struct {
 	Agents    []*agentHistory  `json:"agents"` // most recent last
 	Paths     []pathEntry      `json:"paths"`  // most recent last
 	Denials   []denial         `json:"denials"`
+	Allowed   []allowed        `json:"allowed"` // most recent last
+	Asked     int64            `json:"asked"`   // see AnswerCounts
+	Approved  int64            `json:"approved"`
+	Refused   int64            `json:"refused"`
+	Overruled int64            `json:"overruled"`
 	Calls     []callEntry      `json:"calls"` // most recent last
 }
 
@@ -131,6 +143,16 @@ type denial struct {
 	Target string `json:"p,omitempty"`
 }
 
+// allowed is a call that a person allowed, by its CallKey. Of one call there is
+// one entry.
+type allowed struct {
+	N     int64  `json:"n"` // of the control record
+	Print string `json:"f"`
+	Dir   string `json:"d,omitempty"`
+	Once  bool   `json:"o,omitempty"` // until such a call is let through; else until the session ends
+	By    string `json:"b,omitempty"`
+}
+
 // callEntry is a call that was answered, until its fate is old enough to forget.
 type callEntry struct {
 	ID       string   `json:"id"` // the agent's id of the call
@@ -184,6 +206,21 @@ func (h *History) Recorded(agent, call string, p Phase) int64 {
 		return c.Post
 	}
 	return 0
+}
+
+// After returns the state as it would be after one more record, and leaves h
+// as it is.
+func (h *History) After(r *Record) (*History, error) {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	own := NewHistory()
+	if err := json.Unmarshal(raw, own); err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	own.Append(r)
+	return own, nil
 }
 
 func (h *History) call(agent, id string) *callEntry {

@@ -42,6 +42,7 @@ type SessionFacts struct {
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
 	Allowed      string           `json:"allowed,omitempty"` // a person allowed this very call: once, session
 	AllowedBy    string           `json:"allowed_by,omitempty"`
+	Answers      AnswerCounts     `json:"answers"` // what people said so far
 	CountsByType map[string]int64 `json:"counts_by_type"`
 }
 

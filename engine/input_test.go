@@ -71,6 +71,8 @@ type story struct {
 	n int64
 }
 
+func newStory(seed uint64) *story { return &story{Rand: rand.New(rand.NewPCG(seed, 1))} }
+
 func (s *story) pick(words ...string) string { return words[s.IntN(len(words))] }
 
 func (s *story) record() *Record {
@@ -85,7 +87,10 @@ func (s *story) record() *Record {
 	case 1:
 		r.Kind, r.Phase = KindStop, PhaseStop
 	case 2:
-		r.Kind, r.Control = KindControl, &Control{Do: s.pick(ControlStop, ControlResume), Reason: s.pick("", "x")}
+		r.Kind, r.Control = KindControl, &Control{
+			Do: s.pick(ControlStop, ControlResume, ControlAllowOnce, ControlAllowSession), Reason: s.pick("", "x"), By: s.pick("", "anna"),
+			Print: s.print(), CWD: s.pick("", "/w"),
+		}
 	case 3:
 		r.Kind, r.Act = KindAct, &Act{Kind: EmergencyStop, Result: "y"}
 	case 4, 5, 6, 7:
@@ -94,7 +99,7 @@ func (s *story) record() *Record {
 		s.action(r)
 	default:
 		r.Kind, r.Phase = KindPre, PhasePre
-		r.Event = &EventFacts{Tool: s.pick("Bash", "Edit")}
+		r.Event = &EventFacts{Tool: s.pick("Bash", "Edit"), CWD: s.pick("", "/w")}
 		v := Verdict(s.pick(Verdicts()...))
 		r.Decision, r.Answer = &Decision{Decision: v, Enforced: v}, &AnswerFacts{Effect: v}
 		s.action(r)
@@ -102,9 +107,10 @@ func (s *story) record() *Record {
 	return r
 }
 
+func (s *story) print() string { return hexSum([]byte(s.pick("p1", "p2", "p3")))[:16] }
+
 func (s *story) action(r *Record) {
-	print := s.pick("p1", "p2", "p3")
-	a := &Action{Types: []Type{Type(s.pick(Types()...))}, Fingerprint: hexSum([]byte(print))[:16]}
+	a := &Action{Types: []Type{Type(s.pick(Types()...))}, Fingerprint: s.print()}
 	for range s.IntN(3) {
 		a.Effects = append(a.Effects, Effect{
 			Kind: EffectKind(s.pick(EffectKinds()...)), Verb: s.pick("move", "write", "delete"), Short: s.pick("", "./a", "./b", "./c"),
@@ -124,7 +130,7 @@ func (s *story) action(r *Record) {
 func TestInputDependsOnTheLogOnly(t *testing.T) {
 	windows := []Window{{Name: "last", Last: 7}, {Name: "recently", For: 20 * time.Second}}
 	for seed := range uint64(15) {
-		s := &story{Rand: rand.New(rand.NewPCG(seed, 1))}
+		s := newStory(seed)
 		kept, read := NewHistory(), NewHistory()
 		for range 120 {
 			r := s.record()
@@ -171,7 +177,7 @@ func state(t *testing.T, h *History) string {
 // A review is the same each time, and its digests say of what.
 func TestReviewRepeats(t *testing.T) {
 	p := &Policy{Matcher: always(say(Warn)), Decider: always(say(Warn)), Windows: []Window{{Name: "w", Last: 2}}}
-	s := &story{Rand: rand.New(rand.NewPCG(1, 1))}
+	s := newStory(1)
 	h := NewHistory()
 	states := map[string]bool{}
 	for range 60 {

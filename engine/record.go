@@ -18,7 +18,7 @@ const FormatVersion = 1
 const (
 	MaxLine     = 8 << 10  // bytes of a line with its newline
 	MaxKeyframe = 64 << 10 // bytes of a keyframe's line with its newline
-	MaxFacts    = 9 << 9   // bytes of event and action together, as a Classifier must shorten them; detected and rewritten come on top
+	MaxFacts    = 17 << 8  // bytes of event and action together, as a Classifier must shorten them; detected and rewritten come on top
 )
 
 // Kind is what a record says.
@@ -128,6 +128,7 @@ type Control struct {
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
 	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
+	CWD    string `json:"cwd,omitempty"`    // allow_*: the directory in which they mean the same
 }
 
 // Act is an intervention that was carried out.

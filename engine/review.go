@@ -12,7 +12,7 @@ import (
 
 // Version is the version of the deciding core, raised by hand whenever the
 // same facts and policy could come out otherwise.
-const Version = 1
+const Version = 2
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails
 // is a Finding with an Error; an error means that nothing can be said.
@@ -79,7 +79,7 @@ func (p *Policy) Review(ctx context.Context, r *Record, h *History) (Review, err
 }
 
 // maxDecision bounds a decision's JSON so that facts and decision fit a line.
-const maxDecision = 2 << 10
+const maxDecision = 5 << 9
 
 // settle checks what policy returned and bounds it, the same way each time.
 func (d *Decision) settle() error {

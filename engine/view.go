@@ -39,6 +39,13 @@ func (h *History) sessionFacts(r *Record) SessionFacts {
 	if r.Phase == PhasePre && r.Action != nil {
 		f.FileOps += fileOps(r.Action)
 	}
+	f.Answers = AnswerCounts{Asked: h.Asked, Approved: h.Approved, Refused: h.Refused, Overruled: h.Overruled}
+	if i := h.allows(r); i >= 0 {
+		f.Allowed, f.AllowedBy = AllowedSession, h.Allowed[i].By
+		if h.Allowed[i].Once {
+			f.Allowed = AllowedOnce
+		}
+	}
 	return f
 }
 

@@ -125,7 +125,7 @@ func (d *document) texts(field string) []string {
 // sub reads a nested object; nil where it is absent.
 func (d *document) sub(field string) *document {
 	switch v := d.get(field).(type) {
-	case nil:
+	case nil, ast.Null:
 	case ast.Object:
 		return &document{obj: v}
 	default:

@@ -254,7 +254,7 @@ func inputs() []engine.Input {
 		}
 		all = append(all, call(a))
 	}
-	return append(all, afterFailure(), stopped(), executedDiffers())
+	return append(all, afterFailure(), stopped(), executedDiffers(), allowedByPerson())
 }
 
 func afterFailure() engine.Input {
@@ -276,6 +276,12 @@ func executedDiffers() engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("a", 64)}})
 	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, nil)
+}
+
+func allowedByPerson() engine.Input {
+	h := engine.NewHistory()
+	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlAllowOnce, Print: "f", By: "kim"}})
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{}, Action: &engine.Action{Fingerprint: "f"}}, h, nil)
 }
 
 // There is a decision for whatever may come: without one a call is denied.

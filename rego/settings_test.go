@@ -1,8 +1,10 @@
 package rego
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -89,6 +91,7 @@ func questions() []question {
 		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) { e.Class = engine.ClassGenerated })),
 		ask(effect(engine.EffectNetwork, func(e *engine.Effect) { e.Loopback = true })),
 	}
+	all = append(all, forms()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -112,9 +115,47 @@ func questions() []question {
 	return all
 }
 
+// commanded is a call with one command and one effect of it.
+func commanded(c engine.Command, kind engine.EffectKind, change func(*engine.Effect), signals ...engine.Signal) engine.Action {
+	a := effect(kind, change)
+	a.Commands, a.Signals, a.Paths = []engine.Command{c}, signals, []string{"./a"}
+	return a
+}
+
+// forms are questions about calls that may run in another form, about places,
+// about people's words, and about what passes unseen.
+func forms() []question {
+	unattended := func(q *question) { q.in.Event.Mode = "bypassPermissions" }
+	push := commanded(engine.Command{Name: "git", Sub: []string{"push"}, Flags: []string{"--force"}}, engine.EffectNetwork, nil, engine.SignalGitForcePush)
+	install := commanded(engine.Command{Name: "npm", Sub: []string{"install"}, Operands: []string{"https://example.com/a.tgz"}}, engine.EffectNetwork, nil, engine.SignalPackageURL)
+	remove := commanded(engine.Command{Name: "rm", Operands: []string{"a"}}, engine.EffectFileDelete, func(e *engine.Effect) {
+		e.Exists, e.Entry, e.Reversibility = "yes", "file", engine.R4
+	})
+	endless := commanded(engine.Command{Name: "yes"}, engine.EffectResource, nil, engine.SignalUnbounded)
+	read := effect(engine.EffectFileRead, nil)
+	read.Types = []engine.Type{engine.TypeFileRead}
+	place := func(short string) engine.Action {
+		a := effect(engine.EffectFileWrite, func(e *engine.Effect) {
+			e.Short, e.Target, e.Location = short, strings.Replace(short, "~", "/home/anna", 1), engine.LocationHome
+		})
+		a.Paths = []string{short}
+		return a
+	}
+	allowed := func(q *question) { q.in.Session.Allowed, q.in.Session.AllowedBy = "once", "anna" }
+	return []question{
+		ask(push, withFinding("git_force_push", "")), ask(push, withFinding("git_force_push", ""), unattended),
+		ask(push, withFinding("git_force_push", ""), allowed, withFact(engine.FactAllowed)),
+		ask(install), ask(remove), ask(endless, withFinding("unbounded_resource", "")), ask(read),
+		ask(place("~/notes/a")), ask(place("~/.aws/config")), ask(place("~/.netrc")),
+		ask(types(engine.TypeFileRead), withFinding("guard_tampering", "")),
+		ask(types(engine.TypeFileRead), withFinding("access.team.no", "")), ask(types(engine.TypeFileRead), withFinding("access.team.perhaps", "")),
+		ask(types(engine.TypeFileRead), func(q *question) { q.findings = []engine.Finding{{ID: "access.team.broken", Error: "no such key"}} }),
+	}
+}
+
 // answers puts questions to a policy. A decision that cannot be made is an
 // answer of its own here.
-func answers(t *testing.T, compiler *ast.Compiler, data map[string]any) func(yield func(int, engine.Decision) bool) {
+func answers(t *testing.T, compiler *ast.Compiler, data map[string]any) iter.Seq2[int, engine.Decision] {
 	t.Helper()
 	host, err := open(context.Background(), compiler, data)
 	if err != nil {
@@ -130,7 +171,7 @@ func answers(t *testing.T, compiler *ast.Compiler, data map[string]any) func(yie
 }
 
 // differs says whether some answer is another one.
-func differs(before []engine.Decision, after func(yield func(int, engine.Decision) bool)) bool {
+func differs(before []engine.Decision, after iter.Seq2[int, engine.Decision]) bool {
 	for i, d := range after {
 		if !reflect.DeepEqual(before[i], d) {
 			return true
@@ -141,15 +182,23 @@ func differs(before []engine.Decision, after func(yield func(int, engine.Decisio
 
 // schema is a node of schemas/settings.json.
 type schema struct {
-	Type       string             `json:"type"`
-	Enum       []any              `json:"enum"`
-	Properties map[string]*schema `json:"properties"`
+	Type        string             `json:"type"`
+	Enum        []any              `json:"enum"`
+	Order       []any              `json:"x-order"`
+	Merge       string             `json:"x-merge"`
+	Unavailable string             `json:"x-unavailable"`
+	Minimum     float64            `json:"minimum"`
+	Maximum     *float64           `json:"maximum"`
+	Properties  map[string]*schema `json:"properties"`
 }
 
 // leaves lists the settings, by their paths.
 func (s *schema) leaves(at string, into map[string]*schema) {
 	for key, node := range s.Properties {
 		path := strings.TrimPrefix(at+"."+key, ".")
+		if node.Unavailable != "" {
+			continue
+		}
 		if node.Properties == nil {
 			into[path] = node
 			continue
@@ -160,10 +209,6 @@ func (s *schema) leaves(at string, into map[string]*schema) {
 
 // others lists values that a setting might have instead.
 func (s *schema) others(path string, v any) []any {
-	lists := map[string][]any{
-		"scope.locations": {}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "unattended_modes": {"alone"},
-		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
-	}
 	switch v := v.(type) {
 	case bool:
 		return []any{!v}
@@ -173,15 +218,52 @@ func (s *schema) others(path string, v any) []any {
 		}
 		return []any{"another text"}
 	case []any:
-		return []any{lists[path]}
+		return []any{otherLists()[path]}
+	case map[string]any:
+		return []any{map[string]any{"environment_dump": "observe"}}
 	}
 	return []any{1.0, 0.0, 0.5, 4.0, -1.0}
 }
 
-// A setting that nothing reads is a lie: for each there is a question whose
-// answer depends on it.
-func TestEverySettingIsRead(t *testing.T) {
-	e, _ := shipped(t)
+// otherLists holds for each list what it might be instead.
+func otherLists() map[string][]any {
+	return map[string][]any{
+		"scope.locations": {}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "unattended_modes": {"alone"},
+		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
+		"workspace.allowed": {"~/notes"}, "workspace.denied": {}, "prefilter.types": {}, "prefilter.locations": {}, "packages.sources": {"example.com"},
+	}
+}
+
+// elsewhere are settings that no decision depends on, and the tests that show
+// what does.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"windows":           "bundles: windows are read when a policy is assembled",
+		"mode":              "bundles, TestSettingsErrors: it has one value, and others are refused",
+		"audit.retain_days": "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.budget_mb":   "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.sync":        "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+	}
+}
+
+// under holds what else must be so for a setting to matter.
+func under(path string, reviewer map[string]any) (undo func()) {
+	switch path {
+	case "messages.disabled":
+		reviewer["enabled"] = false
+		return func() { reviewer["enabled"] = true }
+	case "messages.access_denied", "messages.access_approval", "messages.access_default", "messages.access_failed":
+		rule := func(effect string) map[string]any { return map[string]any{"effect": effect} }
+		reviewer["access_lists"] = map[string]any{"team": map[string]any{"default": "deny", "title": "", "rules": map[string]any{
+			"access.team.no": rule("deny"), "access.team.perhaps": rule("require_approval"), "access.team.broken": rule("allow"),
+		}}}
+		return func() { delete(reviewer, "access_lists") }
+	}
+	return func() {}
+}
+
+func settingsOf(t *testing.T) map[string]*schema {
+	t.Helper()
 	raw, err := schemas.FS.ReadFile("settings.json")
 	if err != nil {
 		t.Fatal(err)
@@ -192,35 +274,66 @@ func TestEverySettingIsRead(t *testing.T) {
 	}
 	settings := map[string]*schema{}
 	root.leaves("", settings)
+	return settings
+}
+
+// A setting that nothing reads is a lie: for each there is a question whose
+// answer depends on it.
+func TestEverySettingIsRead(t *testing.T) {
+	e, _ := shipped(t)
+	settings := settingsOf(t)
 	compiler, err := compileModules(e.Modules())
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := asJSON(t, e.Data).(map[string]any)
-	var before []engine.Decision
-	for _, d := range answers(t, compiler, data) {
-		before = append(before, d)
-	}
+	reviewer := data["reviewer"].(map[string]any)
+	usual := slices.Collect(second(answers(t, compiler, data)))
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
-		if path == "windows" {
-			continue // read when a policy is assembled: see bundles
+		undo, before := under(path, reviewer), usual
+		if conditional(path) {
+			before = slices.Collect(second(answers(t, compiler, data)))
 		}
-		into, key := reach(data["reviewer"].(map[string]any), path)
+		into, key := reach(reviewer, path)
+		if into == nil {
+			t.Errorf("%s has no value in the policy that ships", path)
+			continue
+		}
 		was := into[key]
-		if !slices.ContainsFunc(settings[path].others(path, was), func(v any) bool {
+		read := slices.ContainsFunc(settings[path].others(path, was), func(v any) bool {
 			into[key] = v
 			return !reflect.DeepEqual(v, was) && differs(before, answers(t, compiler, data))
-		}) {
-			t.Errorf("%s: no decision depends on it", path)
+		})
+		if where := elsewhere()[path]; read != (where == "") {
+			t.Errorf("%s: a decision depends on it: %t; it is shown %s", path, read, cmp.Or(where, "nowhere else"))
 		}
 		into[key] = was
+		undo()
+	}
+}
+
+// conditional says whether a setting matters only under others.
+func conditional(path string) bool {
+	reviewer := map[string]any{"enabled": true}
+	under(path, reviewer)
+	return len(reviewer) > 1 || reviewer["enabled"] == false
+}
+
+// second drops the first of each pair.
+func second[K, V any](pairs iter.Seq2[K, V]) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for _, v := range pairs {
+			if !yield(v) {
+				return
+			}
+		}
 	}
 }
 
 func reach(doc map[string]any, path string) (into map[string]any, key string) {
 	keys := strings.Split(path, ".")
 	for _, k := range keys[:len(keys)-1] {
-		doc = doc[k].(map[string]any)
+		doc, _ = doc[k].(map[string]any)
 	}
 	return doc, keys[len(keys)-1]
 }

@@ -40,20 +40,33 @@ func walls() []wall {
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
 		{"engine/audit", []string{"engine"},
 			"a log can be verified without knowing what its records mean"},
+		{"engine/detect", []string{"engine"},
+			"looking into raw texts needs no meaning and no verdict, and what it returns is numbers"},
 		{"engine/simulate", []string{"engine"},
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
+		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
+			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
+		{"engine/trash", nil,
+			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
 		{"rego", []string{"engine", "github.com/open-policy-agent/opa/v1/"},
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
 		{"cel", []string{"engine", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
 		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
+		{"bundles/foreign", []string{"bundles", "go.yaml.in/yaml/v3"},
+			"what importers of other tools' policies share: reading JSON with its lines and writing a list; it knows neither the tools nor the language of conditions"},
+		{"bundles/safeclaw", []string{"engine", "bundles", "bundles/foreign"},
+			"what SafeClaw's words mean can be told without deciding anything; whether an expression can be used is asked of who imports"},
+		{"bundles/permissions", []string{"engine", "bundles", "bundles/foreign"},
+			"what Claude Code's permission rules mean can be told without deciding anything"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "bundles"},
+		{"schemas/gen", []string{"engine", "engine/cases", "bundles"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/simulate", "rego", "cel", "bundles", "schemas",
+			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel",
+			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
@@ -70,14 +83,15 @@ type ban struct {
 }
 
 func bans() []ban {
-	core := []string{"engine", "engine/simulate"}
-	pure := append(core, "cel", "rego")
-	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/simulate", "cel", "schemas"}
-	all := append(local, "rego", "bundles", "cmd/reviewer")
+	core := []string{"engine", "engine/detect", "engine/simulate"}
+	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
+	pure := append(append(core, "cel", "rego"), imports...)
+	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "cel", "schemas"}
+	all := append(append(local, "rego", "bundles", "cmd/reviewer"), imports...)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
-		{[]string{"bundles"}, []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+		{append(imports, "bundles"), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
 		{[]string{"rego", "cmd/reviewer"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection; OPA brings these packages along, with the built-ins that use them taken out"},
@@ -92,7 +106,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/simulate", "rego", "cel", "bundles"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 }
 
 // goPackage is what these tests read of `go list`.

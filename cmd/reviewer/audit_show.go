@@ -129,13 +129,15 @@ func (a *app) showSession(w io.Writer, out *output, store *audit.Store, s audit.
 	return nil
 }
 
-// printRecord prints one record as a line, and a second one with the reason
-// where the call was not simply allowed.
+// printRecord prints one record as a line, and below it what became of the call
+// that was to run in another form, and the reason where it was not simply allowed.
 func (a *app) printRecord(w io.Writer, p paint, r *engine.Record) {
 	word, what, why := summary(r)
 	fmt.Fprintf(w, "%s %s %s %s\n", p.faint(time.UnixMilli(r.T).Format("15:04:05")), pad(r.ID(), 13), p.verdict(pad(word, 8)), oneLine(what, 88))
-	if why != "" {
-		fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 32), p.faint(oneLine(why, 110)))
+	for _, more := range []string{otherForm(r), why} {
+		if more != "" {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 32), p.faint(oneLine(more, 110)))
+		}
 	}
 }
 
@@ -143,7 +145,7 @@ func (a *app) printRecord(w io.Writer, p paint, r *engine.Record) {
 func summary(r *engine.Record) (word, what, why string) {
 	switch r.Kind {
 	case engine.KindControl:
-		return r.Control.Do, "by " + r.Control.By, r.Control.Reason
+		return r.Control.Do, "by " + r.Control.By + after(", of ", r.Control.Record), r.Control.Reason
 	case engine.KindAct:
 		return r.Act.Kind, r.Act.Of, r.Act.Result
 	case engine.KindPre, engine.KindPost:
@@ -182,4 +184,16 @@ func callSummary(r *engine.Record) (word, what, why string) {
 		why = "policy says " + string(r.Decision.Decision) + " (only observed): " + why
 	}
 	return word, what, why
+}
+
+// otherForm is what became of a call that was to run in another form.
+func otherForm(r *engine.Record) string {
+	switch form := r.Rewritten; {
+	case form == nil:
+		return ""
+	case form.Action != nil:
+		return fmt.Sprintf("as %s (%s)", form.Action.Resource, form.Decision)
+	default:
+		return "in no other form: " + form.Failure
+	}
 }

@@ -32,7 +32,7 @@ func (a *app) auditWhyCommand() *cobra.Command {
 					return writeJSON(w, r)
 				}
 				explain(w, a.paint(&out), r)
-				return nil
+				return explainFate(w, store, r)
 			})
 		},
 	}
@@ -75,8 +75,11 @@ func explain(w io.Writer, p paint, r *engine.Record) {
 	if r.Answer != nil && r.Answer.Failure != "" {
 		fmt.Fprintf(w, "\nNothing was decided, since something failed: %s\n", r.Answer.Failure)
 	}
+	if r.Rewritten != nil {
+		explainForm(w, p, r)
+	}
 	if r.Action != nil {
-		explainAction(w, r.Action)
+		explainAction(w, "What the call means", r.Action)
 	}
 	if r.By != nil {
 		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n", r.By.Policy, r.By.Env, r.Session)
@@ -132,8 +135,51 @@ func softened(r engine.RuleResult) string {
 	return " (" + r.Enforcement + ")"
 }
 
-func explainAction(w io.Writer, act *engine.Action) {
-	fmt.Fprintf(w, "\nWhat the call means: %s", act.Name)
+// explainForm prints the other form of a call, with what policy says of it, or
+// why the call has none.
+func explainForm(w io.Writer, p paint, r *engine.Record) {
+	form := r.Rewritten
+	if form.Action == nil {
+		fmt.Fprintf(w, "\nIt could not run in another form, so the answer was %s: %s\n", p.verdict(string(engine.AnswerOf(r).Effect)), oneLine(form.Failure, 300))
+		explainOperations(w, r)
+		return
+	}
+	fmt.Fprintf(w, "\nIt was let run in another form:\n  %s\n", oneLine(form.Action.Resource, 400))
+	explainOperations(w, r)
+	fmt.Fprintf(w, "Of this form policy says %s%s.\n", p.verdict(string(form.Decision)), after(": ", strings.Join(form.Rules, ", ")))
+	explainAction(w, "What the other form means", form.Action)
+}
+
+// explainOperations prints what policy asked to be changed, one per line and
+// with the indexes that policy uses.
+func explainOperations(w io.Writer, r *engine.Record) {
+	for _, o := range r.Decision.Rewrite {
+		where := ""
+		if o.Op != engine.OpSetField {
+			where = fmt.Sprintf(" in command %d", o.Command)
+		}
+		if act := r.Action; where != "" && act != nil && o.Command >= 0 && o.Command < len(act.Commands) {
+			where += " (" + act.Commands[o.Command].Name + ")"
+		}
+		fmt.Fprintf(w, "  %s\n", oneLine(operation(o)+where, 200))
+	}
+}
+
+// operation words an operation without its place.
+func operation(o engine.Operation) string {
+	switch {
+	case o.Op == engine.OpSetField:
+		return fmt.Sprintf("%s %s to %v", o.Op, o.Field, o.Value)
+	case o.Flag == "":
+		return fmt.Sprintf("%s %d: %v", o.Op, o.Arg, o.Value)
+	case o.Value != nil:
+		return fmt.Sprintf("%s %s=%v", o.Op, o.Flag, o.Value)
+	}
+	return o.Op + " " + o.Flag
+}
+
+func explainAction(w io.Writer, title string, act *engine.Action) {
+	fmt.Fprintf(w, "\n%s: %s", title, act.Name)
 	for _, t := range act.Types {
 		fmt.Fprintf(w, ", %s", t)
 	}
@@ -143,6 +189,9 @@ func explainAction(w io.Writer, act *engine.Action) {
 	}
 	for _, s := range act.Signals {
 		fmt.Fprintf(w, "  signal %s\n", s)
+	}
+	for _, id := range slices.Sorted(maps.Keys(act.Detected)) {
+		fmt.Fprintf(w, "  found %s %d times\n", id, act.Detected[id])
 	}
 	for _, o := range act.Opaque {
 		fmt.Fprintf(w, "  not understood: %s %s\n", o.Reason, oneLine(o.Where, 120))

@@ -94,7 +94,11 @@ func (e *examination) sessions(sessions []audit.Session) {
 			e.say("fail", "session %s cannot be read, so its calls are denied: %v", s.Key.Session, s.Err)
 		}
 	}
-	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, int64(audit.DefaultBudgetBytes)>>20)
+	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
+	if eff, err := effectivePolicy(e.home, ""); err == nil { // what is wrong with it is said elsewhere
+		keepLog(&log, eff.Settings)
+	}
+	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, log.BudgetBytes>>20)
 }
 
 func (e *examination) policy(ctx context.Context) {

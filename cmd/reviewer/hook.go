@@ -184,9 +184,9 @@ func (a *app) reviewer(ctx context.Context, store *audit.Store) (*engine.Reviewe
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac}
+	c := &classify.Classifier{World: world, MAC: mac, Program: program()}
 	return &engine.Reviewer{
-		Policy:     func(workspace string) (*engine.Policy, error) { return a.activePolicy(ctx, workspace) },
+		Policy:     func(workspace string) (*engine.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,
 		Log:        store,
 		Env:        environment(),
@@ -202,8 +202,17 @@ func (a *app) world(home string) (classify.World, error) {
 		return classify.World{}, err
 	}
 	guard := []string{home, organisationDir()}
-	if program, err := os.Executable(); err == nil {
-		guard = append(guard, program)
+	if p := program(); p != "" {
+		guard = append(guard, p)
 	}
 	return classify.LocalWorld(user, a.env("TMPDIR"), guard), nil
+}
+
+// program is the absolute path of this program; empty where the system does not say.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
 }

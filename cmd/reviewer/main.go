@@ -98,8 +98,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.home, "home", "", "state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
 	root.AddCommand(
 		a.installCommand(), a.uninstallCommand(), a.doctorCommand(),
-		a.sessionCommand(), a.auditCommand(), a.policyCommand(),
-		a.reviewCommand(), a.hookCommand(), a.versionCommand(),
+		a.sessionCommand(), a.allowCommand(), a.auditCommand(), a.policyCommand(), a.configCommand(),
+		a.reviewCommand(), a.hookCommand(), a.trashCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Work with policy: show what is active, simulate a change",
+		Short: "Work with policy: show what is active, simulate a change, import another tool's",
 		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
 	}
-	return group(cmd, a.policyShowCommand(), a.policySimulateCommand())
+	return group(cmd, a.policyShowCommand(), a.policySimulateCommand(), a.policyImportCommand())
 }

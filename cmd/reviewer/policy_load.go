@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -17,19 +18,27 @@ import (
 // and the layers that there are. It is kept by its digest before it decides
 // anything, so that what it decides can be computed again.
 func (a *app) activePolicy(ctx context.Context, workspace string) (*engine.Policy, error) {
-	home, err := a.stateHome()
+	log, err := a.openStore()
 	if err != nil {
 		return nil, err
 	}
-	e, err := effectivePolicy(home, workspace)
+	return livePolicy(ctx, log, workspace)
+}
+
+// livePolicy is activePolicy, and has the log kept as the settings say. Where
+// there is no policy nobody knows how long, and nothing of the log is deleted.
+func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engine.Policy, error) {
+	log.Keep = true
+	e, err := effectivePolicy(log.Dir, workspace)
 	if err != nil {
 		return nil, err
 	}
+	keepLog(log, e.Settings)
 	p, err := compile(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return p, bundles.Store{Dir: filepath.Join(home, "policies")}.Put(e)
+	return p, bundles.Store{Dir: filepath.Join(log.Dir, "policies")}.Put(e)
 }
 
 func effectivePolicy(home, workspace string) (*bundles.Effective, error) {
@@ -103,7 +112,7 @@ func layersFrom(dir string) ([]*bundles.Bundle, error) {
 
 // compile makes a policy of its files.
 func compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) {
-	matcher, err := cel.Compile(conditions(e.Rules()))
+	matcher, err := cel.Compile(allConditions(e))
 	if err != nil {
 		return nil, fmt.Errorf("compile conditions: %w", err)
 	}
@@ -111,26 +120,63 @@ func compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) 
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
-	return &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}, nil
+	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}
+	if err := useDetectors(p, e); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // check compiles everything of a policy, also the conditions that compile makes
 // only when they are first asked for, and returns all that is wrong.
 func check(ctx context.Context, e *bundles.Effective) error {
-	rules := map[string]bundles.Rule{}
-	for _, r := range e.Rules() {
-		rules[r.ID] = r
-	}
-	host, err := cel.Compile(conditions(e.Rules()))
+	places := places(e)
+	host, err := cel.Compile(allConditions(e))
 	errs := []error{err}
 	if host != nil {
 		for _, problem := range host.Check() {
-			r := rules[problem.ID]
-			errs = append(errs, fmt.Errorf("%s: %w", r.Place(problem.Part, problem.Line), problem))
+			errs = append(errs, fmt.Errorf("%s: %w", places[problem.ID](problem.Part, problem.Line), problem))
 		}
 	}
 	_, err = rego.Compile(ctx, e.Modules(), e.Data)
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, err, checkDetectors(e))...)
+}
+
+// places says of each condition where a line of one of its parts is written.
+func places(e *bundles.Effective) map[string]func(part string, line int) string {
+	all := map[string]func(string, int) string{}
+	for _, r := range e.Rules() {
+		all[r.ID] = r.Place
+	}
+	for _, l := range e.Access() {
+		for _, r := range l.Rules {
+			all[l.FindingID(r.ID)] = r.Place
+		}
+	}
+	return all
+}
+
+// allConditions lists the conditions of rules and of access lists.
+func allConditions(e *bundles.Effective) []cel.Condition {
+	all := conditions(e.Rules())
+	for _, l := range e.Access() {
+		all = append(all, accessConditions(l)...)
+	}
+	return all
+}
+
+// accessConditions makes a list of the conditions of an access list: only the
+// first that holds is found.
+func accessConditions(l bundles.AccessList) []cel.Condition {
+	out := make([]cel.Condition, len(l.Rules))
+	for i, r := range l.Rules {
+		m := cel.Match{Phases: []string{string(engine.PhasePre)}, Actions: r.Actions, Tools: r.Tools, Before: r.Expires()}
+		if s := r.Schedule; s != nil {
+			m.Hours, m.Weekdays = s.Hours, s.Weekdays
+		}
+		out[i] = cel.Condition{ID: l.FindingID(r.ID), When: r.When, Match: m, List: l.ID, Order: i}
+	}
+	return out
 }
 
 // conditions takes from the rules those that say when they hold. The others
@@ -143,7 +189,7 @@ func conditions(rules []bundles.Rule) []cel.Condition {
 		}
 		c := cel.Condition{ID: r.ID, When: r.When, Measure: r.Measure, Match: cel.Match{
 			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
-			Signals: texts(r.Match.Signals), Commands: r.Match.Commands,
+			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
 		}}
 		if r.Threshold != nil {
 			c.Threshold = *r.Threshold

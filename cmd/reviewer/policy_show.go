@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/spf13/cobra"
@@ -25,6 +26,9 @@ func (a *app) policyShowCommand() *cobra.Command {
 			}
 			if err := check(cmd.Context(), e); err != nil {
 				return err
+			}
+			for _, remark := range remarks(e) {
+				fmt.Fprintf(a.stderr, "remark: %s\n", remark)
 			}
 			return out.write(a, func(w io.Writer) error { return a.showPolicy(w, &out, e) })
 		},
@@ -61,6 +65,9 @@ type policyDocument struct {
 	Changed  map[string]string `json:"changed"` // setting -> layer that changed it
 	Settings any               `json:"settings"`
 	Rules    []bundles.Rule    `json:"rules"`
+
+	Access    []bundles.AccessList `json:"access,omitempty"`
+	Detectors []bundles.Detector   `json:"detectors"`
 }
 
 type layerDocument struct {
@@ -71,7 +78,7 @@ type layerDocument struct {
 }
 
 func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
-	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules()}
+	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(), Access: e.Access(), Detectors: e.Detectors()}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
 		doc.Layers = append(doc.Layers, layerDocument{l.Layer, m.Name, m.Version, l.Digest})
@@ -99,5 +106,26 @@ func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
 		}
 		fmt.Fprintf(w, "%s %s %s %s\n", pad(r.ID, width), p.verdict(pad(verdict, 9)), pad(string(r.Severity), 9), r.Title)
 	}
+	showAccess(w, doc.Access)
 	return nil
+}
+
+// showAccess lists the rules of each access list in the order in which they are
+// asked.
+func showAccess(w io.Writer, lists []bundles.AccessList) {
+	for _, l := range lists {
+		width := len(l.FindingID("default"))
+		for _, r := range l.Rules {
+			width = max(width, len(l.FindingID(r.ID)))
+		}
+		row := func(id, effect, text string) {
+			fmt.Fprintln(w, strings.TrimRight(pad(id, width)+" "+pad(effect, 16)+" "+text, " "))
+		}
+		fmt.Fprintln(w)
+		row("ACCESS", "EFFECT", l.Title)
+		for _, r := range l.Rules {
+			row(l.FindingID(r.ID), r.Effect, r.Description)
+		}
+		row(l.FindingID("default"), l.Default, "what no rule of the list holds for")
+	}
 }

@@ -45,14 +45,15 @@ func (a *app) reviewCommand() *cobra.Command {
 
 // reviewed is one line of the result.
 type reviewed struct {
-	ID       string           `json:"id"`
-	Decision engine.Verdict   `json:"decision"`
-	Enforced engine.Verdict   `json:"enforced"`
-	Rules    []string         `json:"rules"`
-	Reason   string           `json:"reason,omitempty"`
-	Error    string           `json:"error,omitempty"`
-	Detail   *engine.Decision `json:"detail,omitempty"`
-	Action   *engine.Action   `json:"action,omitempty"`
+	ID        string            `json:"id"`
+	Decision  engine.Verdict    `json:"decision"`
+	Enforced  engine.Verdict    `json:"enforced"`
+	Rules     []string          `json:"rules"`
+	Reason    string            `json:"reason,omitempty"`
+	Error     string            `json:"error,omitempty"`
+	Detail    *engine.Decision  `json:"detail,omitempty"`
+	Action    *engine.Action    `json:"action,omitempty"`
+	Rewritten *engine.Rewritten `json:"rewritten,omitempty"` // the decision is to modify: the other form, or why there is none
 }
 
 func (a *app) review(ctx context.Context, dir string) error {
@@ -105,7 +106,7 @@ func (a *app) newDesk(ctx context.Context, dir string) (*desk, error) {
 	}
 	return &desk{
 		harness:    harness.Harnesses()[0],
-		classifier: &classify.Classifier{World: world, MAC: mac},
+		classifier: &classify.Classifier{World: world, MAC: mac, Program: program()},
 		policy:     policy,
 		sessions:   map[string]*simulate.Rehearsal{},
 	}, nil
@@ -160,10 +161,10 @@ func (d *desk) review(ctx context.Context, doc []byte, err error) reviewed {
 		line.Decision, line.Enforced, line.Rules = engine.Allow, engine.Allow, []string{}
 		line.Reason = "nothing to decide: the call before it was denied"
 	}
-	if action.Record != nil {
-		line.Detail, line.Action = action.Record.Decision, action.Record.Action
-		if line.Detail != nil {
-			line.Detail.Text = strings.ReplaceAll(line.Detail.Text, "{id}", id)
+	if rec := action.Record; rec != nil {
+		line.Detail, line.Action, line.Rewritten = rec.Decision, rec.Action, rec.Rewritten
+		if line.Detail != nil { // as it would be told, under the document's id
+			line.Detail.Text = strings.ReplaceAll(engine.AnswerOf(rec).Text, rec.ID(), id)
 		}
 	}
 	return line

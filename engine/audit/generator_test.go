@@ -37,15 +37,16 @@ func (g generator) record() *engine.Record {
 		r.Kind = kinds[g.IntN(len(kinds))]
 	case 9:
 		r.Kind = engine.KindControl
-		r.Control = &engine.Control{Do: []string{engine.ControlStop, engine.ControlResume}[g.IntN(2)], Reason: g.word(1 << 20), By: g.word(1 << 20)}
+		choices := []string{engine.ControlStop, engine.ControlResume, engine.ControlAllowOnce, engine.ControlAllowSession}
+		r.Control = &engine.Control{Do: choices[g.IntN(len(choices))], Reason: g.word(1 << 20), By: g.word(1 << 20), Print: g.print(), CWD: g.word(3)}
 	}
 	return r
 }
 
 func (g generator) call(r *engine.Record) {
-	r.Event = &engine.EventFacts{Tool: g.word(200)}
+	r.Event = &engine.EventFacts{Tool: g.word(200), CWD: g.word(3)}
 	r.SHA = &engine.SHA{Args: g.hex()}
-	r.Action = &engine.Action{Fingerprint: g.hex()[:16], Types: []engine.Type{}}
+	r.Action = &engine.Action{Fingerprint: g.print(), Types: []engine.Type{}}
 	for _, t := range engine.Types() {
 		if g.hostile || g.IntN(4) == 0 {
 			r.Action.Types = append(r.Action.Types, engine.Type(t))
@@ -67,6 +68,14 @@ func (g generator) call(r *engine.Record) {
 func (g generator) verdict() engine.Verdict {
 	v := engine.Verdicts()
 	return engine.Verdict(v[g.IntN(len(v))])
+}
+
+// print returns one of few fingerprints, so that calls meet; a hostile one is new.
+func (g generator) print() string {
+	if g.hostile {
+		return g.hex()[:16]
+	}
+	return fmt.Sprintf("%016x", g.IntN(20))
 }
 
 func (g generator) hex() string {

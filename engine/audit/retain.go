@@ -45,7 +45,7 @@ func (r *retained) newest() int64 { return r.files[len(r.files)-1].mtime }
 // opened; what it cannot do is tried again at the next.
 func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 	dirs, err := s.sessionDirs()
-	if err != nil {
+	if err != nil || s.Keep {
 		return
 	}
 	now := time.Now().UnixMilli()

@@ -42,7 +42,8 @@ type Store struct {
 	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
 	BudgetBytes   int64        // sum of all files above which the oldest go; 0: DefaultBudgetBytes
 	RetainDays    int          // days after which a file goes; 0: DefaultRetainDays
-	Sync          string       // SyncAlways, or empty: at seals, at stops, and every second
+	Keep          bool         // nothing is deleted: how long the log is to be kept is not known
+	Sync          string       // SyncAlways, or anything else: at seals, at stops, and every second
 	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
 	Random        io.Reader    // of chain ids and the MAC key; nil: crypto/rand
 	Now           func() int64 // Unix milliseconds of the store's own records; nil: the clock

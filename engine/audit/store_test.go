@@ -391,7 +391,7 @@ func TestBrokenSnapshotsAreIgnored(t *testing.T) {
 	}
 	for _, bad := range [][]byte{
 		nil, good[:len(good)/2], []byte("{}"), bytes.Replace(good, []byte(`"denied":0`), []byte(`"denied":9`), 1),
-		bytes.Replace(good, []byte(`"fold":1`), []byte(`"fold":0`), 1), bytes.Repeat(good, 40),
+		bytes.Replace(good, fmt.Appendf(nil, `"fold":%d`, engine.FoldVersion), []byte(`"fold":0`), 1), bytes.Repeat(good, 40),
 	} {
 		if bytes.Equal(bad, good) {
 			t.Fatal("the snapshot was not changed")

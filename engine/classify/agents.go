@@ -12,7 +12,7 @@ func agentPrograms(name string) program {
 	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands":
 		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --add-dir --mcp-config --approval-mode ", run: agent}
 	case "reviewer":
-		return program{values: " --policy --home -o --output -f --format ", own: true, run: reviewer}
+		return program{values: " --policy --home -o --output -f --format --to --older-than ", own: true, run: reviewer}
 	case "reviewer-hook":
 		return program{own: true, run: func(c *call) { c.process() }}
 	}
@@ -64,6 +64,10 @@ func reviewer(c *call) {
 	o := c.opts
 	first, second := o.operand(0), o.operand(1)
 	c.subs = subName(first)
+	if first.is("trash") {
+		c.trash(o)
+		return
+	}
 	c.process()
 	switch {
 	case first.is("uninstall", "allow", "install", "trust", "purge"):
@@ -73,4 +77,54 @@ func reviewer(c *call) {
 		c.subs = append(c.subs, second.show())
 		c.signal(engine.SignalGuardTamper)
 	}
+}
+
+// trash is `reviewer trash`: what rm does, but it can be undone. Only reviewer
+// itself is believed to do that, and only with the trash of its own state.
+func (c *call) trash(o options) {
+	operands := o.operands[1:]
+	to, elsewhere := o.get("--to")
+	switch {
+	case o.on("--empty"):
+		c.signal(engine.SignalGuardTamper) // what could be undone no longer can
+		c.process()
+	case o.on("--list"), !c.genuine():
+		c.process()
+	case elsewhere:
+		c.process()
+		c.writes("create", to)
+	case o.on("--restore"):
+		c.process()
+		for _, a := range operands {
+			if strings.Trim(a.text, "0123456789-") != "" { // a path and no id
+				c.writes("create", a)
+			}
+		}
+	case o.has("--home"):
+		c.deletes(true, false, operands...)
+	default:
+		c.out = arg{}
+		c.removes(rawEffect{verb: "trash", recursive: true, reversible: engine.R1}, operands...)
+	}
+}
+
+// on tells whether a switch is given and not taken back: --list=false.
+func (o options) on(name string) bool {
+	on := false
+	for _, opt := range o.list {
+		if opt.matches(name) {
+			on = !opt.has || !opt.value.is("false", "False", "FALSE", "f", "F", "0")
+		}
+	}
+	return on
+}
+
+// genuine tells whether this is reviewer and not a file of the project that
+// has its name, or what the code itself has put in its way.
+func (c *call) genuine() bool {
+	if c.s.in.program != "" && c.path.is(c.s.in.program) {
+		return true
+	}
+	_, moved := c.s.scope.lookup("PATH")
+	return !c.local() && !moved
 }

@@ -24,7 +24,7 @@ func shellCaseInput() shellInput {
 	}
 	return shellInput{
 		cwd:  value{literal, "/srv/shop"},
-		home: "/home/ana",
+		home: "/home/ana", program: "/opt/reviewer",
 		listDir: func(dir string) ([]string, error) {
 			if names, ok := dirs[dir]; ok {
 				return names, nil

@@ -22,14 +22,15 @@ import (
 
 // Version is raised by hand when the facts of some event change, so that
 // replays can tell facts of different classifiers apart.
-const Version = 1
+const Version = 2
 
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
 type Classifier struct {
-	World World
-	MAC   func([]byte) string // keyed digest in lower-case hex, at least 16 digits
-	Limit int                 // bytes of facts as JSON; 0: engine.MaxFacts
+	World   World
+	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
+	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
+	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
 }
 
 // Classify returns the facts of an event. workspace is the session's pinned
@@ -77,11 +78,7 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 	}
 	facts.Args = c.MAC(canonical)
 	learn(m, args)
-	in := shellInput{cwd: value{text: e.CWD}, home: c.World.Home, listDir: c.listDir()}
-	if e.CWD == "" {
-		in.cwd = value{sure: unknown}
-	}
-	r := read(e.Tool, args, in)
+	r := read(e.Tool, args, c.shellInput(e.CWD))
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")
 	}
@@ -95,6 +92,15 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 	maskAction(a, m)
 	facts.Action = a
 	return nil
+}
+
+// shellInput is what is known where a call runs.
+func (c *Classifier) shellInput(cwd string) shellInput {
+	in := shellInput{cwd: value{text: cwd}, home: c.World.Home, program: c.Program, listDir: c.listDir()}
+	if cwd == "" {
+		in.cwd = value{sure: unknown}
+	}
+	return in
 }
 
 // decodeArgs returns the canonical bytes of a call's arguments, and the

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -67,7 +68,7 @@ func (c *call) dockerSub(sub arg, args []arg) {
 		values = buildValues
 	}
 	o := parseOptions(args, program{values: values})
-	c.opts = withSub(o, c.subs)
+	c.opts = c.withSub(o)
 	switch {
 	case sub.is("rm"):
 		c.containers("delete", o, o.has("-f", "--force"))
@@ -104,10 +105,13 @@ func (c *call) containers(verb string, o options, forced bool) {
 	c.emit(rawEffect{kind: engine.EffectProcess, verb: verb, forced: forced}, targets...)
 }
 
-func withSub(o options, subs []string) options {
-	names := make([]arg, len(subs))
-	for i, s := range subs {
-		names[i] = word(s)
+func (c *call) withSub(o options) options {
+	names, rest := make([]arg, len(c.subs)), c.opts.operands
+	for i, sub := range c.subs {
+		names[i] = word(sub)
+		if at := slices.IndexFunc(rest, func(a arg) bool { return a.is(sub) }); at >= 0 {
+			names[i], rest = rest[at], rest[at+1:]
+		}
 	}
 	o.operands = append(names, o.operands...)
 	return o
@@ -132,7 +136,7 @@ func (c *call) dockerGroup(group string, sub arg, args []arg) {
 	if sub.is("prune", "rm", "remove", "leave", "reset") {
 		o = parseOptions(args, program{values: " --filter --format "})
 	}
-	c.opts = withSub(o, c.subs)
+	c.opts = c.withSub(o)
 	switch {
 	case sub.is("ls", "list", "inspect", "df", "info", "ps", "show", "logs", "use", "events"):
 		return
@@ -157,7 +161,7 @@ func (c *call) dockerGroup(group string, sub arg, args []arg) {
 // files ends with the container; what it does to mounts happens here.
 func (c *call) dockerRun(verb string, args []arg) {
 	o := parseOptions(args, program{first: true, values: runValues})
-	c.opts = withSub(o, c.subs)
+	c.opts = c.withSub(o)
 	c.process()
 	if len(o.operands) == 0 {
 		return
@@ -242,7 +246,7 @@ func (c *call) composeSub(global options) {
 	args := global.operands[1:]
 	if sub.is("run", "exec") {
 		o := parseOptions(args, program{first: true, values: runValues})
-		c.opts = withSub(o, c.subs)
+		c.opts = c.withSub(o)
 		c.process()
 		if len(o.operands) > 1 {
 			c.elsewhere("compose", func() {
@@ -253,7 +257,7 @@ func (c *call) composeSub(global options) {
 		return
 	}
 	o := parseOptions(args, program{values: " -t --timeout --scale --tail --since "})
-	c.opts = withSub(o, c.subs)
+	c.opts = c.withSub(o)
 	switch {
 	case sub.is("down", "rm") && o.has("-v", "--volumes"):
 		c.signal(engine.SignalContainerWipe)

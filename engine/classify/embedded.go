@@ -125,6 +125,9 @@ func (c *call) trap() {
 	for len(args) > 0 && args[0].is("--", "-p", "-l") {
 		args = args[1:]
 	}
+	for _, a := range args[min(1, len(args)):] {
+		c.s.traps = c.s.traps || !args[0].is("-") && !a.is("EXIT", "ERR", "DEBUG", "RETURN", "0")
+	}
 	if len(args) < 2 || args[0].is("-", "") {
 		return
 	}

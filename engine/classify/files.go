@@ -62,8 +62,7 @@ func filePrograms(name string) program {
 		return program{run: func(c *call) { c.endlessOutput() }}
 	case "stress", "stress-ng":
 		return program{run: func(c *call) {
-			c.signal(engine.SignalUnbounded)
-			c.emit(rawEffect{kind: engine.EffectResource, verb: "exec"}, word(c.name))
+			c.unbounded("exec", word(c.name))
 		}}
 	}
 	return program{}
@@ -83,9 +82,14 @@ func copyMode(name string) string {
 }
 
 func (c *call) deletes(recursive, forced bool, targets ...arg) {
+	c.removes(rawEffect{verb: "delete", recursive: recursive, forced: forced}, targets...)
+}
+
+func (c *call) removes(e rawEffect, targets ...arg) {
+	e.kind = engine.EffectFileDelete
 	for _, t := range targets {
-		if t.text != "" && !(t.is("/dev/null")) {
-			c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: recursive, forced: forced}, t)
+		if t.text != "" && !t.is("/dev/null") {
+			c.emit(e, t)
 		}
 	}
 }
@@ -306,8 +310,7 @@ func convert(c *call) {
 	if endless && !counted {
 		for _, a := range c.args {
 			if a.hasPrefix("of=") {
-				c.signal(engine.SignalUnbounded)
-				c.emit(rawEffect{kind: engine.EffectResource, verb: "write"}, a.with(a.text[3:]))
+				c.unbounded("write", a.with(a.text[3:]))
 			}
 		}
 	}
@@ -351,10 +354,21 @@ func permit(c *call) {
 // endlessOutput notes output without end that no other command cuts off.
 func (c *call) endlessOutput() {
 	if !c.s.frame.feeds {
-		c.signal(engine.SignalUnbounded)
-		c.emit(rawEffect{kind: engine.EffectResource, verb: "write"}, word(c.name))
+		c.unbounded("write", word(c.name))
 	}
 }
+
+// unbounded notes what goes on without end, unless a time limit ends it.
+func (c *call) unbounded(verb string, target arg) {
+	if !c.s.bounded() {
+		c.signal(engine.SignalUnbounded)
+		c.emit(rawEffect{kind: engine.EffectResource, verb: verb}, target)
+	}
+}
+
+// bounded tells whether what runs now is ended by a time limit. Code that
+// catches the signal may go on.
+func (s *shell) bounded() bool { return s.frame.bounded && !s.traps }
 
 // chmodOperands takes "-w" and its like for the mode that it is.
 func chmodOperands(args []arg) []arg {

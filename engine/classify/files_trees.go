@@ -240,15 +240,15 @@ func find(c *call) {
 	}
 }
 
-func findFlags(args []arg) []string {
-	var out []string
+func findFlags(args []arg) []given {
+	var out []given
 	inside := false // the command of -exec, whose options are its own
 	for _, a := range args {
 		switch {
 		case a.is(";", "+"):
 			inside = false
 		case a.hasPrefix("-") && a.known() && !inside:
-			out = append(out, a.text)
+			out = append(out, given{text: a.text, word: a})
 			inside = a.is("-exec", "-execdir", "-ok", "-okdir")
 		}
 	}

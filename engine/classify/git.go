@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -45,7 +46,7 @@ func git(c *call) {
 		dirs = append(dirs, tree)
 	}
 	c.inDirectory(dirs, func() { c.gitSub(sub.text, args) })
-	c.opts.flags = append(append([]string{}, global.flags...), c.opts.flags...)
+	c.opts.flags = slices.Concat(global.flags, c.opts.flags)
 	c.opts.operands = append([]arg{sub}, c.opts.operands...)
 }
 

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -36,14 +37,7 @@ const pythonValues = " -r -c -i -f -t -e -p -n --requirement --constraint --inde
 
 // installs notes that packages are fetched and their install scripts run.
 func (c *call) installs(from string, system bool, packages []arg) {
-	c.signal(engine.SignalPackageInstall)
-	for _, p := range packages {
-		if fromURL(p) {
-			c.signal(engine.SignalPackageURL)
-			c.fetches(p)
-		}
-	}
-	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "fetch"}, word(from))
+	c.downloads(from, packages)
 	if system {
 		c.system("install", word(from))
 	} else {
@@ -52,9 +46,30 @@ func (c *call) installs(from string, system bool, packages []arg) {
 	c.out.taint = 0
 }
 
+// downloads notes that packages are fetched.
+func (c *call) downloads(from string, packages []arg) {
+	c.signal(engine.SignalPackageInstall)
+	for _, p := range packages {
+		if fromURL(p) {
+			c.signal(engine.SignalPackageURL)
+			c.fetches(p)
+		}
+	}
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "fetch"}, word(from))
+	c.out.taint = 0
+}
+
 // fromURL tells whether a package is named by where it lies.
 func fromURL(p arg) bool {
 	return isURL(p) || p.hasPrefix("git+") || p.hasPrefix("github:") || p.hasPrefix("git@") || strings.Contains(p.text, " @ http") || strings.Contains(p.text, "@http") || strings.Contains(p.text, "@git+") || strings.HasSuffix(p.text, ".git")
+}
+
+// fromGit tells whether a package is a repository: preparing it installs what
+// it needs to build, with scripts, whatever the flags of the install around it.
+func fromGit(p arg) bool {
+	short := strings.Contains(p.text, "/") && !p.hasPrefix("@") && !p.hasPrefix(".") && !p.hasPrefix("/") && !p.hasPrefix("~")
+	archive := isURL(p) && !strings.HasSuffix(p.text, ".git")
+	return !archive && (fromURL(p) || short)
 }
 
 func (c *call) otherIndex(names ...string) {
@@ -84,7 +99,11 @@ func nodePackages(c *call) {
 				return
 			}
 			c.otherIndex("--registry")
-			c.installs("npm", false, rest)
+			if c.withoutScripts() && !slices.ContainsFunc(rest, fromGit) && !sub.is("install-test", "it") {
+				c.downloads("npm", rest)
+			} else {
+				c.installs("npm", false, rest)
+			}
 		case sub.is("create", "init", "dlx") && len(rest) > 0:
 			c.installs("npm", false, rest)
 		case sub.is("publish"):
@@ -102,6 +121,21 @@ func nodePackages(c *call) {
 			c.process()
 		}
 	})
+}
+
+// withoutScripts tells whether the packages' own scripts are kept from
+// running. The last word counts, and npm reads "--ignore-scripts false" as such.
+func (c *call) withoutScripts() bool {
+	off := false
+	for _, opt := range c.opts.list {
+		switch {
+		case opt.name == "--no-ignore-scripts":
+			off = false
+		case opt.name == "--ignore-scripts":
+			off = !opt.has && !slices.ContainsFunc(c.opts.operands, func(a arg) bool { return a.is("false") }) || opt.value.is("true")
+		}
+	}
+	return off
 }
 
 func rest0(list []arg) arg { return firstOr(list) }
@@ -231,7 +265,7 @@ func languagePackages(c *call) {
 func systemPackages(c *call) {
 	o := c.opts
 	sub := o.operand(0)
-	flags := strings.Join(o.flags, " ")
+	flags := strings.Join(o.flagTexts(), " ")
 	c.subs = subName(sub)
 	if o.has("-s", "--simulate", "--dry-run", "--just-print", "--no-act") && strings.HasPrefix(c.name, "apt") {
 		c.signal(engine.SignalDryRun)

@@ -30,6 +30,9 @@ func (r *resolver) effect(raw rawEffect) engine.Effect {
 			e.Location = r.location(r.locate(raw.target.text, "/", true).real)
 		}
 	}
+	if e.Verb == "trash" && e.Exists != "" && e.Certainty == engine.CertaintyExact {
+		e.Recursive = e.Entry == "dir" // the trash takes both, a file is no tree
+	}
 	if e.Reversibility == "" {
 		e.Reversibility = reversibility(&e)
 	}

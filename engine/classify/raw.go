@@ -1,6 +1,9 @@
 package classify
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // certainty of a value that a shell word, an argument or a literal in embedded
 // code evaluates to before anything has run.
@@ -40,7 +43,22 @@ type rawEffect struct {
 // script is what the interpreter makes of a piece of code.
 type script struct {
 	commands []engine.Command
+	origins  []origin       // of the commands, one by one
+	tree     []*syntax.Stmt // of the outermost code
 	effects  []rawEffect
 	signals  map[engine.Signal]bool
 	opaque   []engine.Opaque
+}
+
+// origin is where in the code a command stands, so that it can be changed
+// there.
+type origin struct {
+	node     *syntax.CallExpr
+	name     arg
+	args     []arg // all words behind the name, in their order
+	subs     []string
+	flags    []given
+	operands []arg
+	known    bool // the program's grammar is known
+	complete bool // its words were taken apart
 }

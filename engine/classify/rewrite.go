@@ -4,11 +4,174 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Rewrite returns the raw arguments of a call after the operations of a policy.
-func (c *Classifier) Rewrite(context.Context, engine.Event, string, []engine.Operation) (json.RawMessage, error) {
-	return nil, errors.New("calls cannot be put in another form yet")
+// Rewrite returns the raw arguments of a call after the operations of a
+// policy; what no operation names keeps every byte.
+//
+// Indexes are those of the facts that Classify gives for the same call, and
+// stay so: an operation never moves what a later one names.
+//
+//	set_flag      gives an option its value where the command has it already;
+//	              otherwise it goes behind the subcommands (and what was
+//	              inserted there), before the operands and "--"
+//	drop_flag     takes every occurrence away: the word as Command.Flags lists
+//	              it, --flag with or without a value, a letter of a cluster
+//	replace_arg   puts the value in the place of a word
+//	insert_arg    puts the value directly behind the word before it; 0 is in
+//	              front of the program, which makes it a wrapper's. Several at
+//	              one index keep their order
+//	set_field     sets a field of the tool's input, but not its code
+//
+// An error says which operation does not fit and why. A text in it can be raw.
+func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace string, ops []engine.Operation) (json.RawMessage, error) {
+	facts, err := c.Classify(ctx, e, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if facts.Action == nil {
+		return nil, errors.New("rewrite: this event is no tool call")
+	}
+	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e.CWD)}
+	if len(w.args) == 0 {
+		w.args = json.RawMessage("{}")
+	}
+	for i, op := range ops {
+		if err := w.apply(op); err != nil {
+			return nil, fmt.Errorf("operation %d (%s): %w", i+1, op.Op, err)
+		}
+	}
+	return w.result()
+}
+
+// rewriter applies operations to one call.
+type rewriter struct {
+	tool    string
+	facts   *engine.Facts
+	args    json.RawMessage
+	program string
+	in      shellInput
+	draft   *draft // of the shell code; nil: no operation has asked for it
+}
+
+func (w *rewriter) apply(op engine.Operation) error {
+	value, err := w.value(op.Value)
+	if err != nil {
+		return err
+	}
+	if op.Op == engine.OpSetField {
+		return w.setField(op.Field, value)
+	}
+	if err := w.open(); err != nil {
+		return err
+	}
+	s, err := w.draft.command(op.Command)
+	if err != nil {
+		return err
+	}
+	switch op.Op {
+	case engine.OpDropFlag:
+		return s.dropFlag(op.Flag)
+	case engine.OpSetFlag:
+		return s.setFlag(op.Flag, value)
+	case engine.OpReplaceArg, engine.OpInsertArg:
+		text, ok := value.(string)
+		if !ok {
+			return errors.New("its value is no text")
+		}
+		if op.Op == engine.OpInsertArg {
+			return s.insertArg(op.Arg, text)
+		}
+		return s.replaceArg(op.Arg, text)
+	}
+	return fmt.Errorf("there is no such operation%s", hint(engine.Nearest(op.Op, engine.Operations())))
+}
+
+// value looks a value through: what policy sees masked must not be written
+// back, and it does not know where this program lies.
+func (w *rewriter) value(v any) (any, error) {
+	text, ok := v.(string)
+	switch {
+	case !ok:
+		return v, nil
+	case strings.Contains(text, redacted):
+		return nil, errors.New("its value holds a masked secret, which would be written in place of the real one")
+	case strings.ContainsFunc(text, misleading):
+		return nil, errors.New("its value holds a character that cannot be seen")
+	case text != engine.ReviewerProgram:
+		return v, nil
+	case w.program == "":
+		return nil, fmt.Errorf("where %s lies is not known", engine.ReviewerProgram)
+	}
+	return w.program, nil
+}
+
+// open reads the call's shell code.
+func (w *rewriter) open() error {
+	if w.draft != nil {
+		return nil
+	}
+	field, role := codeField(w.tool)
+	switch role {
+	case shellCode:
+	case powerCode:
+		return errors.New("commands of PowerShell cannot be rewritten; only set_field can")
+	default:
+		return fmt.Errorf("the tool %s runs no shell command; only set_field can change it", w.tool)
+	}
+	f, err := findField(w.args, field)
+	if err != nil {
+		return err
+	}
+	var src string
+	if f == nil || json.Unmarshal(f.value, &src) != nil {
+		return fmt.Errorf("the field %s holds no command", field)
+	}
+	w.draft, err = newDraft(src, w.in, w.facts)
+	return err
+}
+
+// codeField is the field of a tool's input that holds code.
+func codeField(tool string) (string, role) {
+	for _, a := range builtins[tool].args {
+		if a.role == shellCode || a.role == powerCode || a.role == otherCode {
+			return a.name, a.role
+		}
+	}
+	return "", plainArg
+}
+
+func (w *rewriter) setField(name string, value any) error {
+	if code, _ := codeField(w.tool); name == code && name != "" {
+		return fmt.Errorf("the field %s is code: policy changes its words and never writes it", name)
+	}
+	args, err := setField(w.args, name, value)
+	if err == nil {
+		w.args = args
+	}
+	return err
+}
+
+func (w *rewriter) result() (json.RawMessage, error) {
+	if w.draft == nil {
+		return w.args, nil
+	}
+	src, err := w.draft.text()
+	if err != nil {
+		return nil, err
+	}
+	field, _ := codeField(w.tool)
+	return setField(w.args, field, src)
+}
+
+// hint ends an error with what was probably meant.
+func hint(near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near)
 }

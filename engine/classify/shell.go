@@ -29,6 +29,7 @@ const (
 type shellInput struct {
 	cwd     value
 	home    string                             // empty: not known
+	program string                             // absolute path of reviewer; empty: not known
 	env     map[string]value                   // variables from outside; may be nil
 	listDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 }
@@ -52,6 +53,7 @@ type shell struct {
 	nesting int
 	calls   []*syntax.Stmt // bodies of the functions that are running
 	full    bool           // a budget is used up
+	traps   bool           // a signal that ends things is caught
 }
 
 // frame is how the code that runs now came to run.
@@ -66,6 +68,7 @@ type frame struct {
 	piped      bool
 	feeds      bool // standard output goes to another command
 	wants      bool // somebody looks at what standard output holds
+	bounded    bool // a time limit ends it
 	depth      int
 }
 
@@ -113,6 +116,9 @@ func (s *shell) source(src string) outcome {
 	if !ok {
 		s.opaque("syntax", src)
 		s.signal(engine.SignalUnknownCommand)
+	}
+	if s.out.tree == nil {
+		s.out.tree = list
 	}
 	return s.stmts(list)
 }

@@ -17,6 +17,7 @@ type call struct {
 	args  []arg
 	opts  options
 	subs  []string // subcommands that the program's own code has found
+	known bool     // the program is in the tables
 	index int
 	out   arg
 }
@@ -117,6 +118,7 @@ func (c *call) run() outcome {
 	if ok && c.local() && p.reads() {
 		ok = false // ./ls is not ls
 	}
+	c.known = ok
 	c.opts = parseOptions(c.args, p)
 	c.record()
 	switch {
@@ -163,6 +165,9 @@ func (c *call) resolve() bool {
 	}
 	if c.path.taint&decoded != 0 {
 		s.signal(engine.SignalObfuscated)
+	}
+	if s.in.program != "" && c.path.is(s.in.program) {
+		base = "reviewer"
 	}
 	c.name = strings.TrimSuffix(strings.ToLower(base), ".exe")
 	if base != c.name && !caseMatters(c.name) {
@@ -246,6 +251,7 @@ func (c *call) record() {
 		c.index = len(s.out.commands)
 		s.indexes[key] = c.index
 		s.out.commands = append(s.out.commands, e)
+		s.out.origins = append(s.out.origins, origin{node: c.node, name: c.path, args: c.args})
 	}
 	if s.first < 0 {
 		s.first = c.index
@@ -279,20 +285,29 @@ func (c *call) finish() {
 	if e.Flags != nil || e.Operands != nil {
 		return
 	}
-	e.Sub = c.subs
-	skip := len(c.subs)
 	flags, operands := c.opts.flags, c.opts.operands
 	if !c.opts.parsed {
 		flags, operands = plainFlags(c.args)
 	}
-	e.Flags = flags
-	for _, a := range operands {
-		if skip > 0 && a.known() && a.text == c.subs[len(c.subs)-skip] {
-			skip--
-			continue
-		}
+	o := &c.s.out.origins[c.index]
+	o.subs, o.flags, o.operands, o.known, o.complete = c.subs, flags, operands, c.known, true
+	e.Sub, e.Flags = c.subs, textsOf(flags)
+	_, rest := cutSubs(c.subs, operands)
+	for _, a := range rest {
 		e.Operands = append(e.Operands, a.show())
 	}
+}
+
+// cutSubs takes the words of the subcommands out of the operands.
+func cutSubs(subs []string, operands []arg) (found, rest []arg) {
+	for _, a := range operands {
+		if len(found) < len(subs) && a.known() && a.text == subs[len(found)] {
+			found = append(found, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	return found, rest
 }
 
 // function runs the bodies that a function may have.

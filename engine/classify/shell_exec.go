@@ -82,7 +82,10 @@ func (s *shell) stmt(st *syntax.Stmt) outcome {
 }
 
 func (s *shell) background(st *syntax.Stmt) outcome {
-	o := s.subshell(func() outcome { return s.redirected(st) })
+	o := s.subshell(func() outcome {
+		s.frame.bounded = false // a time limit ends with what it waits for
+		return s.redirected(st)
+	})
 	o.out = arg{text: holeText, taint: o.out.taint}
 	return o
 }
@@ -166,7 +169,10 @@ func (s *shell) command(cmd syntax.Command) outcome {
 			return s.wrapped("time", c.Stmt)
 		}
 	case *syntax.CoprocClause:
-		return s.subshell(func() outcome { return s.wrapped("coproc", c.Stmt) })
+		return s.subshell(func() outcome {
+			s.frame.bounded = false
+			return s.wrapped("coproc", c.Stmt)
+		})
 	default:
 		s.words(cmd)
 		s.opaque("syntax", "command of another shell")
@@ -285,7 +291,7 @@ func eitherOut(a, b arg) arg {
 
 // while runs the condition and the body of a loop.
 func (s *shell) while(c *syntax.WhileClause) outcome {
-	if !c.Until && endless(c) {
+	if !c.Until && endless(c) && !s.bounded() {
 		s.signal(engine.SignalUnbounded)
 	}
 	return s.loop(c.Do, func() {
@@ -418,7 +424,7 @@ func (s *shell) forClause(c *syntax.ForClause) outcome {
 		return s.loop(c.Do, func() { s.scope.setText(l.Name.Value, asItems(items)...) })
 	case *syntax.CStyleLoop:
 		s.arithmetic(l.Init)
-		if l.Cond == nil {
+		if l.Cond == nil && !s.bounded() {
 			s.signal(engine.SignalUnbounded)
 		}
 		return s.loop(c.Do, func() { s.arithmetic(l.Cond); s.arithmetic(l.Post); s.arithmetic(l.Init); s.forgetNumbers(l.Post) })

@@ -6,8 +6,27 @@ import "strings"
 type options struct {
 	list     []option
 	operands []arg
-	flags    []string // as written, a value that stands apart behind =: --context=prod
+	flags    []given // one for each word that holds options
 	parsed   bool
+}
+
+// given is one word of options, as it was given.
+type given struct {
+	text    string // as it is shown: a value that stands apart behind =, --context=prod
+	word    arg
+	letters string // the options of a cluster: rf of -rf, o of -oFILE; empty: the word is one option
+	valued  bool   // the option, or the last letter, has a value
+	value   *arg   // that value where it stands apart
+}
+
+func (o options) flagTexts() []string { return textsOf(o.flags) }
+
+func textsOf(flags []given) []string {
+	var out []string
+	for _, g := range flags {
+		out = append(out, g.text)
+	}
+	return out
 }
 
 // option is one option that was given.
@@ -48,13 +67,13 @@ func parseOptions(args []arg, p program) options {
 func (o *options) longOption(args []arg, i int, p program) int {
 	a := args[i]
 	name, value, has := strings.Cut(a.text, "=")
-	o.flags = append(o.flags, a.show())
+	o.flags = append(o.flags, given{text: a.show(), word: a, valued: has})
 	opt := option{name: name, at: len(o.operands)}
 	if has {
 		opt.value, opt.has = a.with(value), true
 	} else if p.takes(name) && i+1 < len(args) {
 		opt.value, opt.has = args[i+1], true
-		o.keepValue(args[i+1])
+		o.keepValue(&args[i+1])
 		o.list = append(o.list, opt)
 		return 1
 	}
@@ -65,9 +84,11 @@ func (o *options) longOption(args []arg, i int, p program) int {
 // keepValue writes a value that stands apart behind the flag it belongs to:
 // an organisation's rules ask for `--context=prod` however it was spelled. Code
 // and prose are no value to ask for.
-func (o *options) keepValue(v arg) {
+func (o *options) keepValue(v *arg) {
+	last := &o.flags[len(o.flags)-1]
+	last.valued, last.value = true, v
 	if text := v.show(); len(text) <= maxFlagValue && !strings.ContainsAny(text, "\n\r") {
-		o.flags[len(o.flags)-1] += "=" + text
+		last.text += "=" + text
 	}
 }
 
@@ -78,8 +99,8 @@ const maxFlagValue = 120
 // cluster adds -abc or -ovalue.
 func (o *options) cluster(args []arg, i int, p program) int {
 	a := args[i]
-	o.flags = append(o.flags, a.show())
 	letters := a.text[1:]
+	o.flags = append(o.flags, given{text: a.show(), word: a, letters: letters})
 	for k, r := range letters {
 		opt := option{name: "-" + string(r), at: len(o.operands)}
 		if !p.takes(opt.name) {
@@ -88,6 +109,8 @@ func (o *options) cluster(args []arg, i int, p program) int {
 		}
 		opt.has = true
 		if rest := letters[k+len(string(r)):]; rest != "" {
+			last := &o.flags[len(o.flags)-1]
+			last.letters, last.valued = strings.TrimSuffix(letters, rest), true
 			opt.value = a.with(rest)
 			o.list = append(o.list, opt)
 			return 0
@@ -95,7 +118,7 @@ func (o *options) cluster(args []arg, i int, p program) int {
 		if i+1 < len(args) {
 			opt.value = args[i+1]
 			o.list = append(o.list, opt)
-			o.keepValue(args[i+1])
+			o.keepValue(&args[i+1])
 			return 1
 		}
 		opt.has = false
@@ -164,10 +187,10 @@ func (o options) operand(i int) arg {
 	return arg{}
 }
 
-func plainFlags(args []arg) (flags []string, operands []arg) {
+func plainFlags(args []arg) (flags []given, operands []arg) {
 	for _, a := range args {
 		if a.hasPrefix("-") && len(a.text) > 1 {
-			flags = append(flags, a.show())
+			flags = append(flags, given{text: a.show(), word: a})
 		} else {
 			operands = append(operands, a)
 		}

@@ -73,8 +73,16 @@ func kill(c *call) {
 			c.signal(engine.SignalKillAll)
 		}
 	}
-	c.opts = options{parsed: true, operands: targets, flags: subName(first)}
+	c.opts = options{parsed: true, operands: targets, flags: flagsOf(first)}
 	c.emit(rawEffect{kind: engine.EffectProcess, verb: "kill", forced: first.is("-9", "-KILL", "-SIGKILL")}, targets...)
+}
+
+// flagsOf is the option that the first argument is; none where it is empty.
+func flagsOf(first arg) []given {
+	if first.text == "" {
+		return nil
+	}
+	return []given{{text: first.show(), word: first}}
 }
 
 func killNamed(c *call) {

@@ -3,6 +3,8 @@ package classify
 import (
 	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Text that is only partly known holds one of two runes of the private use
@@ -40,7 +42,8 @@ type arg struct {
 	spare  bool // known, but from a variable that may be empty in fact: $TMPDIR
 	bare   string
 	taint  taint
-	from   *arg // what a process substitution in its place would read
+	from   *arg         // what a process substitution in its place would read
+	word   *syntax.Word // the word of the code that is this one alone; nil: it is of several, or made from others
 }
 
 func word(text string) arg { return arg{text: text} }

@@ -106,13 +106,18 @@ func (b *builder) split(a arg) {
 func (s *shell) expand(words []*syntax.Word) []arg {
 	var fields []arg
 	for _, w := range words {
-		syntax.SplitBraces(w)
-		for _, parts := range s.braces(w.Parts) {
+		split := syntax.Word{Parts: w.Parts} // the tree stays what the parser made: Walk knows no braces
+		syntax.SplitBraces(&split)
+		before := len(fields)
+		for _, parts := range s.braces(split.Parts) {
 			fields = append(fields, s.fields(parts)...)
 			if len(fields) > 4*maxWords {
 				s.overBudget("words")
 				return fields
 			}
+		}
+		if len(fields) == before+1 {
+			fields[before].word = w
 		}
 	}
 	return fields

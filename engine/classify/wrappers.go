@@ -20,6 +20,7 @@ type wrapper struct {
 	privileged bool
 	deferred   bool
 	elsewhere  bool   // the command sees another root directory
+	bounds     bool   // the first operand is the time after which the command is ended
 	fetches    string // fetches the program from there if it has to
 }
 
@@ -55,7 +56,7 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "stdbuf":
 		return wrapper{values: " -i -o -e --input --output --error "}, true
 	case "timeout", "gtimeout":
-		return wrapper{values: " -s -k --signal --kill-after ", skip: 1}, true
+		return wrapper{values: " -s -k --signal --kill-after ", skip: 1, bounds: true}, true
 	case "time", "gtime":
 		return wrapper{values: " -f -o --format --output "}, true
 	case "watch":
@@ -196,6 +197,7 @@ func (c *call) unwrap(w wrapper, o options, rest []arg) (outcome, bool) {
 	if len(rest) < w.skip {
 		return outcome{}, false
 	}
+	w.bounds = w.bounds && endsAll(rest[0], o)
 	rest = rest[w.skip:]
 	if w.skip > 0 && w.code != "" && len(rest) > 1 && strings.Contains(w.code, " "+rest[0].text+" ") {
 		return c.under(w, o, func() outcome { return c.s.embed(rest[1], c.name, false) }), true
@@ -232,6 +234,7 @@ func (c *call) under(w wrapper, o options, f func() outcome) outcome {
 	return s.subshell(func() outcome {
 		s.frame.wrappers = appendText(s.frame.wrappers, c.name)
 		s.frame.privileged = s.frame.privileged || w.privileged
+		s.frame.bounded = s.frame.bounded && !c.detaches(w, o) || w.bounds
 		if d, ok := o.get(strings.Fields(w.dir)...); ok {
 			s.scope.enter([]value{joinDir(s.scope.dirs[0], d)})
 		}
@@ -243,6 +246,30 @@ func (c *call) under(w wrapper, o options, f func() outcome) outcome {
 		}
 		return f()
 	})
+}
+
+// detaches tells whether the command goes on after its wrapper has ended.
+func (c *call) detaches(w wrapper, o options) bool {
+	return w.deferred && c.name != "nohup" || c.name == "setsid" && o.has("-f", "--fork")
+}
+
+// endsAll tells whether a timeout(1) ends its command and what that starts:
+// the time is known and more than none, and the signal is one that ends things.
+func endsAll(limit arg, o options) bool {
+	if !positiveTime(limit) || o.has("-f", "--foreground") {
+		return false
+	}
+	if after, ok := o.get("-k", "--kill-after"); ok {
+		return positiveTime(after)
+	}
+	signal, ok := o.get("-s", "--signal")
+	return !ok || wordlist("term kill int hup quit 15 9 2 1 3").has(strings.TrimPrefix(strings.ToLower(signal.text), "sig"))
+}
+
+// positiveTime tells whether a text is a time of sleep(1) and more than none.
+func positiveTime(a arg) bool {
+	n := strings.TrimRight(a.text, "smhd")
+	return len(a.text)-len(n) <= 1 && strings.Trim(n, "0123456789.") == "" && strings.Count(n, ".") <= 1 && strings.Trim(n, "0.") != ""
 }
 
 func startsWith(args []arg, options ...string) bool {
@@ -450,5 +477,5 @@ func (c *call) terminal() (outcome, bool) {
 		rest = rest[:len(rest)-1]
 	}
 	c.signal(engine.SignalDeferred)
-	return c.under(wrapper{}, options{}, func() outcome { return s.embed(joinWords(rest), c.name, false) }), true
+	return c.under(wrapper{deferred: true}, options{}, func() outcome { return s.embed(joinWords(rest), c.name, false) }), true
 }

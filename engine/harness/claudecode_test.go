@@ -236,6 +236,9 @@ func TestDecodeAccepts(t *testing.T) {
 }
 
 // Each answer on each event, as the client gets it.
+// leased is an input with what reading and writing it again would change.
+const leased = `{"command":"git push --force-with-lease origin topic && echo '<ok> & \u00e9 \ud800'","timeout":1e400,"n":12345678901234567890}`
+
 func TestEncode(t *testing.T) {
 	answers := []struct {
 		name string
@@ -246,6 +249,10 @@ func TestEncode(t *testing.T) {
 		{"warn", engine.Answer{Effect: engine.Warn, Text: "This changes <main> & its history."}},
 		{"warn-grant", engine.Answer{Effect: engine.Warn, Grant: true, Text: "Mind the history."}},
 		{"modify", engine.Answer{Effect: engine.Modify, Text: "With --force-with-lease this would be safe."}},
+		{"modify-input", engine.Answer{Effect: engine.Modify, Text: "It runs with --force-with-lease.", Args: json.RawMessage(leased)}},
+		{"modify-grant", engine.Answer{Effect: engine.Modify, Grant: true, Args: json.RawMessage(leased)}},
+		{"modify-no-object", engine.Answer{Effect: engine.Modify, Args: json.RawMessage(`"git push"`)}},
+		{"modify-no-json", engine.Answer{Effect: engine.Modify, Args: json.RawMessage(`{"command":"git push"`)}},
 		{"ask", engine.Answer{Effect: engine.Ask, Text: "Is this meant?"}},
 		{"ask-silent", engine.Answer{Effect: engine.Ask}},
 		{"block", engine.Answer{Effect: engine.Block, Text: "Not in this folder.\nid: 0123abcd-7"}},
@@ -269,6 +276,19 @@ func TestEncode(t *testing.T) {
 		}
 	}
 	wantGolden(t, hooks+"golden/claude-code/encode.txtar", string(txtar.Format(&a)))
+}
+
+// A call's other form is sent with the bytes of its strings and numbers, and
+// without a decision, which would be a person's to make.
+func TestEncodeModify(t *testing.T) {
+	spaced := " {\n \"a\" : \"<\u2028> \", \"b\": [1.0, 1E5 ] }"
+	for args, want := range map[string]string{leased: leased, spaced: "{\"a\":\"<\u2028> \",\"b\":[1.0,1E5]}"} {
+		stdout, stderr, exit := EncodeClaudeCode(preToolUse, engine.Answer{Effect: engine.Modify, Text: "t", Args: json.RawMessage(args)})
+		head := `{"systemMessage":"t","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":`
+		if got := string(stdout); got != head+want+`,"additionalContext":"t"}}`+"\n" || stderr != "" || exit != 0 {
+			t.Errorf("exit %d, %q, %s", exit, stderr, got)
+		}
+	}
 }
 
 func TestEncodeShortensLongTexts(t *testing.T) {

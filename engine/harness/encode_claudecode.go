@@ -25,7 +25,8 @@ type claudeSpecific struct {
 	Event    string          `json:"hookEventName"`
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
-	Request  *claudeBehavior `json:"decision,omitempty"` // PermissionRequest only
+	Input    json.RawMessage `json:"updatedInput,omitempty"` // PreToolUse only: in the place of the whole input
+	Request  *claudeBehavior `json:"decision,omitempty"`     // PermissionRequest only
 	Context  string          `json:"additionalContext,omitempty"`
 }
 
@@ -80,8 +81,12 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 		s.Decision = "allow"
 	case engine.Warn:
 		return encodeContext(preToolUse, a), "", 0
-	case engine.Modify, engine.Ask:
-		// There is no rewriting yet: what would run in another form is asked about.
+	case engine.Modify:
+		if isObject(a.Args) {
+			return encodeModify(a), "", 0
+		}
+		fallthrough // without another form there is nothing that may run unasked
+	case engine.Ask:
 		s.Decision = "ask"
 		s.Reason = orText(a.Text, "reviewer asks a person to decide about this call.")
 	default:
@@ -92,8 +97,24 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 	return encode(claudeCodeOutput{Specific: s}), "", 0
 }
 
+// encodeModify puts the call in its other form and leaves the decision about it
+// to the client: with `permissionDecision: allow` the person's own prompt would
+// not come up. The new input goes out as it was made, but for space between its
+// values: no number and no escape is read and written again.
+func encodeModify(a engine.Answer) []byte {
+	s := &claudeSpecific{Event: preToolUse, Input: a.Args, Context: a.Text}
+	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
+}
+
+// isObject says whether a text is a JSON object: the client takes no other
+// input, and runs the call as it was when it gets one.
+func isObject(raw json.RawMessage) bool {
+	return json.Valid(raw) && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
+}
+
 // encodeRequest says something only where it denies: the client's own prompt
-// is what `ask` is for. The client ignores the exit status here.
+// is what `ask` is for, and a call that was put in another form before it came
+// here comes in that form. The client ignores the exit status here.
 func encodeRequest(a engine.Answer) ([]byte, string, int) {
 	if a.Effect.Strictness() < engine.Block.Strictness() {
 		return nil, "", 0
@@ -134,7 +155,7 @@ func encode(out claudeCodeOutput) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(out); err != nil {
-		return nil // not reached: the type holds strings only
+		return nil // not reached: the type holds strings, and JSON that was looked at
 	}
 	return b.Bytes()
 }

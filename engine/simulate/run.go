@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -111,6 +112,16 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 	return a, true
 }
 
+// Control records at time t (Unix milliseconds) what a person chose, as the
+// command line would. An error says that no event came before: the session is
+// not there yet.
+func (r *Rehearsal) Control(t int64, c engine.Control) error {
+	if r.chain.history.Empty() {
+		return errors.New("a person's choice needs a session, and nothing has happened in this one yet")
+	}
+	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
+}
+
 // handle reads from the chain what came of an event.
 func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 	before := len(r.chain.records)
@@ -131,7 +142,7 @@ func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 func (a *Action) read(rec *engine.Record) {
 	a.Record, a.Enforced, a.Error = rec, rec.Answer.Effect, rec.Answer.Failure
 	if d := rec.Decision; d != nil {
-		a.Decision, a.Enforced, a.Rules, a.Reason = d.Decision, d.Enforced, d.RuleIDs(), d.Reason
+		a.Decision, a.Rules, a.Reason = d.Decision, d.RuleIDs(), d.Reason
 	}
 }
 

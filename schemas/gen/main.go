@@ -1,14 +1,18 @@
-// Command gen writes the JSON Schemas of the documents whose form is a Go type.
+// Command gen writes the JSON Schemas of the documents whose form is a Go type,
+// and docs/settings.md, which describes the settings.
 // It runs in the directory schemas: go generate ./schemas.
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
 // document is one schema file and the type that it describes.
@@ -26,11 +30,14 @@ func documents() []document {
 		{"decision.json", "Decision: what policy said", engine.Decision{}},
 		{"record.json", "Record: one line of the log", engine.Record{}},
 		{"rule.json", "Rule: one row of a bundle's rules", bundles.Rule{}},
+		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}},
+		{"access.json", "AccessList: who may do what; one document of a bundle's access lists", bundles.AccessList{}},
+		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
 	}
 }
 
 func main() {
-	if err := write("."); err != nil {
+	if err := errors.Join(write("."), writeSettings("../docs/settings.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -38,7 +45,7 @@ func main() {
 
 func write(dir string) error {
 	for _, d := range documents() {
-		b, err := engine.SchemaJSON(d.of, d.title)
+		b, err := schemaJSON(d)
 		if err != nil {
 			return fmt.Errorf("schema of %T: %w", d.of, err)
 		}
@@ -47,4 +54,25 @@ func write(dir string) error {
 		}
 	}
 	return nil
+}
+
+// schemaJSON returns the schema of a type, by its own word where it has forms
+// that no Go type shows.
+func schemaJSON(d document) ([]byte, error) {
+	own, ok := d.of.(interface {
+		Schema(title string) map[string]any
+	})
+	if !ok {
+		return engine.SchemaJSON(d.of, d.title)
+	}
+	b, err := json.MarshalIndent(own.Schema(d.title), "", "  ")
+	return append(b, '\n'), err
+}
+
+func writeSettings(file string) error {
+	text, err := bundles.SettingsDoc()
+	if err != nil {
+		return fmt.Errorf("describe settings: %w", err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
 }

@@ -31,3 +31,22 @@ func TestSchemasAreCurrent(t *testing.T) {
 		}
 	}
 }
+
+// What is written about the settings is what their schema and their defaults say.
+func TestSettingsDocIsCurrent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.md")
+	if err := writeSettings(file); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), string(want)); diff != "" {
+		t.Errorf("docs/settings.md is out of date; run go generate ./schemas\n%s", diff)
+	}
+}

@@ -7,7 +7,9 @@
 package reviewer
 
 import data.reviewer.outcome
+import data.reviewer.prefilter
 import data.reviewer.reasons
+import data.reviewer.rewriting
 import data.reviewer.scores
 
 # METADATA
@@ -17,6 +19,14 @@ import data.reviewer.scores
 #   that it leaves out would be empty.
 # entrypoint: true
 decision := {
+	"decision": "allow",
+	"enforced": "allow",
+	"reason": data.reviewer.messages.prefiltered,
+	"grant": data.reviewer.grant,
+	"source": "prefilter",
+} if {
+	prefilter.passes
+} else := {
 	"decision": "allow",
 	"enforced": "allow",
 	"reason": data.reviewer.messages.allowed,
@@ -41,6 +51,8 @@ decision := {
 	"alternatives": reasons.alternatives,
 	"text": reasons.text,
 	"obligations": _obligations,
+	"rewrite": _rewrite,
+	"otherwise": _otherwise,
 	"interventions": reasons.interventions,
 	"grant": _grant,
 }
@@ -52,6 +64,14 @@ _grant if {
 	data.reviewer.grant
 	outcome.decision == "allow"
 }
+
+_rewrite := rewriting.operations if {
+	outcome.enforced == "modify"
+} else := []
+
+_otherwise := {"effect": outcome.otherwise, "text": reasons.otherwise} if {
+	outcome.enforced == "modify"
+} else := null
 
 default _obligations := []
 

@@ -64,6 +64,7 @@ _nothing := {
 	"session": {
 		"workspace": "/srv/shop", "stopped": false, "actions": 0, "prompts": 0, "file_ops": 0,
 		"denials": 0, "denied_in_row": 0, "secrets_read": false, "counts_by_type": {},
+		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
 	"history": {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
@@ -79,7 +80,7 @@ facts(doc) := sort({name | some name in _names; _holds(name, doc)})
 
 _names := [
 	"reads_only", "changes", "changes_files", "deletes", "deletes_recursive", "outside_workspace", "external_network",
-	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs",
+	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
 ]
 
 _holds("reads_only", doc) if {
@@ -139,6 +140,8 @@ _holds("presupposes_unmet", doc) if {
 	some p in doc.history.presupposes
 	not p.met
 }
+
+_holds("allowed_by_person", doc) if doc.session.allowed
 
 _holds("stopped", doc) if doc.session.stopped
 

@@ -6,6 +6,7 @@
 # scope: package
 package reviewer.outcome
 
+import data.reviewer.rewriting
 import data.reviewer.scores
 import data.reviewer.spoken
 
@@ -17,13 +18,17 @@ _strictness := {"allow": 0, "warn": 1, "modify": 2, "ask": 3, "block": 4}
 # title: What policy says
 decision := "allow" if {
 	quiet
-} else := _verdicts[max(array.concat([_own], [_level(r.decision) | some r in spoken.rules]))]
+} else := "allow" if {
+	allowed_by_person
+} else := _verdicts[max(array.concat([_own], [_demand(r) | some r in spoken.rules]))]
 
 # METADATA
 # title: What is to be answered
 # description: The same after the enforcement modes of the bundle and of each rule.
 enforced := "allow" if {
 	quiet
+} else := "allow" if {
+	allowed_by_person
 } else := _verdicts[max(array.concat(
 	[_soften(_own, data.reviewer.enforcement)],
 	[_enforced(r) | some r in spoken.rules],
@@ -36,9 +41,36 @@ quiet if {
 	spoken.rules == []
 }
 
-_own := _level(own)
+# METADATA
+# title: A person allowed this very call
+# description: >-
+#   Their word is stronger than scores and rules, but for those that always
+#   hold and those that the organisation lets nobody except.
+allowed_by_person if {
+	"allowed_by_person" in input.facts
+	not _adamant
+}
 
-_enforced(r) := _soften(_level(r.decision), r.mode)
+_adamant if {
+	some r in spoken.rules
+	r.firm
+}
+
+_own := _level(own) if own != "modify"
+
+# The scores name no form of their own: any that the rules offer is reviewed
+# again, by the same scores.
+_own := _strictness.modify if {
+	own == "modify"
+	rewriting.possible
+}
+
+_own := _unmodified if {
+	own == "modify"
+	not rewriting.possible
+}
+
+_enforced(r) := _soften(_demand(r), r.mode)
 
 _soften(s, "enforce") := s
 
@@ -46,20 +78,25 @@ _soften(s, "warn") := min([s, 1])
 
 _soften(_, "observe") := 0
 
-# No rewriting is offered: where a call should run in another form, a person
-# has to say so. Where nobody is asked, such a call does not run. This comes
-# before verdicts are compared: a rule that asks makes nothing milder.
+# Where nobody is asked, a call that a person should decide about does not run.
+# This comes before verdicts are compared: a rule that asks makes nothing milder.
 _level(v) := _strictness[v] if not v in {"modify", "ask"}
 
-_level(v) := _strictness.ask if {
-	v in {"modify", "ask"}
-	not _unattended
-}
+_level(v) := _unmodified if v in {"modify", "ask"}
 
-_level(v) := _strictness.block if {
-	v in {"modify", "ask"}
+# METADATA
+# title: What is done with a call that cannot run in another form
+otherwise := _verdicts[_unmodified]
+
+_unmodified := _strictness.block if {
 	_unattended
-}
+} else := _strictness.ask
+
+# A rule whose call should run in another form is content if it has offered one.
+_demand(r) := _strictness.modify if {
+	r.decision == "modify"
+	rewriting.offered(r)
+} else := _level(r.decision)
 
 _unattended if input.event.mode in data.reviewer.unattended_modes
 
@@ -68,6 +105,8 @@ _unattended if input.event.mode in data.reviewer.unattended_modes
 # description: Only a call that has not run yet is judged by it.
 own := "allow" if {
 	input.phase != "pre"
+} else := "allow" if {
+	not data.reviewer.enabled
 } else := "block" if {
 	scores.worst >= data.reviewer.side_effects.critical
 } else := "allow" if {
@@ -83,6 +122,7 @@ _cell := data.reviewer.matrix[scores.level][scores.rationality_level]
 # title: The matrix has something against the call, before its corrections
 objected if {
 	input.phase == "pre"
+	data.reviewer.enabled
 	_cell != "allow"
 }
 
@@ -90,6 +130,7 @@ objected if {
 # title: A warning that is not given because nothing like it was done before
 first_time_pardon if {
 	_cell == "warn"
+	data.reviewer.enabled
 	input.phase == "pre"
 	input.history.first_time
 	scores.score < data.reviewer.risk.high_threshold

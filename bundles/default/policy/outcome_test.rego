@@ -103,6 +103,51 @@ test_nobody_to_ask[name] if {
 		with data.reviewer.spoken.rules as case.rules
 }
 
+# With a form that can be had, modify is modify; a rule without one still asks.
+test_another_form[name] if {
+	some name, case in {
+		"the rule's": {"own": "allow", "rules": ["modify"], "offers": ["modify"], "mode": "default", "decision": "modify"},
+		"nobody to ask": {"own": "allow", "rules": ["modify"], "offers": ["modify"], "mode": "alone", "decision": "modify"},
+		"for the scores too": {"own": "modify", "rules": ["modify"], "offers": ["modify"], "mode": "default", "decision": "modify"},
+		"the scores have none of their own": {"own": "modify", "rules": ["warn"], "offers": ["warn"], "mode": "default", "decision": "ask"},
+		"one of two rules": {"own": "allow", "rules": ["modify", "other"], "offers": ["modify"], "mode": "default", "decision": "ask"},
+		"another rule asks": {"own": "allow", "rules": ["modify", "ask"], "offers": ["modify"], "mode": "default", "decision": "ask"},
+		"the scores block": {"own": "block", "rules": ["modify"], "offers": ["modify"], "mode": "default", "decision": "block"},
+		"nothing to do": {"own": "allow", "rules": ["modify"], "offers": [], "mode": "default", "decision": "ask"},
+	}
+	rules := [object.union(_rule(r, "enforce"), {"decision": {"other": "modify"}[r]}) | some r in case.rules; r == "other"]
+	plain := [_rule(r, "enforce") | some r in case.rules; r != "other"]
+	offers := {r: [{"op": "drop_flag", "command": 0, "flag": "-f"}] | some r in case.offers}
+	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({"event": {"mode": case.mode}})
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.outcome.own as case.own
+		with data.reviewer.spoken.rules as array.concat(plain, rules)
+		with data.reviewer.rewriting.offers as offers
+	got == {"decision": case.decision, "enforced": case.decision}
+}
+
+# A person's word goes before scores and rules, but for those that are firm.
+test_a_persons_word[name] if {
+	some name, case in {
+		"scores": {"session": {"allowed": "once"}, "rules": [], "own": "block", "decision": "allow"},
+		"rules": {"session": {"allowed": "session"}, "rules": [_rule("block", "enforce")], "own": "allow", "decision": "allow"},
+		"a firm rule": {"session": {"allowed": "once"}, "rules": [object.union(_rule("ask", "enforce"), {"firm": true})], "own": "allow", "decision": "ask"},
+		"none": {"session": {}, "rules": [], "own": "block", "decision": "block"},
+	}
+	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({"session": case.session})
+		with data.reviewer.outcome.own as case.own
+		with data.reviewer.spoken.rules as case.rules
+	got == {"decision": case.decision, "enforced": case.decision}
+}
+
+# Switched off, the scores say nothing.
+test_switched_off if {
+	"allow" == outcome.own with input as given.call({})
+		with data.reviewer.enabled as false
+		with data.reviewer.scores.level as "critical"
+		with data.reviewer.scores.worst as 4
+}
+
 # No rule makes what the scores say milder.
 test_rules_only_tighten[name] if {
 	some own in ["allow", "warn", "modify", "ask", "block"]

@@ -14,7 +14,12 @@ _texts := data.reviewer.messages
 
 # METADATA
 # title: The primary reason
-primary := all[0] if {
+primary := _texts.disabled if {
+	not data.reviewer.enabled
+	spoken.rules == []
+} else := _fill(_texts.allowed_by_person, {"by": object.get(input.session, "allowed_by", "a person")}) if {
+	outcome.allowed_by_person
+} else := all[0] if {
 	all != []
 } else := _texts.allowed
 
@@ -32,6 +37,7 @@ silent if {
 	scores.rationality_level != "low"
 	scores.worst < data.reviewer.side_effects.reason_from
 	not outcome.first_time_pardon
+	data.reviewer.enabled
 }
 
 # What the scores say against the call. Where neither is bad enough by itself,
@@ -119,10 +125,26 @@ _mode(r) := {"enforcement": r.mode} if {
 #   "{id}" stands for the record's id, which only the log knows.
 text := "" if {
 	outcome.enforced == "allow"
-} else := _fill(_template, {
-	"reason": _lead, "rule": _rule, "alternative": _way,
+} else := _told(_template)
+
+# METADATA
+# title: What the agent is told where its call cannot run in another form
+# description: '"{why}" stands for what is in the way.'
+otherwise := _told(_texts.otherwise_denial) if {
+	outcome.otherwise == "block"
+} else := _told(_texts.otherwise_question)
+
+_told(template) := _fill(template, {
+	"reason": _lead, "rule": _rule, "alternative": _way, "person": _person,
 	"by": object.get(input.session, "stop_by", "a person"),
 })
+
+# What is left for a person. Nobody can allow what the guard itself needs, or
+# what the organisation insists on.
+_person := _texts.person_may_not if {
+	some r in _leading
+	r.firm
+} else := _texts.person_may
 
 _template := _texts.stop if {
 	input.session.stopped
@@ -130,6 +152,8 @@ _template := _texts.stop if {
 	outcome.enforced == "block"
 } else := _texts.question if {
 	outcome.enforced == "ask"
+} else := _texts.modified if {
+	outcome.enforced == "modify"
 } else := _texts.warning
 
 # What the agent reads first is the message of the strictest rule that led to
@@ -166,7 +190,23 @@ _facts := {
 	"opaque": concat(", ", {o.reason | some o in input.action.opaque}),
 	"workspace": input.session.workspace,
 	"operations": sprintf("%d", [input.session.file_ops]),
+	"place": _place,
 }
+
+# The place that workspace enforcement is about.
+_place := concat(", ", array.slice(_places, 0, 3)) if {
+	count(_places) > 0
+} else := "this"
+
+_places := [_name(e) |
+	"outside_workspace" in input.facts
+	some e in input.action.effects
+	_kept_out(e)
+]
+
+_kept_out(e) if spoken.outside_place(e)
+
+_kept_out(e) if spoken.denied_place(e)
 
 default _target := "something that is not known beforehand"
 

@@ -9,6 +9,9 @@ _messages := {
 	"first_time": "first of its kind", "allowed": "All rules passed.",
 	"denial": "DENIED {reason}|{rule}|{alternative}|{id}", "question": "ASKED {reason}|{rule}|{alternative}|{id}",
 	"warning": "WARNED {reason}|{rule}|{alternative}|{id}", "stop": "STOPPED {reason}|{by}|{id}", "no_alternative": "nothing safer",
+	"modified": "CHANGED {reason}|{rule}|{form}|{id}", "person_may": "a person may", "person_may_not": "nobody may",
+	"otherwise_question": "ASKED {reason}|{why}|{person}", "otherwise_denial": "DENIED {reason}|{why}|{person}",
+	"disabled": "switched off", "allowed_by_person": "{by} allowed this",
 }
 
 # A deletion of what cannot be got back, after failures, by an agent that undoes
@@ -251,6 +254,36 @@ test_fields_of_nothing[field] if {
 	doc := object.union(given.call({"findings": ["says"]}), {"event": {"name": "PreToolUse"}})
 	nameless := json.remove(doc, ["event/tool"])
 	want == reasons.results[0].message with input as nameless with data.reviewer.catalog as {"says": row}
+}
+
+# A call that is to run in another form has words for both ends of it.
+test_text_of_another_form[name] if {
+	some name, case in {
+		"attended": {"mode": "default", "otherwise": "ASKED says_modify on ./a.txt|{why}|a person may"},
+		"unattended": {"mode": "alone", "otherwise": "DENIED says_modify on ./a.txt|{why}|a person may"},
+	}
+	doc := given.call({"event": {"mode": case.mode}, "findings": ["says_modify"], "action": {"types": ["file_creation"], "effects": [given.effect("file_write", {})]}})
+	got := {"text": reasons.text, "otherwise": reasons.otherwise} with input as doc
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.rewriting.offers as {"says_modify": [{"op": "drop_flag", "command": 0, "flag": "-f"}]}
+	got == {"text": "CHANGED says_modify on ./a.txt|says_modify|{form}|{id}", "otherwise": case.otherwise}
+}
+
+# What is left for a person, by the rule that leads.
+test_what_a_person_may_do[rule] if {
+	some rule, said in {"says_block": "a person may", "says_always": "nobody may"}
+	texts := object.union(_messages, {"denial": "{person}"})
+	said == reasons.text with input as given.call({"findings": [rule]}) with data.reviewer.catalog as given.catalog with data.reviewer.messages as texts
+}
+
+test_reason_of_an_allowance[by] if {
+	some by, session in {"anna": {"allowed": "once", "allowed_by": "anna"}, "a person": {"allowed": "session"}}
+	got := reasons.primary with input as given.call({"findings": ["says_block"], "session": session})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+	got == concat("", [by, " allowed this"])
 }
 
 # Names in what an agent wrote are not filled in: it chooses no words of ours.

@@ -161,7 +161,7 @@ _severity(e) := 0 if {
 	e.location == "null"
 } else := data.reviewer.side_effects.critical if {
 	e.kind in {"file_write", "file_delete"}
-	_in_zone(e)
+	in_zone(e)
 } else := data.reviewer.side_effects.loopback if {
 	e.loopback
 } else := min([data.reviewer.side_effects.severity[e.kind] + 1, count(data.reviewer.side_effects.names) - 1]) if {
@@ -171,10 +171,12 @@ _severity(e) := 0 if {
 	not in_scope(e)
 } else := data.reviewer.side_effects.severity[e.kind]
 
-_in_zone(e) if strings.any_prefix_match(concat("", [e.short, "/"]), data.reviewer.zones)
+# METADATA
+# title: An effect lies in a protected zone
+in_zone(e) if strings.any_prefix_match(concat("", [e.short, "/"]), data.reviewer.zones)
 
 # What holds a zone goes with it.
-_in_zone(e) if {
+in_zone(e) if {
 	e.recursive
 	strings.any_prefix_match(data.reviewer.zones, concat("", [trim_suffix(e.short, "/"), "/"]))
 }

@@ -7,6 +7,8 @@
 # scope: package
 package reviewer.spoken
 
+import data.reviewer.access
+
 _order := {"block": 0, "ask": 1, "modify": 2, "warn": 3, "allow": 4}
 
 _severity := {"critical": 0, "high": 1, "medium": 2, "low": 3}
@@ -17,22 +19,46 @@ rules := [k[3] | some k in sort(_keyed)]
 
 _keyed contains _key(_result(id, data.reviewer.catalog[id])) if some id in _ids
 
-_keyed contains _key(_result(id, row)) if {
+_keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	some layer, id
 	row := data.policies[layer].catalog[id]
 	row.decision
 	id in input.findings
-	not _excepted(row)
+	_applies(row)
 }
 
 # A layer's Rego may speak for a row of its catalogue, or bring all with it.
-_keyed contains _key(_result(id, row)) if {
+_keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	some layer
 	some f in data.policies[layer].findings
 	id := object.get(f, "id", concat(".", [layer, "unnamed"]))
 	row := object.union(_row(layer, id), f)
+	_applies(row)
+}
+
+# Lists of access rules, of all layers.
+_keyed contains _key(object.union(r, {"mode": _mode(r)})) if {
+	data.reviewer.enabled
+	some r in access.results
+}
+
+_applies(row) if row.always
+
+_applies(row) if {
+	data.reviewer.enabled
 	not _excepted(row)
 }
+
+# METADATA
+# title: What a person at the keyboard cannot allow
+# description: >-
+#   What the organisation's layer says, unless it says that users may make
+#   exceptions. Base rules that always hold are firm by themselves.
+_firm("organisation", row, r) := object.union(r, {"firm": true}) if {
+	not "user" in object.get(row, "overridable", [])
+} else := r
+
+_firm(layer, _, r) := r if layer != "organisation"
 
 _key(r) := [_order[r.decision], object.get(_severity, r.severity, 0), r.id, r]
 
@@ -58,6 +84,7 @@ _result(id, row) := {
 	"message": object.get(row, "message", id),
 	"mode": _mode(row),
 	"remediation": object.get(row, "remediation", ""),
+	"firm": object.get(row, "always", false),
 }
 
 # A word that is no verdict, or none at all, counts as the strictest.
@@ -68,15 +95,12 @@ _verdict(row) := row.decision if {
 # A person's own word, and the guard's own safety, are not softened.
 _mode(row) := "enforce" if row.always
 
-_mode(row) := data.reviewer.enforcement if {
-	not row.always
-	not row.enforcement
-}
+_mode(row) := object.get(_milder[data.reviewer.enforcement], _own_mode(row), data.reviewer.enforcement) if not row.always
 
-_mode(row) := object.get(_milder[data.reviewer.enforcement], row.enforcement, data.reviewer.enforcement) if {
-	not row.always
-	row.enforcement
-}
+# What the settings say of a rule goes before what its row says.
+_own_mode(row) := data.reviewer.rules.enforcement[row.id] if {
+	true
+} else := object.get(row, "enforcement", "")
 
 _milder := {
 	"enforce": {"enforce": "enforce", "warn": "warn", "observe": "observe"},
@@ -88,6 +112,7 @@ _enabled(id) if data.reviewer.catalog[id].always
 
 _enabled(id) if {
 	not data.reviewer.catalog[id].always
+	data.reviewer.enabled
 	not id in data.reviewer.rules.disabled
 	_in_set(id)
 	not _excepted(data.reviewer.catalog[id])

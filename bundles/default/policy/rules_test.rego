@@ -17,7 +17,7 @@ test_what_a_rule_says if {
 	got := spoken.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.spoken.speaks as {"says_warn"}
 	got == [{
 		"id": "says_warn", "decision": "warn", "severity": "low", "message": "says_warn on {target}", "mode": "enforce",
-		"remediation": "instead of says_warn",
+		"remediation": "instead of says_warn", "firm": false,
 	}]
 }
 
@@ -47,6 +47,45 @@ test_disabled if {
 		with data.reviewer.spoken.speaks as {"says_warn", "says_always"}
 		with data.reviewer.rules.disabled as ["says_ask", "says_warn", "says_always", "unknown"]
 	_ids(got) == ["says_block", "says_always"]
+}
+
+# Switched off, what always holds still does.
+test_switched_off if {
+	got := spoken.rules with input as given.call({"findings": ["says_ask", "ours"]})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.enabled as false
+		with data.reviewer.spoken.speaks as {"says_block", "says_always"}
+		with data.policies as {"user": {"catalog": {"ours": {"id": "ours", "decision": "block", "message": "m"}}}}
+	_ids(got) == ["says_always"]
+}
+
+# The settings' word on a rule goes before its row's.
+test_mode_by_settings[name] if {
+	some name, case in {
+		"watched": {"bundle": "enforce", "settings": {"says_block": "observe"}, "mode": "observe"},
+		"another": {"bundle": "enforce", "settings": {"says_ask": "observe"}, "mode": "enforce"},
+		"not stricter than the bundle": {"bundle": "warn", "settings": {"says_block": "enforce"}, "mode": "warn"},
+	}
+	got := spoken.rules with input as given.call({})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.enforcement as case.bundle
+		with data.reviewer.rules.enforcement as case.settings
+		with data.reviewer.spoken.speaks as {"says_block"}
+	[case.mode] == [r.mode | some r in got]
+}
+
+# What the organisation says is firm, unless its row lets users except it.
+test_firm[name] if {
+	some name, case in {
+		"organisation": {"layer": "organisation", "overridable": [], "firm": true},
+		"organisation, for users": {"layer": "organisation", "overridable": ["user"], "firm": false},
+		"user": {"layer": "user", "overridable": [], "firm": false},
+	}
+	row := {"id": "ours", "decision": "block", "message": "m", "overridable": case.overridable}
+	got := spoken.rules with input as given.call({"findings": ["ours"]})
+		with data.reviewer.catalog as {}
+		with data.policies as {case.layer: {"catalog": {"ours": row}}}
+	[case.firm] == [r.firm | some r in got]
 }
 
 test_modes[name] if {
@@ -116,22 +155,22 @@ test_layers[name] if {
 		"condition": {
 			"findings": ["ours"],
 			"policies": {"user": {"catalog": {"ours": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "remediation": "r"}}}},
-			"rule": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "mode": "enforce", "remediation": "r"},
+			"rule": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "mode": "enforce", "remediation": "r", "firm": false},
 		},
 		"Rego with a row": {
 			"findings": [],
 			"policies": {"project": {"findings": [{"id": "ours"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
-			"rule": {"id": "ours", "decision": "warn", "message": "m", "severity": "medium", "mode": "enforce", "remediation": ""},
+			"rule": {"id": "ours", "decision": "warn", "message": "m", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false},
 		},
 		"Rego by itself": {
 			"findings": [],
 			"policies": {"organisation": {"findings": [{"id": "ours", "decision": "block", "message": "m", "severity": "low", "enforcement": "warn"}]}},
-			"rule": {"id": "ours", "decision": "block", "message": "m", "severity": "low", "mode": "warn", "remediation": ""},
+			"rule": {"id": "ours", "decision": "block", "message": "m", "severity": "low", "mode": "warn", "remediation": "", "firm": true},
 		},
 		"Rego changes its row": {
 			"findings": [],
 			"policies": {"user": {"findings": [{"id": "ours", "message": "n"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
-			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": ""},
+			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false},
 		},
 	}
 	got := spoken.rules with input as given.call({"findings": case.findings}) with data.policies as case.policies with data.reviewer.catalog as {}

@@ -21,6 +21,13 @@ _can_be_got_back(e) if {
 	scores.step(e) in {"R0", "R1", "R2", "R3"}
 }
 
+# A single file has a rule of its own (delete_untracked): -r means nothing to it.
+_can_be_got_back(e) if {
+	e.entry == "file"
+	scores.known_path(e)
+	scores.in_scope(e)
+}
+
 # What is not there cannot be lost.
 _can_be_got_back(e) if {
 	e.exists == "no"

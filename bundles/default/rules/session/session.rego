@@ -13,7 +13,7 @@ speaks contains "session_stopped" if "stopped" in input.facts
 speaks contains "limit_file_operations" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
-	input.session.file_ops > data.reviewer.limits.max_file_operations
+	input.session.file_ops > data.reviewer.resources.max_file_operations
 }
 
 # METADATA

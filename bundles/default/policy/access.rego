@@ -1,0 +1,61 @@
+# METADATA
+# title: Access rules
+# description: >-
+#   What the lists of access/**.yaml say of a call that has not run yet. The
+#   first rule of a list that holds is found before: it is the only one of the
+#   list's among the findings. No list loosens what another one or a rule says.
+# scope: package
+package reviewer.access
+
+# METADATA
+# title: What the lists say
+# description: In the form of rules that spoke. A list that allows says nothing.
+results contains r if {
+	input.phase == "pre"
+	some name, list in data.reviewer.access_lists
+	r := _result(_answer(name, list), false)
+}
+
+results contains r if {
+	input.phase == "pre"
+	some layer
+	some name, list in data.policies[layer].access_lists
+	r := _result(_answer(name, list), layer == "organisation")
+}
+
+# The rule that was found, else the list's default.
+_answer(name, list) := _said(id, list.rules[id]) if {
+	some id in input.findings
+	list.rules[id]
+} else := {"id": id, "effect": list.default, "message": _text("access_default", id)} if {
+	id := concat(".", ["access", name, "default"])
+}
+
+# Of a rule that cannot be evaluated it is not known whether it holds, nor what
+# those behind it would have said.
+_said(id, rule) := {"id": id, "effect": "deny", "message": _text("access_failed", id)} if {
+	input.finding[id].failed
+} else := {"id": id, "effect": rule.effect, "message": object.get(rule, "message", _words(id, rule.effect))}
+
+_words(id, effect) := _text("access_approval", id) if {
+	effect == "require_approval"
+} else := _text("access_denied", id)
+
+_text(name, id) := object.get(data.reviewer.messages, name, id)
+
+# A person at the keyboard cannot allow what the organisation's lists hold up.
+_result(answer, firm) := {
+	"id": answer.id,
+	"decision": _decision(answer.effect),
+	"severity": "medium",
+	"message": answer.message,
+	"mode": data.reviewer.enforcement,
+	"remediation": "",
+	"firm": firm,
+} if {
+	answer.effect != "allow"
+}
+
+_decision(effect) := "ask" if {
+	effect == "require_approval"
+} else := "block"

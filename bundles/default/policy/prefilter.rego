@@ -1,0 +1,51 @@
+# METADATA
+# title: Safe reads
+# description: >-
+#   What lets a call through before any score is computed: it only reads, in
+#   places where reading is no news. Nothing that a rule, an access list, a
+#   signal or a condition has something to say about passes here, and neither
+#   does a credential, a protected zone or a stopped session.
+# scope: package
+package reviewer.prefilter
+
+import data.reviewer.scores
+import data.reviewer.spoken
+
+# METADATA
+# title: The call is let through
+default passes := false
+
+passes if {
+	"reads_only" in input.facts
+	data.reviewer.prefilter.enabled
+	data.reviewer.enabled
+	input.phase == "pre"
+	input.findings == []
+	input.action.signals == []
+	not "stopped" in input.facts
+	_known_types
+	_known_places
+	spoken.rules == []
+}
+
+_known_types if {
+	every t in input.action.types { t in data.reviewer.prefilter.types }
+}
+
+_known_places if {
+	every e in input.action.effects { _safe(e) }
+}
+
+_safe(e) if {
+	e.location in data.reviewer.prefilter.locations
+	scores.known_path(e)
+	not _sensitive(e)
+	not scores.in_zone(e)
+}
+
+# What a tool makes again and what configures a build are as harmless to read as
+# any other file.
+_sensitive(e) if {
+	e.class
+	not e.class in {"generated", "ci_config", "git_data"}
+}

@@ -1,0 +1,35 @@
+package reviewer.spoken
+
+import data.reviewer.scores
+
+# METADATA
+# title: A file that only exists here is deleted
+# description: >-
+#   git neither holds nor ignores it, and this session did not make it. What is
+#   moved into the trash is not lost.
+# custom:
+#   id: delete_untracked
+speaks contains "delete_untracked" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.verb != "trash"
+	_only_copy(e)
+}
+
+_only_copy(e) if {
+	e.exists == "yes"
+	e.entry == "file"
+	e.location == "inside"
+	scores.known_path(e)
+	not _kept(e)
+}
+
+# Git holds it or was told that it does not matter, a tool makes it again, or it
+# is this session's own.
+_kept(e) if e.git in {"clean", "dirty", "ignored"}
+
+_kept(e) if e.class == "generated"
+
+_kept(e) if e.ledger == "created"

@@ -1,0 +1,34 @@
+package reviewer.rewriting
+
+# METADATA
+# title: A deletion becomes a move into the trash
+# description: >-
+#   The program is replaced and every flag of rm goes: the trash asks nothing,
+#   and takes folders only where rm would have.
+# custom:
+#   id: delete_untracked
+offers["delete_untracked"] := array.flatten([_into_trash(i) | some i in _removers]) if {
+	data.reviewer.rewrite.trash
+	"deletes" in input.facts
+	not "privileged" in input.facts
+	count(_removers) > 0
+}
+
+_removers := [i | some i, c in input.action.commands; c.name in {"rm", "unlink"}]
+
+_into_trash(i) := array.concat(
+	[
+		{"op": "replace_arg", "command": i, "arg": 0, "value": "{reviewer}"},
+		{"op": "insert_arg", "command": i, "arg": 1, "value": "trash"},
+	],
+	array.concat(
+		[{"op": "drop_flag", "command": i, "flag": f} | some f in input.action.commands[i].flags],
+		_forgiving(i),
+	),
+)
+
+# rm -f says nothing of what is not there.
+_forgiving(i) := [{"op": "set_flag", "command": i, "flag": "--ignore-missing"}] if {
+	some f in input.action.commands[i].flags
+	regex.match(`^(--force|-[a-zA-Z]*f[a-zA-Z]*)$`, f)
+} else := []

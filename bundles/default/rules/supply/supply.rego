@@ -1,0 +1,65 @@
+package reviewer.spoken
+
+# METADATA
+# title: A package from outside the package registry
+# description: Silent where its scripts do not run, or all sources are known.
+# custom:
+#   id: package_install_url
+speaks contains "package_install_url" if {
+	"package_install_url" in input.action.signals
+	input.phase == "pre"
+	not _inert
+	not _known_sources
+}
+
+# Every request belongs to an installation that runs no script of a package.
+_inert if {
+	some e in input.action.effects
+	e.kind == "network"
+	every e in input.action.effects { _scriptless(e) }
+}
+
+_scriptless(e) if e.kind != "network"
+
+_scriptless(e) if {
+	e.command >= 0
+	command := input.action.commands[e.command]
+	command.name in {"npm", "pnpm", "yarn"}
+	"--ignore-scripts" in command.flags
+}
+
+_known_sources if {
+	count(data.reviewer.packages.sources) > 0
+	count(_sources) > 0
+	every s in _sources { _known_source(s) }
+}
+
+# What names a place in the commands: an address, or a git host's short form.
+_sources contains word if {
+	some c in input.action.commands
+	some word in c.operands
+	regex.match(`://|^git[+@]|^[a-z]+:[^/]|\.git$|@(git\+)?https?:`, word)
+}
+
+_sources contains value if {
+	some c in input.action.commands
+	some flag in c.flags
+	[_, value] := split(flag, "=")
+	contains(value, "://")
+}
+
+_known_source(address) if {
+	some known in data.reviewer.packages.sources
+	contains(known, "://")
+	startswith(address, known)
+}
+
+_known_source(address) if {
+	host := lower(regex.find_all_string_submatch_n(`^(?:git\+)?[a-z]+://(?:[^/@]*@)?([^/:?#]+)`, address, 1)[0][1])
+	some known in data.reviewer.packages.sources
+	_same_host(host, known)
+}
+
+_same_host(host, known) if host == known
+
+_same_host(host, known) if endswith(host, concat("", [".", known]))

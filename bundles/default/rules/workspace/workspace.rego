@@ -1,0 +1,98 @@
+# Workspace enforcement: real paths of every tool, symbolic links resolved, by
+# the effects of the action, whoever causes them. Deletions outside the workspace
+# have a rule of their own (delete_outside_scope).
+package reviewer.spoken
+
+import data.reviewer.scores
+
+_workspace := data.reviewer.workspace
+
+# METADATA
+# title: A place that is denied
+# custom:
+#   id: workspace_denied
+speaks contains "workspace_denied" if {
+	input.phase == "pre"
+	input.action.paths != []
+	some e in input.action.effects
+	_enforced_on(e)
+	_denied(e)
+}
+
+# METADATA
+# title: A file outside the workspace
+# custom:
+#   id: workspace_outside
+speaks contains "workspace_outside" if {
+	_workspace.outside == "ask"
+	_outside
+}
+
+# METADATA
+# title: A file outside a closed workspace
+# custom:
+#   id: workspace_closed
+speaks contains "workspace_closed" if {
+	_workspace.outside == "block"
+	_outside
+}
+
+_outside if {
+	"outside_workspace" in input.facts
+	input.phase == "pre"
+	input.session.workspace != ""
+	some e in input.action.effects
+	outside_place(e)
+}
+
+# METADATA
+# title: An effect that workspace enforcement keeps from its place
+# description: Deletions are left to their own rule, devices and unknown targets too.
+outside_place(e) if {
+	_enforced_on(e)
+	e.kind != "file_delete"
+	not scores.in_scope(e)
+	not e.location in {"unknown", "device"}
+	not _allowed_place(e)
+}
+
+# METADATA
+# title: An effect in a place that is denied
+denied_place(e) if {
+	_enforced_on(e)
+	_denied(e)
+}
+
+_enforced_on(e) if {
+	_workspace.enforce in {"writes", "all"}
+	e.kind in {"file_write", "file_delete"}
+}
+
+_enforced_on(e) if {
+	_workspace.enforce == "all"
+	e.kind == "file_read"
+}
+
+_denied(e) if _below(e, _workspace.denied)
+
+# What holds a denied place goes with it.
+_denied(e) if {
+	e.recursive
+	e.kind != "file_read"
+	some d in _workspace.denied
+	strings.any_prefix_match(concat("", [d, "/"]), _spellings(e))
+}
+
+_allowed_place(e) if {
+	scores.known_path(e)
+	_below(e, _workspace.allowed)
+}
+
+# A place may be written as it is shortened or in full.
+_below(e, places) if {
+	some place in places
+	strings.any_prefix_match(_spellings(e), concat("", [trim_suffix(place, "/"), "/"]))
+}
+
+# As it is shortened, and in full; either may be missing.
+_spellings(e) := [concat("", [trim_suffix(path, "/"), "/"]) | some field in ["short", "target"]; path := e[field]; path != ""]

@@ -1,0 +1,89 @@
+package reviewer.spoken_test
+
+import data.reviewer.given_test as given
+import data.reviewer.spoken
+
+_write_to(patch) := given.call({"action": {"types": ["file_modification"], "paths": [patch.short], "effects": [given.effect("file_write", patch)]}})
+
+_workspace(patch) := object.union(
+	{"enforce": "writes", "outside": "ask", "allowed": [], "denied": ["~/.ssh"]},
+	patch,
+)
+
+_home := {"short": "~/notes.txt", "target": "/home/anna/notes.txt", "location": "home"}
+
+test_workspace[name] if {
+	some name, case in {
+		"inside": {"effect": {}, "settings": {}, "speaks": set()},
+		"in the home directory": {"effect": _home, "settings": {}, "speaks": {"workspace_outside"}},
+		"closed": {"effect": _home, "settings": {"outside": "block"}, "speaks": {"workspace_closed"}},
+		"off": {"effect": _home, "settings": {"enforce": "off"}, "speaks": set()},
+		"allowed": {"effect": _home, "settings": {"allowed": ["~/notes.txt"]}, "speaks": set()},
+		"allowed in full": {"effect": _home, "settings": {"allowed": ["/home/anna/"]}, "speaks": set()},
+		"a name that begins so": {"effect": _home, "settings": {"allowed": ["~/notes"]}, "speaks": {"workspace_outside"}},
+		"allowed, but not known whole": {
+			"effect": object.union(_home, {"certainty": "prefix"}), "settings": {"allowed": ["~"]}, "speaks": {"workspace_outside"},
+		},
+		"denied": {"effect": {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}, "settings": {}, "speaks": {"workspace_denied", "workspace_outside"}},
+		"denied, inside": {"effect": {"short": "./secret/a"}, "settings": {"denied": ["./secret"]}, "speaks": {"workspace_denied"}},
+		"a read": {"effect": object.union(_home, {"kind": "file_read"}), "settings": {}, "speaks": set()},
+		"a read, all checked": {"effect": object.union(_home, {"kind": "file_read"}), "settings": {"enforce": "all"}, "speaks": {"workspace_outside"}},
+		"a deletion": {"effect": object.union(_home, {"kind": "file_delete"}), "settings": {}, "speaks": {"delete_outside_scope"}},
+		"what holds a denied place": {
+			"effect": {"kind": "file_write", "short": "~", "target": "/home/anna", "location": "home_root", "recursive": true}, "settings": {},
+			"speaks": {"workspace_denied", "workspace_outside"},
+		},
+		"a device": {"effect": {"short": "/dev/tty", "location": "device"}, "settings": {}, "speaks": set()},
+	}
+	patch := object.union({"short": "./a.txt"}, case.effect)
+	got := spoken.speaks with input as _write_to(patch) with data.reviewer.workspace as _workspace(case.settings)
+	got == case.speaks
+}
+
+# An effect may come without its full path, or without its short form.
+test_workspace_spellings[field] if {
+	some field in ["short", "target"]
+	effect := json.remove(given.effect("file_write", {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}), [field])
+	got := spoken.speaks with input as given.call({"action": {"types": ["file_modification"], "paths": ["x"], "effects": [effect]}})
+		with data.reviewer.workspace as _workspace({"denied": ["~/.ssh", "/home/anna/.ssh"]})
+	"workspace_denied" in got
+}
+
+test_workspace_unknown if {
+	doc := object.union(_write_to(_home), {"session": {"workspace": ""}})
+	not "workspace_outside" in spoken.speaks with input as doc
+}
+
+test_delete_untracked[name] if {
+	some name, case in {
+		"untracked": {"patch": {"git": "untracked"}, "speaks": 1},
+		"no repository": {"patch": {}, "speaks": 1},
+		"tracked": {"patch": {"git": "clean"}, "speaks": 0},
+		"ignored": {"patch": {"git": "ignored"}, "speaks": 0},
+		"made here": {"patch": {"git": "untracked", "ledger": "created"}, "speaks": 0},
+		"not there": {"patch": {"exists": "no"}, "speaks": 0},
+		"a folder": {"patch": {"entry": "dir"}, "speaks": 0},
+		"into the trash": {"patch": {"verb": "trash"}, "speaks": 0},
+		"a scratch file": {"patch": {"location": "temp"}, "speaks": 0},
+	}
+	effect := given.effect("file_delete", object.union({"verb": "delete", "exists": "yes", "entry": "file"}, case.patch))
+	got := spoken.speaks with input as given.action("file_deletion", [effect])
+	case.speaks == count({"delete_untracked"} & got)
+}
+
+test_package_sources[name] if {
+	some name, case in {
+		"unknown": {"operand": "https://example.com/a.tgz", "flags": [], "known": [], "speaks": 1},
+		"a known host": {"operand": "https://git.example.com/a.tgz", "flags": [], "known": ["example.com"], "speaks": 0},
+		"a known address": {"operand": "git+https://example.com/shop/a.git", "flags": [], "known": ["git+https://example.com/shop/"], "speaks": 0},
+		"a name that ends so": {"operand": "https://badexample.com/a.tgz", "flags": [], "known": ["example.com"], "speaks": 1},
+		"another index too": {"operand": "https://example.com/a.tgz", "flags": ["--registry=https://else.example.org"], "known": ["example.com"], "speaks": 1},
+		"without its scripts": {"operand": "https://example.com/a.tgz", "flags": ["--ignore-scripts"], "known": [], "speaks": 0},
+	}
+	doc := given.call({"action": {
+		"types": ["network_request"], "signals": ["package_install_url"], "hosts": ["example.com"], "effects": [given.request({"command": 0})],
+		"commands": [{"name": "npm", "sub": ["install"], "flags": case.flags, "operands": [case.operand]}],
+	}})
+	got := spoken.speaks with input as doc with data.reviewer.packages.sources as case.known
+	case.speaks == count({"package_install_url"} & got)
+}

@@ -1,0 +1,213 @@
+package bundles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Detector is one row of a bundle's detectors: what to look for in the raw
+// texts of a call, which policy itself never sees. How often it was found is
+// action.detected, by id, for rules to judge.
+//
+//	id: injection.orders
+//	title: Text that gives the agent orders
+//	pattern: '(?i)ignore (all )?previous instructions'
+//	in: [results]
+//	tools: [WebFetch, mcp__*]
+//	examples:
+//	  match: ["Ignore previous instructions"]
+//	  no_match: ["Read the instructions"]
+//
+// Where more than engine.MaxDetected detectors find something in one call, the
+// first are reported: those of the base layer before those of others, and in a
+// layer by file name and then by row.
+type Detector struct {
+	ID          string           `json:"id" yaml:"id"` // at most engine.MaxDetectorID bytes, of no other detector of any layer
+	Title       string           `json:"title" yaml:"title"`
+	Description string           `json:"description,omitempty" yaml:"description"`
+	Pattern     string           `json:"pattern,omitempty" yaml:"pattern"`   // RE2; this or Patterns
+	Patterns    []string         `json:"patterns,omitempty" yaml:"patterns"` // RE2; what they find is counted together
+	In          []string         `json:"in,omitempty" yaml:"in"`             // of engine.Places; empty: all
+	Tools       []string         `json:"tools,omitempty" yaml:"tools"`       // exact, or ending in *; empty: all
+	Max         int64            `json:"max,omitempty" yaml:"max"`           // counting stops here, 1 to 10000; absent: 100
+	Examples    DetectorExamples `json:"examples" yaml:"examples"`
+
+	file     string
+	line     int
+	patterns []int // lines of the patterns
+	matches  []int // lines of the examples that match, then of those that do not
+}
+
+// DetectorExamples are texts in which something is found, and texts in which
+// nothing is. There is at least one of each.
+type DetectorExamples struct {
+	Match   []string `json:"match" yaml:"match"`
+	NoMatch []string `json:"no_match" yaml:"no_match"`
+}
+
+// How far a detector counts.
+const (
+	usualMax = 100
+	mostMax  = 10_000
+)
+
+// Vocabulary lists what the items of a key may be, nil where that is open.
+func (Detector) Vocabulary(key string) []string {
+	if key == "in" {
+		return engine.Places()
+	}
+	return nil
+}
+
+// All returns the patterns, however they are written.
+func (d Detector) All() []string {
+	if d.Pattern != "" {
+		return []string{d.Pattern}
+	}
+	return d.Patterns
+}
+
+// PatternPlace returns file:line of a pattern.
+func (d Detector) PatternPlace(i int) string {
+	return place(d.file, map[string]int{"": d.patterns[i]}, "", 0)
+}
+
+// ExamplePlace returns file:line of an example: of those that match, and then
+// of those that do not.
+func (d Detector) ExamplePlace(i int) string {
+	return place(d.file, map[string]int{"": d.matches[i]}, "", 0)
+}
+
+// ParseDetectors reads the detectors of one file: YAML documents, each a
+// detector or a list of them. It is strict: whatever is not understood is an
+// error, and all errors are returned together, each as file:line: what is wrong
+// and what was expected. Patterns are checked by whoever compiles them.
+func ParseDetectors(file string, data []byte) ([]Detector, error) {
+	p := &rowParser{file: file, seen: map[string]int{}}
+	var list []Detector
+	err := p.parse(data, func(n *yaml.Node) {
+		rows := []*yaml.Node{n}
+		if n.Kind == yaml.SequenceNode {
+			rows = n.Content
+		}
+		for _, row := range rows {
+			list = append(list, p.detector(row))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// detector reads a row. What it returns counts only if nothing is wrong.
+func (p *rowParser) detector(n *yaml.Node) Detector {
+	d := Detector{file: p.file, line: n.Line}
+	before := len(p.problems)
+	p.check(n, "the detector", reflect.TypeFor[Detector](), nil)
+	if len(p.problems) > before {
+		return d
+	}
+	if err := n.Decode(&d); err != nil {
+		p.wrong(n, "%v", err)
+		return d
+	}
+	nodes := values(n)
+	examples := values(nodes["examples"])
+	d.patterns, d.matches = linesOf(nodes["pattern"], nodes["patterns"]), linesOf(examples["match"], examples["no_match"])
+	p.idForm(nodes["id"], d.ID)
+	p.once(nodes["id"], p.seen, "id", d.ID)
+	if len(d.ID) > engine.MaxDetectorID {
+		p.wrong(nodes["id"], "id %s has %d bytes, at most %d: it stands in every record that it is found in", d.ID, len(d.ID), engine.MaxDetectorID)
+	}
+	p.filled(nodes, "patterns", "in", "tools")
+	p.filled(examples, "match", "no_match")
+	p.patterns(nodes["tools"], "tools", d.Tools)
+	if (d.Pattern == "") == (nodes["patterns"] == nil) {
+		p.wrong(n, "%s: write one pattern, or several under patterns", d.ID)
+	}
+	p.counts(&d, nodes["max"])
+	return d
+}
+
+func (p *rowParser) counts(d *Detector, n *yaml.Node) {
+	if n != nil && (d.Max < 1 || d.Max > mostMax) {
+		p.wrong(n, "max: %d is not between 1 and %d", d.Max, mostMax)
+	}
+	d.Max = cmp.Or(d.Max, usualMax)
+}
+
+// linesOf returns the lines of texts and of lists of texts.
+func linesOf(nodes ...*yaml.Node) []int {
+	var lines []int
+	for _, n := range nodes {
+		switch {
+		case n == nil:
+		case n.Kind == yaml.SequenceNode:
+			lines = append(lines, linesOf(n.Content...)...)
+		default:
+			lines = append(lines, n.Line)
+		}
+	}
+	return lines
+}
+
+// Detectors returns the detectors of all layers in order.
+func (e *Effective) Detectors() []Detector {
+	var all []Detector
+	for _, l := range e.Layers {
+		for _, d := range l.Detectors {
+			if l.Layer != Base {
+				d.file = l.Layer + "/" + d.file
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// joinDetectors puts the titles of a layer's detectors below its root, and
+// refuses an id that a layer before it has.
+func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error {
+	titles := map[string]any{}
+	for _, d := range l.Detectors {
+		if other, taken := owner[d.ID]; taken {
+			return fmt.Errorf("%s/%s:%d: detector %q is one of the %s layer already; no other may change it: give this one another id", l.Layer, d.file, d.line, d.ID, other)
+		}
+		owner[d.ID] = l.Layer
+		titles[d.ID] = map[string]any{"title": d.Title}
+	}
+	if len(titles) > 0 {
+		at[detectorsKey] = titles
+	}
+	return nil
+}
+
+// detectorsKey is where a layer's data holds the titles of its detectors.
+const detectorsKey = "detectors"
+
+// checkDetected refuses rules that wait for what no detector finds.
+func (e *Effective) checkDetected() error {
+	var known []string
+	var errs []error
+	for _, d := range e.Detectors() {
+		known = append(known, d.ID)
+	}
+	for _, l := range e.Layers {
+		for _, r := range l.Rules {
+			for _, id := range r.Match.Detected {
+				if !slices.Contains(known, id) {
+					errs = append(errs, fmt.Errorf("%s/%s: rule %s: no detector has the id %s", l.Layer, r.Place("match", 0), r.ID, unknown(id, known)))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

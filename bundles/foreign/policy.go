@@ -1,0 +1,182 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+)
+
+// Policy is an access list on its way, and what there is to say about it.
+type Policy struct {
+	List    bundles.AccessList
+	Remarks []Remark
+
+	used  map[string]bool     // ids of rules
+	notes map[string][]string // id of a rule -> lines above it; "": below the last
+}
+
+// Remark is something that whoever imports a policy should know.
+type Remark struct {
+	Rule string // id of a rule of the list; empty: about all of it
+	Line int    // of the document
+	Text string // what is different, and what to do
+	Lost bool   // something that decides was not carried over exactly
+}
+
+// Reader says whether a condition in CEL can be used, and if not why. A format
+// asks it, since the language is not this package's business.
+type Reader func(when string) error
+
+// Note adds a remark.
+func (p *Policy) Note(rule string, line int, format string, args ...any) {
+	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// Lose adds a remark about something that decides and was not carried over
+// exactly. The original is kept as a comment at the rule's place.
+func (p *Policy) Lose(rule string, line int, original, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: text, Lost: true})
+	p.Comment(rule, "not carried over exactly: "+text, original)
+}
+
+// Lost counts the remarks about what was not carried over exactly.
+func (p *Policy) Lost() int {
+	n := 0
+	for _, r := range p.Remarks {
+		if r.Lost {
+			n++
+		}
+	}
+	return n
+}
+
+// Comment writes lines above a rule of the list; for a name that is no rule's
+// they stand below the last.
+func (p *Policy) Comment(rule string, lines ...string) {
+	if p.notes == nil {
+		p.notes = map[string][]string{}
+	}
+	for _, l := range lines {
+		if l != "" {
+			p.notes[rule] = append(p.notes[rule], oneLine(l))
+		}
+	}
+}
+
+// oneLine keeps a comment a comment.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s))
+}
+
+// ID makes a word that no other rule of the list has, as close to a name as the
+// form of ids allows.
+func (p *Policy) ID(name string) string {
+	if p.used == nil {
+		p.used = map[string]bool{"default": true} // the list's own
+	}
+	base := Word(name)
+	id := base
+	for n := 2; id == "" || p.used[id]; n++ {
+		id = strings.TrimPrefix(base+"_"+strconv.Itoa(n), "_")
+	}
+	p.used[id] = true
+	return id
+}
+
+const maxWord = 60
+
+var (
+	others = regexp.MustCompile(`[^a-z0-9]*[^a-z0-9_.-][^a-z0-9]*`)
+	joints = regexp.MustCompile(`[_.-]{2,}`)
+)
+
+// Word makes an id of any name: lower-case words joined by . _ or -; empty where
+// nothing of the name is left.
+func Word(name string) string {
+	w := others.ReplaceAllString(strings.ToLower(name), "_")
+	w = joints.ReplaceAllStringFunc(w, func(s string) string { return s[:1] })
+	w = strings.Trim(w, "_.-")
+	return strings.Trim(w[:min(len(w), maxWord)], "_.-")
+}
+
+// YAML writes the list as a file of a layer, below the header's lines.
+func (p *Policy) YAML(header ...string) ([]byte, error) {
+	var doc yaml.Node
+	if err := doc.Encode(p.plain()); err != nil {
+		return nil, fmt.Errorf("write access list: %w", err)
+	}
+	rules := valueOf(&doc, "rules")
+	written := map[string]bool{}
+	for _, row := range rules.Content {
+		id := valueOf(row, "id").Value
+		row.HeadComment, written[id] = comment(p.notes[id]), true
+	}
+	var b bytes.Buffer
+	for _, h := range header {
+		b.WriteString(strings.TrimRight("# "+oneLine(h), " ") + "\n")
+	}
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(&doc); err != nil {
+		return nil, fmt.Errorf("write access list: %w", err)
+	}
+	if err := e.Close(); err != nil {
+		return nil, fmt.Errorf("write access list: %w", err)
+	}
+	b.WriteString(p.rest(written))
+	return b.Bytes(), nil
+}
+
+// plain is the list with texts of one line each: others are written in blocks,
+// which the encoder does not always read again.
+func (p *Policy) plain() bundles.AccessList {
+	l := p.List
+	l.Title = oneLine(l.Title)
+	l.Rules = slices.Clone(l.Rules)
+	for i := range l.Rules {
+		l.Rules[i].Description = oneLine(l.Rules[i].Description)
+	}
+	return l
+}
+
+// rest is the comments about what has no rule in the list.
+func (p *Policy) rest(written map[string]bool) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, r := range p.Remarks {
+		if lines := p.notes[r.Rule]; len(lines) > 0 && !written[r.Rule] && !seen[r.Rule] {
+			seen[r.Rule] = true
+			b.WriteString("\n" + comment(lines) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func comment(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "# " + strings.Join(lines, "\n# ")
+}
+
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return &yaml.Node{}
+}

@@ -1,0 +1,105 @@
+package permissions
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+)
+
+func anything(string) error { return nil }
+
+func imported(t *testing.T, raw string, read foreign.Reader) *foreign.Policy {
+	t.Helper()
+	p, err := Import("s.json", []byte(raw), read)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return p
+}
+
+// Rules that cannot be carried over are left out: that is a loss where they
+// would have held something up.
+func TestLeftOut(t *testing.T) {
+	for rule, want := range map[string]string{
+		`Bash(git`: "it is no rule", `a b`: "it is no rule", ``: "it is no rule", `(x)`: "it is no rule",
+		`WebFetch(https://x)`: "expected WebFetch(domain:example.com)", `WebFetch(domain:)`: "expected WebFetch(domain:example.com)",
+		`Read(!x)`: "takes something back", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "not known for this tool", `Web*(x)`: "do not go together",
+		`Bash(* *)`: "it matches every command",
+	} {
+		for key, lost := range map[string]int{"deny": 1, "ask": 1, "allow": 0} {
+			p := imported(t, fmt.Sprintf(`{%q: [%q]}`, key, rule), anything)
+			if text := fmt.Sprint(p.Remarks); len(p.List.Rules) != 0 || p.Lost() != lost || !strings.Contains(text, want) {
+				t.Errorf("%s %s: %d rules, %d lost, %s; want %q", key, rule, len(p.List.Rules), p.Lost(), text, want)
+			}
+			if content, err := p.YAML(); err != nil || rule != "" && !strings.Contains(string(content), "# "+key+" "+rule) {
+				t.Errorf("%s %s is not kept as a comment: %v\n%s", key, rule, err, content)
+			}
+		}
+	}
+}
+
+// What Claude Code never allows is not allowed here.
+func TestNeverAllowed(t *testing.T) {
+	for _, rule := range []string{"*", "mcp__*", "mcp__*__get", "Web*", "Write(x)", "MultiEdit(x)", "Glob(x)", "Skill(a *)", "TaskStop(a:b)"} {
+		p := imported(t, fmt.Sprintf(`{"allow": [%q]}`, rule), anything)
+		if len(p.List.Rules) != 0 || p.Lost() != 0 || len(p.Remarks) != 2 {
+			t.Errorf("%s: %+v, %v", rule, p.List.Rules, p.Remarks)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	p := imported(t, `{"permissions": {"allow": ["Read", "Read"], "ask": ["Read"], "deny": ["Edit", "Read"], "defaultMode": "dontAsk", "additionalDirectories": ["/x"], "other": 1}}`, anything)
+	var got []string
+	for _, r := range p.List.Rules {
+		got = append(got, r.ID+" "+r.Effect)
+	}
+	if want := "deny_edit deny, deny_read deny, ask_read require_approval, allow_read allow"; strings.Join(got, ", ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	text := fmt.Sprint(p.Remarks)
+	for _, want := range []string{"what no rule matches stays with Claude Code's own prompt", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not read"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no remark says %q: %s", want, text)
+		}
+	}
+}
+
+// A list with rules behind one for every call would not load.
+func TestEveryCall(t *testing.T) {
+	p := imported(t, `{"deny": ["*", "Read"], "allow": ["Edit"]}`, anything)
+	content, err := p.YAML("head")
+	if err != nil || len(p.List.Rules) != 1 || p.Lost() != 0 {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	if _, err := bundles.ParseAccess("x.yaml", content); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	p := imported(t, `{"deny": ["Bash(ls)"]}`, func(string) error { return errors.New("too long") })
+	if len(p.List.Rules) != 0 || p.Lost() != 1 || !strings.Contains(fmt.Sprint(p.Remarks), "too long") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestNoSettings(t *testing.T) {
+	for raw, want := range map[string]string{
+		`[]`:                            "s.json:1: expected settings of Claude Code, an object, got a list",
+		`{"hooks": {}}`:                 "s.json:1: there are no permissions: expected the key permissions, or allow, ask or deny",
+		`{"permision": {}}`:             `s.json:1: there are no permissions: expected the key permissions, or allow, ask or deny; is "permision" meant to be "permissions"?`,
+		"{\n\"permissions\": []}":       "s.json:2: permissions: expected an object with allow, ask and deny, got a list",
+		"{\"deny\":\n\"Bash\"}":         `s.json:2: deny: expected a list of rules such as "Bash(git push *)", got a text`,
+		"{\"ask\": [\"Bash\",\n5]}":     `s.json:2: ask[1]: expected a rule such as "Bash(git push *)", got a number`,
+		"{\"permissions\": {\n\"deny\"": "s.json:2: the document ends in the middle",
+	} {
+		if _, err := Import("s.json", []byte(raw), anything); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", raw, err, want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package permissions
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+)
+
+// command is the pattern of a rule for Bash: * stands for anything, and a space
+// before a * at the end asks for the end of a word.
+type command struct {
+	text string // without a final " *" or ":*"
+	open bool   // anything may follow, as further words
+}
+
+func commandOf(spec string) command {
+	for _, end := range []string{" *", ":*"} {
+		if text, ok := strings.CutSuffix(spec, end); ok {
+			return command{strings.TrimRight(text, " "), true}
+		}
+	}
+	return command{spec, false}
+}
+
+func (r rule) shell() (match, string) {
+	c := commandOf(r.spec)
+	if strings.Trim(c.text, "* ") == "" {
+		return match{}, "it matches every command: write Bash"
+	}
+	if r.allow {
+		return match{[]string{"Bash"}, c.alone()}, ""
+	}
+	return match{[]string{"Bash", "Monitor"}, c.found() + " || " + c.written()}, ""
+}
+
+// joints are what can stand between commands or around them, and what sends
+// output elsewhere. Inside of quotes they are harmless, and refused all the same.
+const joints = "[;&|<>`\\n\\r]|\\$\\(|…$"
+
+// alone holds for a call that is this one command and nothing else.
+func (c command) alone() string {
+	re := "^" + stars(c.text)
+	if c.open {
+		re += `(?:\s(?s:.*))?`
+	}
+	return "size(action.commands) == 1 && size(action.opaque) == 0 && size(action.commands[0].wrappers) == 0 && size(action.commands[0].via) == 0" +
+		" && !action.resource.matches(" + foreign.Quote(joints) + ")" +
+		" && action.resource.matches(" + foreign.Quote(re+"$") + ")"
+}
+
+// written looks for the text where a command can begin. It finds what is no
+// command of its own to the parser, such as a script by its path.
+func (c command) written() string {
+	re := "(?:^|[;&|({!`\\n]|\\$\\()\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*" + stars(c.text)
+	if c.open {
+		re += "(?:$|[\\s;&|)}`<>])"
+	} else {
+		re += "\\s*(?:$|[;&|)}`<>#\\n])"
+	}
+	return "action.resource.matches(" + foreign.Quote(re) + ")"
+}
+
+// found looks at each command of the call, under sudo and sh -c too: the program
+// and all words of the pattern, in whatever order they were given.
+func (c command) found() string {
+	words := strings.Fields(c.text)
+	tests := []string{}
+	if name := program(words[0]); name != "" {
+		tests = append(tests, name)
+	}
+	var literal []string
+	for _, w := range words[1:] {
+		if !odd.MatchString(w) {
+			literal = append(literal, w)
+		}
+	}
+	if len(literal) > 0 {
+		tests = append(tests, foreign.Quotes(literal)+".all(w, w in c.sub || w in c.operands || w == c.name || w in c.wrappers"+
+			` || c.flags.exists(f, f == w || f.startsWith(w + "=") || f.endsWith("=" + w)))`)
+	}
+	if len(tests) == 0 {
+		return "false"
+	}
+	if len(words) > 1 && plainWord.MatchString(words[0]) && plainWord.MatchString(words[1]) {
+		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]), foreign.Quote(words[1])))
+	}
+	if !c.open && !strings.Contains(c.text, "*") {
+		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words
+	}
+	return "action.commands.exists(c, " + strings.Join(tests, " && ") + ")"
+}
+
+// odd words are not what the shell makes of them, or stand for several.
+var odd = regexp.MustCompile("[*'\"\\\\$`{}<>;&|()]")
+
+// plainWord is the name of a program or a subcommand, and no flag.
+var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// program is the test of a command's name; empty where it can be any, or is
+// found by its text only.
+func program(word string) string {
+	before, _, open := strings.Cut(word, "*")
+	name := path.Base(before)
+	if before == "" || strings.HasSuffix(before, "/") || odd.MatchString(before) {
+		return ""
+	}
+	q := foreign.Quote(name)
+	if open {
+		return "c.name.startsWith(" + q + ")"
+	}
+	return "(c.name == " + q + " || " + q + " in c.wrappers || c.via.exists(v, v == " + q + " || v.startsWith(" + foreign.Quote(name+"-") + ")))"
+}

@@ -1,0 +1,138 @@
+package permissions
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+)
+
+// editing are the tools that a rule for Edit is about.
+var editing = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
+
+// tools lists the tools of a rule without a specifier.
+func (r rule) tools() []string {
+	switch r.tool {
+	case "Bash":
+		if !r.allow {
+			return []string{"Bash", "Monitor"} // runs commands too
+		}
+	case "Read":
+		if !r.allow {
+			return []string{"Read", "NotebookRead", "Grep", "Glob", "LS"}
+		}
+	case "Edit":
+		return editing
+	case "Agent", "Task":
+		return []string{"Agent", "Task"} // one tool, whose name has changed
+	}
+	return []string{r.tool}
+}
+
+// server reads mcp__server, which is all tools of a server, and mcp__server__tool.
+func (r rule) server() []string {
+	if name := strings.TrimPrefix(r.tool, "mcp__"); name != "" && !strings.Contains(name, "__") {
+		return []string{r.tool, r.tool + "__*"}
+	}
+	return []string{r.tool}
+}
+
+var ofServer = regexp.MustCompile(`^mcp__[^*]+?__`)
+
+// pattern reads a * in a tool's name. One that allows must name the server.
+func (r rule) pattern(whole bool) (match, string) {
+	switch {
+	case !whole:
+		return match{}, "a * in the name and something in parentheses do not go together"
+	case r.allow && !ofServer.MatchString(r.tool):
+		return match{}, "Claude Code allows nothing by a * in a tool's name, unless it stands behind mcp__server__"
+	case strings.Index(r.tool, "*") == len(r.tool)-1:
+		return match{tools: []string{r.tool}}, ""
+	}
+	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}, ""
+}
+
+// stars makes a regular expression of a text whose * stands for anything.
+func stars(text string) string {
+	parts := strings.Split(text, "*")
+	for i, p := range parts {
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	return strings.Join(parts, "(?s:.*)")
+}
+
+// host reads domain:name.
+func (r rule) host() (match, string) {
+	name, ok := strings.CutPrefix(r.spec, "domain:")
+	name = strings.ToLower(strings.TrimSpace(name))
+	if !ok || name == "" {
+		return match{}, "expected WebFetch(domain:example.com)"
+	}
+	test := "h == " + foreign.Quote(name)
+	if parent, ok := strings.CutPrefix(name, "*."); ok && !strings.Contains(parent, "*") {
+		test = "domain(h, " + foreign.Quote(parent) + ")"
+		if r.allow {
+			test += " && h != " + foreign.Quote(parent)
+		}
+	} else if strings.Contains(name, "*") {
+		test = "h.matches(" + foreign.Quote("^"+stars(name)+"$") + ")"
+	}
+	if r.allow {
+		return match{[]string{"WebFetch"}, "size(action.hosts) > 0 && action.hosts.all(h, " + test + ")"}, ""
+	}
+	return match{[]string{"WebFetch"}, "action.hosts.exists(h, " + test + ")"}, ""
+}
+
+// agent reads the kind of a sub-agent.
+func (r rule) agent() (match, string) {
+	test := argument("subagent_type", r.spec)
+	if r.spec == "general-purpose" && !r.allow {
+		test = `!("subagent_type" in event.args) || ` + test // what it is without a word
+	}
+	return match{[]string{"Agent", "Task"}, test}, ""
+}
+
+// skill reads a skill's name, or name * for the name with anything behind it.
+func (r rule) skill() (match, string) {
+	name := strings.TrimSuffix(strings.TrimSuffix(r.spec, ":*"), " *")
+	if r.allow && name != r.spec {
+		return match{}, "what is behind the skill's name is not looked at here"
+	}
+	return match{[]string{"Skill"}, argument("skill", name) + " || " + argument("command", name)}, ""
+}
+
+var parameter = regexp.MustCompile(`(?s)^([A-Za-z_]\w*):\s?(.+)$`)
+
+// argument reads Tool(argument:value), which can deny and ask only.
+func (r rule) argument() (match, string) {
+	p := parameter.FindStringSubmatch(r.spec)
+	switch {
+	case p == nil:
+		return match{}, "what stands in the parentheses is not known for this tool"
+	case r.allow:
+		return match{}, "Claude Code allows nothing by an argument's value"
+	}
+	return match{[]string{r.tool}, argument(p[1], p[2])}, ""
+}
+
+// argument is a condition on an argument of the call.
+func argument(name, value string) string {
+	arg := "event.args[" + foreign.Quote(name) + "]"
+	there := foreign.Quote(name) + " in event.args && "
+	if strings.Contains(value, "*") {
+		return fmt.Sprintf("(%stype(%s) == string && %s.matches(%s))", there, arg, arg, foreign.Quote("^"+stars(value)+"$"))
+	}
+	test := arg + " == " + foreign.Quote(value)
+	if plain(value) {
+		test = "(" + test + " || " + arg + " == " + value + ")"
+	}
+	return "(" + there + test + ")"
+}
+
+// plain says that a text is also a number or a truth value of CEL.
+func plain(text string) bool {
+	_, err := strconv.ParseInt(text, 10, 32)
+	return text == "true" || text == "false" || err == nil && text == strings.TrimLeft(text, "+0") || text == "0"
+}

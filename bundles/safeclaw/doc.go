@@ -1,0 +1,34 @@
+// Package safeclaw reads policies of SafeClaw and makes access lists of them.
+//
+// A policy of SafeClaw is an ordered list in JSON:
+//
+//	{ "id": "team", "name": "Team", "defaultEffect": "deny", "rules": [
+//	  { "id": "reads", "effect": "allow", "description": "…",
+//	    "condition": { "field": "action.type", "operator": "startsWith", "value": "safe.read" },
+//	    "schedule": { "hoursUtc": [9, 17], "daysOfWeek": [1, 2, 3, 4, 5] },
+//	    "expiresAt": "2027-01-31T00:00:00Z" } ] }
+//
+// The first rule that holds is the answer, else defaultEffect. A condition is
+// {any: […]}, {all: […]} or one predicate, and any is looked at first. What a
+// list made of such a policy says is what SafeClaw's own simulator says for every
+// action type, resource and time:
+//
+//   - eq, startsWith, contains, in (a list, or a text with commas) and matches
+//     compare texts; an operator or a field that is none of SafeClaw's is false.
+//   - any of nothing is false, all of nothing is true.
+//   - matches is a regular expression of JavaScript. One that does not compile,
+//     or that a guard against slow ones refuses, silently matches nothing.
+//   - hoursUtc is [start, end), over midnight where start > end; where they are
+//     equal it holds no hour, and the rule never speaks. Weekday 0 is Sunday.
+//   - expiresAt that is no date never comes; from its instant on the rule is as
+//     if it were not there.
+//   - An effect other than allow, deny and require_approval denies.
+//
+// Where the policy does not say what SafeClaw makes of it (a value that is no
+// text, a date without a zone) or where RE2 cannot say the same, there are two
+// readings, and the stricter counts: a rule that allows holds only where it
+// surely does, one that denies or asks wherever it may.
+//
+// Names and resources come from the classifiers, and those are not the same:
+// remarks say where.
+package safeclaw

@@ -1,0 +1,167 @@
+package safeclaw
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+)
+
+// expr is a condition of an access rule: patterns of action names, and an
+// expression in CEL; both must hold where both are there.
+type expr struct {
+	fixed   bool // the constant value
+	value   bool
+	actions []string
+	cel     string
+	or      bool // cel has an || outside of parentheses
+}
+
+var (
+	always = expr{fixed: true, value: true}
+	never  = expr{fixed: true}
+)
+
+func constant(value bool) expr { return expr{fixed: true, value: value} }
+
+// text writes all of the condition in CEL.
+func (e expr) text() string {
+	switch {
+	case e.fixed && e.value:
+		return "true"
+	case e.fixed:
+		return "false"
+	case e.actions == nil:
+		return e.cel
+	case e.cel == "":
+		return named(e.actions)
+	}
+	return grouped(named(e.actions), len(e.actions) > 1) + " && " + grouped(e.cel, e.or)
+}
+
+func grouped(text string, or bool) string {
+	if or {
+		return "(" + text + ")"
+	}
+	return text
+}
+
+// named writes patterns of action names in CEL.
+func named(actions []string) string {
+	parts := make([]string, len(actions))
+	for i, a := range actions {
+		if prefix, ok := strings.CutSuffix(a, "*"); ok {
+			parts[i] = "action.name.startsWith(" + foreign.Quote(prefix) + ")"
+		} else {
+			parts[i] = "action.name == " + foreign.Quote(a)
+		}
+	}
+	return strings.Join(parts, " || ")
+}
+
+// anyOf holds where one of the conditions does.
+func anyOf(list []expr) expr {
+	list = slices.DeleteFunc(slices.Clone(list), func(e expr) bool { return e.fixed && !e.value })
+	switch {
+	case len(list) == 0:
+		return never
+	case slices.ContainsFunc(list, func(e expr) bool { return e.fixed }):
+		return always
+	case len(list) == 1:
+		return list[0]
+	case !slices.ContainsFunc(list, func(e expr) bool { return e.cel != "" }):
+		return expr{actions: union(list)}
+	}
+	parts := make([]string, len(list))
+	for i, e := range list {
+		parts[i] = e.text()
+	}
+	return expr{cel: strings.Join(parts, " || "), or: true}
+}
+
+func union(list []expr) []string {
+	var all []string
+	for _, e := range list {
+		for _, a := range e.actions {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
+
+// allOf holds where all of the conditions do. The first that asks for names
+// only becomes patterns, which are looked up before any expression is read.
+func allOf(list []expr) expr {
+	list = slices.DeleteFunc(slices.Clone(list), func(e expr) bool { return e.fixed && e.value })
+	if len(list) == 0 {
+		return always
+	}
+	var out expr
+	var parts []expr
+	for _, e := range list {
+		if e.fixed {
+			return never
+		}
+		if out.actions == nil && e.actions != nil {
+			out.actions, e.actions = e.actions, nil
+		}
+		if e.cel != "" || e.actions != nil {
+			parts = append(parts, e)
+		}
+	}
+	if len(parts) == 1 && parts[0].actions == nil {
+		out.cel, out.or = parts[0].cel, parts[0].or
+		return out
+	}
+	texts := make([]string, len(parts))
+	for i, e := range parts {
+		texts[i] = grouped(e.text(), e.or && e.actions == nil || e.cel == "" && len(e.actions) > 1)
+	}
+	out.cel = strings.Join(texts, " && ")
+	return out
+}
+
+// fill gives the condition to a rule, whose schedule and date stay.
+func (e expr) fill(r *bundles.AccessRule) {
+	switch {
+	case e.fixed && e.value:
+	case e.fixed:
+		r.When, r.Schedule, r.ExpiresAt = "false", nil, ""
+	default:
+		r.Actions, r.When = e.actions, e.cel
+	}
+}
+
+// reading is what a part of a policy may mean: it holds at least where least
+// does, and at most where most does. They are the same where the meaning is
+// known and can be said.
+type reading struct {
+	least, most expr
+	why         []string // they differ
+}
+
+func exactly(e expr) reading { return reading{least: e, most: e} }
+
+// unsure says that the meaning is not known or cannot be said.
+func (r reading) unsure() bool { return len(r.why) > 0 }
+
+// between is a reading whose meaning lies between two conditions.
+func between(least, most expr, why string) reading { return reading{least, most, []string{why}} }
+
+// doubtful is a reading of which nothing is known.
+func doubtful(why string) reading { return between(never, always, why) }
+
+func (r reading) and(o reading) reading { return join(allOf, []reading{r, o}) }
+
+func join(f func([]expr) expr, list []reading) reading {
+	var least, most []expr
+	var out reading
+	for _, r := range list {
+		least, most, out.why = append(least, r.least), append(most, r.most), append(out.why, r.why...)
+	}
+	out.least, out.most = f(least), f(most)
+	return out
+}

@@ -1,0 +1,217 @@
+package safeclaw
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+)
+
+func anything(string) error { return nil }
+
+func imported(t *testing.T, raw string, read foreign.Reader) *foreign.Policy {
+	t.Helper()
+	p, err := Import("p.json", []byte(raw), read)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return p
+}
+
+// show writes a rule on one line.
+func show(r bundles.AccessRule) string {
+	parts := []string{r.Effect}
+	if r.Actions != nil {
+		parts = append(parts, "actions "+strings.Join(r.Actions, ","))
+	}
+	if r.When != "" {
+		parts = append(parts, "when "+r.When)
+	}
+	if r.Schedule != nil {
+		parts = append(parts, fmt.Sprint("schedule ", r.Schedule.Hours, r.Schedule.Weekdays))
+	}
+	if r.ExpiresAt != "" {
+		parts = append(parts, "until "+r.ExpiresAt)
+	}
+	return strings.Join(parts, "; ")
+}
+
+const (
+	code = `{"field": "action.type", "operator": "eq", "value": "code.exec"}`
+	etc  = `{"field": "action.resource", "operator": "startsWith", "value": "/etc"}`
+	look = `{"field": "action.resource", "operator": "matches", "value": "^(?!x)"}`
+)
+
+// One rule, and what becomes of it: where its meaning is not known, one that
+// allows holds less and one that denies holds more.
+func TestRules(t *testing.T) {
+	for _, test := range []struct{ rule, allow, deny, remark string }{ // deny empty: as allow
+		{`"condition": ` + code, "allow; actions code.exec", "", ""},
+		{`"condition": {"field": "action.type", "operator": "startsWith", "value": "code."}`, "allow; actions code.*", "", ""},
+		{`"condition": {"any": [` + code + `, {"field": "action.type", "operator": "in", "value": ["a.b", 5, "code.exec"]}]}`, "allow; actions code.exec,a.b", "", ""},
+		{`"condition": {"all": [` + code + `, ` + etc + `]}`, `allow; actions code.exec; when action.resource.startsWith("/etc")`, "", "not quite SafeClaw's"},
+		{`"condition": {"any": [` + code + `, ` + etc + `]}`, `allow; when action.name == "code.exec" || action.resource.startsWith("/etc")`, "", "not quite SafeClaw's"},
+		{`"condition": {"all": [` + etc + `, ` + code + `, {"field": "action.type", "operator": "in", "value": "a,b"}]}`,
+			`allow; actions code.exec; when action.resource.startsWith("/etc") && (action.name == "a" || action.name == "b")`, "", "not quite SafeClaw's"},
+		{`"condition": {"field": "action.type", "operator": "eq", "value": "a*"}`, `allow; when action.name == "a*"`, "", ""},
+		{`"condition": {"field": "action.type", "operator": "contains", "value": ""}`, "allow", "", ""},
+		{`"condition": {"any": []}`, "allow; when false", "", "any is empty, so the rule holds never"},
+		{`"condition": {"all": []}`, "allow", "", "all is empty, so the rule holds always"},
+		{`"condition": {"any": null, "all": [` + code + `]}`, "allow; actions code.exec", "", ""},
+		{`"condition": {"any": [` + code + `], "all": [` + etc + `]}`, "allow; actions code.exec", "", "all is not read"},
+		{`"condition": {"any": "x"}`, "allow; when false", "deny", "any is a text and no list"},
+		{`"condition": {}`, "allow; when false", "", "field is not given"},
+		{`"condition": [1]`, "allow; when false", "", "condition is a list and never matches"},
+		{`"description": "nothing more"`, "allow; when false", "deny", "without a condition"},
+		{`"condition": {"all": [{"any": [` + code + `]}]}`, "allow; when false", "", "any is not read"},
+		{`"condition": {"all": [null, ` + code + `]}`, "allow; when false", "deny; actions code.exec", "a predicate is null"},
+		{`"condition": {"field": "action.typ", "operator": "eq", "value": "x"}`, "allow; when false", "", `did you mean "action.type"?`},
+		{`"condition": {"field": "principal.id", "operator": "eq", "value": "x"}`, "allow; when false", "", "expected one of action.type, action.resource"},
+		{`"condition": {"field": "action.type", "operator": "startswith", "value": "x"}`, "allow; when false", "", `did you mean "startsWith"?`},
+		{`"condition": {"field": "action.type", "operator": "eq", "value": 5}`, "allow; when false", "", ""},
+		{`"condition": {"field": "action.type", "operator": "startsWith", "value": 5}`, "allow; when false", "deny", "the value of startsWith is a number"},
+		{`"condition": {"field": "action.type", "operator": "contains"}`, "allow; when false", "deny", "the value of contains is nothing"},
+		{`"condition": {"field": "action.type", "operator": "in", "value": "a, b"}`, "allow; actions a", `deny; when action.name in [" b", "a", "b"]`, "white space around the commas"},
+		{`"condition": {"field": "action.type", "operator": "in", "value": {}}`, "allow; when false", "deny", "the value of in is an object"},
+		{`"condition": ` + look, "allow; when false", "deny", "looks around"},
+		{`"condition": {"all": [` + code + `, ` + look + `]}`, "allow; when false", "deny; actions code.exec", "looks around"},
+		{`"condition": {"any": [` + code + `, ` + look + `]}`, "allow; actions code.exec", "deny", "looks around"},
+		{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+)+"}`, "allow; when false", "", `to turn it on, write a condition with the same meaning yourself, such as when: action.resource.matches("(?:a+)+")`},
+		{`"condition": {"field": "action.resource", "operator": "matches", "value": "("}`, "allow; when false", "", "never matched in SafeClaw"},
+		{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+b)+"}`, "allow; when false", `deny; when action.resource.matches("(?:a+b)+")`, "may refuse the pattern"},
+		{`"condition": {"field": "action.resource", "operator": "matches", "value": "((a)+)+"}`, `allow; when action.resource.matches("(?:(?:a)+)+")`, "", "not quite"},
+
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": [22, 6], "daysOfWeek": [6, 0]}`, "allow; actions code.exec; schedule [22 6] [sunday saturday]", "", ""},
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": [9.5, 24]}`, "allow; actions code.exec; schedule [10 0] []", "", ""},
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": [0, 24], "daysOfWeek": [0,1,2,3,4,5,6]}`, "allow; actions code.exec", "", ""},
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 9]}`, "allow; when false", "", "holds no hour"},
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": [9]}`, "allow; when false", "deny; actions code.exec", "hoursUtc is [9]"},
+		{`"condition": ` + code + `, "schedule": {"hoursUtc": ["9", "17"], "daysOfWeek": [1]}`, "allow; when false", "deny; actions code.exec; schedule [] [monday]", "expected two numbers"},
+		{`"condition": ` + code + `, "schedule": {"daysOfWeek": []}`, "allow; when false", "deny; actions code.exec", "daysOfWeek is []"},
+		{`"condition": ` + code + `, "schedule": {"daysOfWeek": [7]}`, "allow; when false", "", "daysOfWeek holds 7"},
+		{`"condition": ` + code + `, "schedule": {"daysOfWeek": ["1"]}`, "allow; when false", "deny; actions code.exec", `daysOfWeek holds "1"`},
+		{`"condition": ` + code + `, "schedule": "nights"`, "allow; when false", "deny; actions code.exec", "schedule is a text"},
+		{`"condition": ` + code + `, "schedule": {"hours": [1, 2]}`, "allow; actions code.exec", "", "hours is not read"},
+		{`"condition": ` + code + `, "schedule": null, "expiresAt": ""`, "allow; actions code.exec", "", ""},
+		{`"condition": ` + code + `, "expiresAt": "2027-01-31"`, "allow; actions code.exec; until 2027-01-31T00:00:00Z", "", ""},
+		{`"condition": ` + code + `, "expiresAt": "2027"`, "allow; actions code.exec; until 2027-01-01T00:00:00Z", "", ""},
+		{`"condition": ` + code + `, "expiresAt": "2027-01-31T10:00:00.1239+02:00"`, "allow; actions code.exec; until 2027-01-31T08:00:00.123Z", "", ""},
+		{`"condition": ` + code + `, "expiresAt": 1800000000000`, "allow; actions code.exec; until 2027-01-15T08:00:00Z", "", ""},
+		{`"condition": ` + code + `, "expiresAt": 1e300`, "allow; actions code.exec", "", ""},
+		{`"condition": ` + code + `, "expiresAt": "1969-01-01"`, "allow; when false", "", "expired in 1969"},
+		{`"condition": ` + code + `, "expiresAt": "never"`, "allow; actions code.exec", "", "is no date, so the rule never expires"},
+		{`"condition": ` + code + `, "expiresAt": "2027-13-01"`, "allow; actions code.exec", "", "is no date, so the rule never expires"},
+		{`"condition": ` + code + `, "expiresAt": "2027-01-31T10:00:00"`, "allow; when false", "deny; actions code.exec", "different instants on different machines"},
+		{`"condition": ` + code + `, "expiresAt": "2027-02-30"`, "allow; when false", "deny; actions code.exec", "different instants"},
+		{`"condition": ` + code + `, "expiresAt": [1]`, "allow; when false", "deny; actions code.exec", "expiresAt is a list"},
+		{`"condition": ` + code + `, "expiresAt": 0`, "allow; when false", "deny; actions code.exec", "expiresAt is 0"},
+
+		{`"condition": {"field": "action.type", "operator": "in", "value": "unknown.MultiEdit"}`, "allow; actions unknown.MultiEdit", "", "MultiEdit are named filesystem.write here"},
+		{`"condition": {"field": "action.type", "operator": "startsWith", "value": "unknown."}`, "allow; actions unknown.*", "", "KillShell (code.exec.kill)"},
+		{`"condition": {"field": "action.type", "operator": "eq", "value": "mcp.a.b.c"}`, "allow; actions mcp.a.b.c", "", "is called mcp.server.a__b here"},
+		{`"condition": ` + code + `, "expires": "2027"`, "allow; actions code.exec", "", "expires is not read"},
+	} {
+		for _, effect := range []string{"allow", "deny"} {
+			p := imported(t, `{"defaultEffect": "allow", "rules": [{"id": "r", "effect": "`+effect+`", `+test.rule+`}]}`, anything)
+			want := test.allow
+			if effect == "deny" {
+				if want = test.deny; want == "" {
+					want = "deny" + strings.TrimPrefix(test.allow, "allow")
+				}
+			}
+			if got := show(p.List.Rules[0]); got != want {
+				t.Errorf("%s %s\n got %s\nwant %s", effect, test.rule, got, want)
+			}
+			if lost := test.deny != ""; lost != (p.Lost() > 0) {
+				t.Errorf("%s %s: %d parts are said to be lost", effect, test.rule, p.Lost())
+			}
+			if text := fmt.Sprint(p.Remarks); test.remark != "" && !strings.Contains(text, test.remark) || test.remark == "" && len(p.Remarks) > 0 {
+				t.Errorf("%s %s: the remarks are %s, want %q", effect, test.rule, text, test.remark)
+			}
+		}
+	}
+}
+
+// An expression that the host does not take is one that cannot be carried over.
+func TestUnreadable(t *testing.T) {
+	refuse := func(string) error { return errors.New("too long") }
+	p := imported(t, `{"defaultEffect": "allow", "rules": [{"id": "r", "effect": "deny", "condition": {"all": [`+code+`, `+etc+`]}}]}`, refuse)
+	if got := show(p.List.Rules[0]); got != "deny" || p.Lost() != 1 || !strings.Contains(p.Remarks[0].Text, "too long") {
+		t.Errorf("%s, %v", got, p.Remarks)
+	}
+}
+
+func TestEffects(t *testing.T) {
+	for word, want := range map[string]string{`"allow"`: "allow", `"deny"`: "deny", `"require_approval"`: "require_approval", `"allowed"`: "allow", `"denied"`: "deny",
+		`"Allow"`: "deny", `"ask"`: "deny", `5`: "deny", `null`: "deny"} {
+		p := imported(t, `{"defaultEffect": `+word+`, "rules": [{"id": "r", "effect": `+word+`, "condition": `+code+`}]}`, anything)
+		if p.List.Default != want || p.List.Rules[0].Effect != want {
+			t.Errorf("%s: default %s, rule %s, want %s", word, p.List.Default, p.List.Rules[0].Effect, want)
+		}
+	}
+	if p := imported(t, `{"rules": []}`, anything); p.List.Default != "deny" {
+		t.Errorf("no defaultEffect: %s, want deny", p.List.Default)
+	}
+}
+
+// A rule that asks, is read strictly and so may catch what something behind it
+// denies, denies.
+func TestUnsureApproval(t *testing.T) {
+	asks := `{"id": "a", "effect": "require_approval", "condition": {"all": [` + code + `, ` + look + `]}}`
+	denies := `{"id": "d", "effect": "deny", "condition": ` + etc + `}`
+	for raw, want := range map[string]string{
+		`{"defaultEffect": "allow", "rules": [` + asks + `]}`:                                                          "require_approval",
+		`{"defaultEffect": "allow", "rules": [` + denies + `, ` + asks + `]}`:                                          "require_approval",
+		`{"defaultEffect": "allow", "rules": [` + asks + `, ` + denies + `]}`:                                          "deny",
+		`{"defaultEffect": "deny", "rules": [` + asks + `]}`:                                                           "deny",
+		`{"defaultEffect": "deny", "rules": [` + asks + `, {"id": "x", "effect": "allow", "condition": {"all": []}}]}`: "require_approval",
+	} {
+		for _, r := range imported(t, raw, anything).List.Rules {
+			if r.ID == "a" && r.Effect != want {
+				t.Errorf("%s: %s, want %s", raw, r.Effect, want)
+			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	p := imported(t, `{"id": "My Team!", "defaultEffect": "deny", "rules": [
+		{"effect": "deny", "condition": `+code+`}, {"id": "A b", "effect": "deny", "condition": `+code+`},
+		{"id": "a_b", "effect": "deny", "condition": `+code+`}, {"id": "default", "effect": "deny", "condition": `+code+`},
+		{"id": "all", "effect": "deny", "condition": {"all": []}}, {"id": "late", "effect": "deny", "condition": `+code+`}]}`, anything)
+	var ids []string
+	for _, r := range p.List.Rules {
+		ids = append(ids, r.ID)
+	}
+	if got, want := strings.Join(ids, " "), "rule_1 a_b a_b_2 default_2 all"; got != want || p.List.ID != "my_team" {
+		t.Errorf("list %s: %s, want %s", p.List.ID, got, want)
+	}
+	content, err := p.YAML("head")
+	if err != nil || !strings.Contains(string(content), "# never speaks, since rule all holds always") {
+		t.Errorf("%v\n%s", err, content)
+	}
+	if lists, err := bundles.ParseAccess("x.yaml", content); err != nil || len(lists) != 1 {
+		t.Errorf("%v\n%s", err, content)
+	}
+}
+
+func TestNoPolicy(t *testing.T) {
+	for raw, want := range map[string]string{
+		``:                                 "p.json:1: the document ends in the middle",
+		"{\n\"rules\": [\n,]}":             "p.json:3: invalid character ','",
+		`[]`:                               "p.json:1: expected a policy of SafeClaw, an object with rules, got a list",
+		`{"rule": []}`:                     `p.json:1: rules: expected a list of rules, got nothing; is it "rule"?`,
+		"{\n\"rules\": {}}":                "p.json:2: rules: expected a list of rules, got an object",
+		"{\"rules\": [\n{},\n5]}":          "p.json:3: rules[1]: expected a rule, an object, got a number",
+		"{\"rules\": [],\n\"rules\": [1]}": `p.json:2: the key "rules" is given twice, first in line 1`,
+		"{}\n{}":                           "p.json:2: text after the document",
+		"{\"a\":\n\"\xff\"}":               "p.json:2: not UTF-8",
+	} {
+		if _, err := Import("p.json", []byte(raw), anything); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", raw, err, want)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package bundles
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/schemas"
+	"go.yaml.in/yaml/v3"
+)
+
+// Setting is one key of a policy's settings: what it holds, and which layers
+// say so.
+type Setting struct {
+	Key         string   `json:"key"` // such as risk.low_threshold
+	Value       any      `json:"value"`
+	Layer       string   `json:"layer"`   // of its last change; base where nobody changed it
+	Layers      []string `json:"layers"`  // all whose values are in it: several where lists are joined
+	Merge       string   `json:"merge"`   // x-merge of the schema; empty: only the base layer has it
+	Default     any      `json:"default"` // what the base layer says; nil: nothing
+	Description string   `json:"description,omitempty"`
+}
+
+// Explain lists all settings in the order of the schema.
+func (e *Effective) Explain() ([]Setting, error) {
+	tree, err := settingsTree()
+	if err != nil {
+		return nil, err
+	}
+	order, err := settingsOrder()
+	if err != nil {
+		return nil, err
+	}
+	base, _ := normal(e.Layers[0].Data["reviewer"]).(map[string]any)
+	now, _ := normal(e.Settings).(map[string]any)
+	var all []Setting
+	tree.walk("", "", now, base, func(s Setting) {
+		s.Layer, s.Layers = Base, []string{Base}
+		if from := e.Sources[s.Key]; len(from) > 0 {
+			s.Layer, s.Layers = from[len(from)-1], from
+		}
+		all = append(all, s)
+	})
+	slices.SortStableFunc(all, func(a, b Setting) int { return order.compare(a.Key, b.Key) })
+	return all, nil
+}
+
+// walk says the settings below a node, with the nearest description above each.
+func (s *setting) walk(at, about string, doc, base map[string]any, say func(Setting)) {
+	for _, key := range slices.Sorted(maps.Keys(doc)) {
+		node := s.child(key)
+		if node == nil {
+			continue // a policy that another version has kept may hold other keys
+		}
+		text := about
+		if node.Description != "" {
+			text = node.Description
+		}
+		sub, _ := doc[key].(map[string]any)
+		if node.section() && len(sub) > 0 {
+			under, _ := base[key].(map[string]any)
+			node.walk(below(at, key), text, sub, under, say)
+			continue
+		}
+		say(Setting{Key: below(at, key), Value: doc[key], Merge: node.merge(), Default: base[key], Description: text})
+	}
+}
+
+// merge is how values of a key become one; of an empty section, how its entries do.
+func (s *setting) merge() string {
+	if s.Merge == "" && s.Others.setting != nil {
+		return s.Others.Merge
+	}
+	return s.Merge
+}
+
+// Said is a setting as one layer has it in its own file.
+type Said struct {
+	Key   string `json:"key"`
+	Layer string `json:"layer"`
+	Value any    `json:"value"`
+	Holds bool   `json:"holds"` // it is in the effective value; false: it says what holds anyway, or is milder than it may be
+	Now   any    `json:"now"`   // the effective value; nil: none
+}
+
+// Said lists what the layers above the base set, by layer, in the order of the
+// schema.
+func (e *Effective) Said() ([]Said, error) {
+	tree, err := settingsTree()
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.Explain()
+	if err != nil {
+		return nil, err
+	}
+	order, err := settingsOrder()
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]any{}
+	for _, s := range all {
+		now[s.Key] = s.Value
+	}
+	var said []Said
+	for _, l := range e.Layers[1:] {
+		from := len(said)
+		settings, _ := normal(l.Settings).(map[string]any)
+		tree.walk("", "", settings, nil, func(s Setting) {
+			said = append(said, Said{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key]})
+		})
+		slices.SortStableFunc(said[from:], func(a, b Said) int { return order.compare(a.Key, b.Key) })
+	}
+	return said, nil
+}
+
+// keyOrder is the place of each key of the schema.
+type keyOrder map[string]int
+
+// compare orders keys as the schema does; keys that it does not name follow
+// their section in the order of the alphabet.
+func (o keyOrder) compare(a, b string) int {
+	if d := o.place(a) - o.place(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+func (o keyOrder) place(path string) int {
+	for {
+		if n, ok := o[path]; ok {
+			return n
+		}
+		i := strings.LastIndexByte(path, '.')
+		if i < 0 {
+			return len(o)
+		}
+		path = path[:i]
+	}
+}
+
+// settingsOrder reads the schema's text once more, as YAML: a decoded JSON
+// object has no order.
+func settingsOrder() (keyOrder, error) {
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, fmt.Errorf("read the settings schema: %w", err)
+	}
+	order := keyOrder{}
+	order.add("", doc.Content[0])
+	return order, nil
+}
+
+func (o keyOrder) add(at string, node *yaml.Node) {
+	properties := valueOf(node, "properties")
+	if properties == nil {
+		return
+	}
+	for i := 0; i < len(properties.Content); i += 2 {
+		path := below(at, properties.Content[i].Value)
+		o[path] = len(o)
+		o.add(path, properties.Content[i+1])
+	}
+}
+
+// valueOf returns the value of an object's key; nil where there is none.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package bundles
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func explained(t *testing.T, layers ...[2]string) map[string]Setting {
+	t.Helper()
+	e, err := assembled(t, layers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := e.Explain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byKey := map[string]Setting{}
+	for _, s := range all {
+		byKey[s.Key] = s
+	}
+	return byKey
+}
+
+func TestExplain(t *testing.T) {
+	all := explained(t,
+		[2]string{Organisation, "hosts: {known: [a, b, c]}\nrisk: {high_threshold: 0.9, privileged: 0.3}"},
+		[2]string{User, "hosts: {known: [a, b]}\nzones: [~/a/]\nmessages: {allowed: Fine.}\nrules: {disabled: [x], enforcement: {my.rule: observe}}"},
+		[2]string{Project, "hosts: {known: [b]}\nzones: [~/b/]\nrisk: {privileged: 0.1, out_of_scope: 0.4}\nrules: {disabled: [x]}"})
+	for key, want := range map[string]struct {
+		value   any
+		layers  string
+		merge   string
+		initial any
+	}{
+		"hosts.known":               {[]any{"b"}, "organisation user project", "intersect", []any{}},
+		"zones":                     {append(zones(t), "~/a/", "~/b/"), "base user project", "union", zones(t)},
+		"rules.disabled":            {[]any{"x"}, "user", "intersect", []any{}},
+		"risk.high_threshold":       {0.9, "organisation", "min", 0.8},
+		"risk.privileged":           {0.3, "organisation", "max", 0.2},
+		"risk.out_of_scope":         {0.4, "project", "max", 0.3},
+		"messages.allowed":          {"Fine.", "user", "replace", "All rules passed."},
+		"rules.enforcement.my.rule": {"observe", "user", "strictest", nil},
+		"risk.failed_similar":       {[]any{0.0, 0.1, 0.2, 0.4}, "base", "", []any{0.0, 0.1, 0.2, 0.4}},
+		"audit.retain_days":         {30.0, "base", "replace", 30.0},
+	} {
+		got := all[key]
+		if d := cmp.Diff(want.value, got.Value); d != "" {
+			t.Errorf("%s: %s", key, d)
+		}
+		if d := cmp.Diff(want.initial, got.Default); d != "" {
+			t.Errorf("%s, default: %s", key, d)
+		}
+		if strings.Join(got.Layers, " ") != want.layers || !strings.HasSuffix(want.layers, got.Layer) || got.Merge != want.merge {
+			t.Errorf("%s: from %v (%s) by %q, want %s by %q", key, got.Layers, got.Layer, got.Merge, want.layers, want.merge)
+		}
+	}
+}
+
+// Each setting is listed once, says what it means, and stands in its section.
+func TestExplainListsEverySetting(t *testing.T) {
+	e, err := assembled(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := e.Explain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys, sections []string
+	for _, s := range list {
+		if s.Description == "" {
+			t.Errorf("%s: nothing says what it means", s.Key)
+		}
+		keys = append(keys, s.Key)
+		section, _, nested := strings.Cut(s.Key, ".")
+		if nested && (len(sections) == 0 || sections[len(sections)-1] != section) {
+			if slices.Contains(sections, section) {
+				t.Errorf("%s stands apart from its section", s.Key)
+			}
+			sections = append(sections, section)
+		}
+	}
+	want := leaves("", tree(t))
+	for path := range want {
+		if !slices.Contains(keys, path) {
+			t.Errorf("%s is not listed", path)
+		}
+	}
+	if len(keys) != len(want) {
+		t.Errorf("%d keys are listed, want %d", len(keys), len(want))
+	}
+	if i, j := slices.Index(keys, "risk.low_threshold"), slices.Index(keys, "risk.critical_threshold"); i > j {
+		t.Error("thresholds are not in the order of the schema")
+	}
+}
+
+func TestSaid(t *testing.T) {
+	e, err := assembled(t,
+		[2]string{User, "risk: {low_threshold: 0.3, high_threshold: 0.7}\nenforcement: observe"},
+		[2]string{Project, "risk: {high_threshold: 0.9}\nrules: {enforcement: {a: warn}}\nenforcement: warn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Said()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Said{
+		{"enforcement", User, "observe", false, "warn"},
+		{"risk.low_threshold", User, 0.3, false, 0.3},
+		{"risk.high_threshold", User, 0.7, true, 0.7},
+		{"enforcement", Project, "warn", true, "warn"},
+		{"risk.high_threshold", Project, 0.9, false, 0.7},
+		{"rules.enforcement.a", Project, "warn", false, nil},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// What the schema refuses by name is refused wherever it stands, and its text
+// says what to do.
+func TestRefusedKeys(t *testing.T) {
+	refused := 0
+	var look func(at string, s *setting)
+	look = func(at string, s *setting) {
+		for key, node := range s.Properties {
+			path := below(at, key)
+			if node.Unavailable != "" {
+				refused++
+				_, err := assembled(t, [2]string{User, nested(path)})
+				checkErrors(t, path, err, "user/settings.yaml:1: "+path+": "+node.Unavailable)
+			}
+			look(path, node)
+		}
+	}
+	look("", tree(t))
+	if refused < 30 {
+		t.Errorf("only %d keys are refused by name", refused)
+	}
+}
+
+// nested writes a setting of a path as YAML.
+func nested(path string) string {
+	keys := strings.Split(path, ".")
+	return "{" + strings.Join(keys, ": {") + ": 1" + strings.Repeat("}", len(keys))
+}

@@ -1,0 +1,243 @@
+package bundles
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// mergeSettings joins the base layer's settings with those of the others. For
+// each setting that is not the base layer's it says which layers it comes from.
+func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error) {
+	base, _ := layers[0].Data["reviewer"].(map[string]any)
+	if base == nil {
+		return nil, nil, errors.New("data.yaml: the base layer has no key reviewer")
+	}
+	if len(layers) == 1 && layers[0].checked {
+		return maps.Clone(base), nil, nil // at no cost to a hook
+	}
+	tree, err := settingsTree()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := tree.validateAll(layers, base); err != nil {
+		return nil, nil, err
+	}
+	m := newMerger(layers)
+	merged := normal(base).(map[string]any)
+	for _, l := range layers[1:] {
+		if l.Layer == Project {
+			m.rising("", tree, merged)
+		}
+		m.layer = l
+		m.object("", tree, merged, normal(l.Settings).(map[string]any))
+	}
+	if layers[len(layers)-1].Layer != Project {
+		m.rising("", tree, merged)
+	}
+	m.ascending("", tree, merged)
+	return merged, m.sources, errors.Join(m.errs...)
+}
+
+// merger joins one layer's settings into what the layers before it came to.
+type merger struct {
+	layers  []*Bundle
+	layer   *Bundle             // the one that is being joined
+	sources map[string][]string // path -> layers whose values are in it, where that is not base alone
+	set     map[string]string   // path -> the first layer above base that has set it
+	errs    []error
+}
+
+func newMerger(layers []*Bundle) *merger {
+	return &merger{layers: layers, sources: map[string][]string{}, set: map[string]string{}}
+}
+
+func (m *merger) object(at string, s *setting, into, from map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		path := below(at, key)
+		node := s.child(key)
+		if node == nil {
+			node = &setting{}
+		}
+		if sub, ok := from[key].(map[string]any); ok && node.section() {
+			next, ok := into[key].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				into[key] = next
+			}
+			m.object(path, node, next, sub)
+			continue
+		}
+		m.value(path, node, into, key, from[key])
+	}
+}
+
+// below is the path of a key in the section at a path.
+func below(at, key string) string { return strings.TrimPrefix(at+"."+key, ".") }
+
+func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
+	switch {
+	case s.Merge == "":
+		m.errs = append(m.errs, fmt.Errorf("%s: %s: only the base layer may set this", m.layer.where(path), path))
+		return
+	case s.Merge == "replace" && m.layer.Layer == Project:
+		m.errs = append(m.errs, fmt.Errorf("%s: %s: the project layer may not set this, since the agent can write it", m.layer.where(path), path))
+		return
+	}
+	before, there := into[key]
+	joined := m.joins(path, s)
+	switch {
+	case joined && there:
+		v = s.combine(before, v)
+	case joined && s.Within != "" && s.rank(v) < s.top():
+		return // milder than what holds without it
+	}
+	if m.set[path] == "" {
+		m.set[path] = m.layer.Layer
+	}
+	if !there || !reflect.DeepEqual(before, v) {
+		m.sources[path] = m.from(path, s, before, joined)
+		into[key] = v
+	}
+}
+
+// joins says whether a layer's value may only tighten the one so far: the
+// first value that a person's layer gives replaces the default.
+func (m *merger) joins(path string, s *setting) bool {
+	limit := m.set[s.Within] // empty where there is no limit: no setting has an empty path
+	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || limit != "" && limit != m.layer.Layer
+}
+
+// from lists the layers that a value comes from once the layer has set it.
+func (m *merger) from(path string, s *setting, before any, joined bool) []string {
+	if !joined || s.Merge != "union" && s.Merge != "intersect" {
+		return []string{m.layer.Layer}
+	}
+	so := m.sources[path]
+	if so == nil && len(list(before)) > 0 {
+		so = []string{Base}
+	}
+	return append(slices.Clone(so), m.layer.Layer)
+}
+
+// combine joins the value so far with a layer's, towards strictness.
+func (s *setting) combine(a, b any) any {
+	switch s.Merge {
+	case "min":
+		return min(number(a), number(b))
+	case "max":
+		return max(number(a), number(b))
+	case "union":
+		return union(list(a), list(b))
+	case "intersect":
+		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })
+	case "strictest":
+		if s.rank(b) > s.rank(a) {
+			return b
+		}
+		return a
+	}
+	return b
+}
+
+// order lists the values of a strictest setting, mildest first.
+func (s *setting) order() []any {
+	if s.Order != nil {
+		return s.Order
+	}
+	return s.Enum
+}
+
+func (s *setting) rank(v any) int { return slices.Index(s.order(), v) }
+
+func (s *setting) top() int { return len(s.order()) - 1 }
+
+func number(v any) float64 {
+	f, _ := v.(float64)
+	return f
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+func union(a, b []any) []any {
+	out := slices.Clone(a)
+	for _, v := range b {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ascending checks that thresholds are in order after everything is merged.
+func (m *merger) ascending(at string, s *setting, doc map[string]any) {
+	for i := 1; i < len(s.Ascending); i++ {
+		low, high := s.Ascending[i-1], s.Ascending[i]
+		if number(doc[low]) > number(doc[high]) {
+			m.errs = append(m.errs, fmt.Errorf("%s: %s.%s (%v) is above %s.%s (%v): levels are out of order",
+				m.place(below(at, low), below(at, high)), at, low, doc[low], at, high, doc[high]))
+		}
+	}
+	for key, node := range s.Properties {
+		if sub, ok := doc[key].(map[string]any); ok {
+			m.ascending(below(at, key), node, sub)
+		}
+	}
+}
+
+// rising checks that no cell of a table is milder than one that stands for less
+// risk or more sense. It holds before the project's layer: what that layer
+// raises beyond it is stricter all the same.
+func (m *merger) rising(at string, s *setting, doc map[string]any) {
+	for key, node := range s.Properties {
+		if sub, ok := doc[key].(map[string]any); ok {
+			m.rising(below(at, key), node, sub)
+		}
+	}
+	if s.Rising == nil {
+		return
+	}
+	rows, columns := s.Rising.Rows, s.Rising.Columns
+	for r := range rows {
+		for c := range columns {
+			if r > 0 {
+				m.notMilder(at, s, doc, [2]string{rows[r-1], columns[c]}, [2]string{rows[r], columns[c]})
+			}
+			if c > 0 {
+				m.notMilder(at, s, doc, [2]string{rows[r], columns[c-1]}, [2]string{rows[r], columns[c]})
+			}
+		}
+	}
+}
+
+// notMilder compares two cells (row, column) of a table.
+func (m *merger) notMilder(at string, s *setting, doc map[string]any, a, b [2]string) {
+	cell := func(c [2]string) (string, any) {
+		row, _ := doc[c[0]].(map[string]any)
+		return below(below(at, c[0]), c[1]), row[c[1]]
+	}
+	first, was := cell(a)
+	second, is := cell(b)
+	node := s.Properties[a[0]].Properties[a[1]]
+	if was != nil && is != nil && node.rank(is) < node.rank(was) {
+		m.errs = append(m.errs, fmt.Errorf("%s: %s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", m.place(second, first), second, is, first, was))
+	}
+}
+
+// place returns file:line of the last layer's change to one of several settings.
+func (m *merger) place(paths ...string) string {
+	for _, l := range slices.Backward(m.layers) {
+		for _, path := range paths {
+			if slices.Contains(m.sources[path], l.Layer) {
+				return l.where(path)
+			}
+		}
+	}
+	return m.layers[0].where(paths[0])
+}

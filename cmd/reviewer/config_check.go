@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) configCheckCommand() *cobra.Command {
+	var as string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "check [PATH…]",
+		Short: "Check settings, and that the policy around them compiles; says all that is wrong at once",
+		Long: "Checks the layers that are active here, or each PATH by itself over the policy that ships:\n" +
+			"a folder of a policy, or a settings file. Exit code 2 where something is wrong.",
+		Example: "  reviewer config check\n  reviewer config check ./policy\n  reviewer config check --layer organisation settings.yaml",
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if as != "" && !slices.Contains(bundles.Layers(), as) {
+				return fmt.Errorf("--layer %s: expected one of %s", as, strings.Join(bundles.Layers(), ", "))
+			}
+			list, err := a.inspect(cmd.Context(), paths, as)
+			if err != nil {
+				return err
+			}
+			return out.write(a, func(w io.Writer) error { return a.showChecked(w, &out, list) })
+		},
+	}
+	cmd.Flags().StringVar(&as, "layer", "", "check every PATH as this layer (default: the one of its .manifest or its place, else user)")
+	out.flags(cmd, "text", "json")
+	return cmd
+}
+
+// checked is one layer or path, and what is wrong with it.
+type checked struct {
+	Layer    string   `json:"layer"` // empty: what several layers come to
+	Path     string   `json:"path,omitempty"`
+	Settings int      `json:"settings"` // how many it sets
+	Errors   []string `json:"errors"`
+	Remarks  []string `json:"remarks"` // not wrong, but perhaps not what was meant
+}
+
+func (a *app) inspect(ctx context.Context, paths []string, as string) ([]checked, error) {
+	if len(paths) == 0 {
+		return a.inspectActive(ctx)
+	}
+	var list []checked
+	for _, path := range paths {
+		c, err := inspectPath(ctx, path, as)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// inspectActive looks at the layers that hold here. One that cannot be read is
+// left out of what the others come to.
+func (a *app) inspectActive(ctx context.Context) ([]checked, error) {
+	home, err := a.stateHome()
+	if err != nil {
+		return nil, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	base, err := bundles.Default()
+	if err != nil {
+		return nil, err
+	}
+	layers, list := []*bundles.Bundle{base}, []checked{{Layer: bundles.Base, Path: "as it ships"}}
+	for _, layer := range bundles.Layers()[1:] {
+		c := checked{Layer: layer, Path: layerDir(layer, home, here)}
+		b, err := loadLayer(layer, c.Path)
+		if b == nil && err == nil {
+			continue
+		}
+		c.add(err)
+		if b != nil {
+			c.Settings = countLeaves(b.Settings)
+			layers = append(layers, b)
+		}
+		list = append(list, c)
+	}
+	return together(ctx, layers, list), nil
+}
+
+// together adds what is wrong with the layers as one policy to the layer that
+// an error names, else at the end.
+func together(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
+	var all checked
+	errs, remarks := assembled(ctx, layers)
+	for _, text := range errs {
+		c := &all
+		for i := range list {
+			if strings.HasPrefix(text, list[i].Layer+"/") {
+				c = &list[i]
+			}
+		}
+		c.Errors = append(c.Errors, text)
+	}
+	if all.Remarks = remarks; len(all.Errors)+len(remarks) > 0 {
+		list = append(list, all)
+	}
+	return list
+}
+
+// assembled says what is wrong with layers as one policy.
+func assembled(ctx context.Context, layers []*bundles.Bundle) (errs, remarks []string) {
+	e, err := bundles.Assemble(layers...)
+	if err != nil {
+		return texted(err), nil
+	}
+	return texted(check(ctx, e)), append(slices.Clone(e.Remarks), noSuchRules(e)...)
+}
+
+// inspectPath looks at a folder or a settings file by itself, over the policy
+// that ships. The error says why it could not be looked at.
+func inspectPath(ctx context.Context, path, as string) (checked, error) {
+	files, dir, err := filesAt(path)
+	if err != nil {
+		return checked{}, err
+	}
+	c := checked{Layer: as, Path: path}
+	if as == "" {
+		if c.Layer, err = layerAt(dir); err != nil {
+			c.add(err)
+			return c, nil
+		}
+	}
+	b, err := files(c.Layer)
+	if err != nil {
+		c.add(err)
+		return c, nil
+	}
+	c.Settings = countLeaves(b.Settings)
+	layers := []*bundles.Bundle{b}
+	if c.Layer != bundles.Base {
+		base, err := bundles.Default()
+		if err != nil {
+			return c, err
+		}
+		layers = []*bundles.Bundle{base, b}
+	}
+	c.Errors, c.Remarks = assembled(ctx, layers)
+	return c, nil
+}
+
+// filesAt returns how to read what a path holds as a layer, and its folder.
+func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("look for settings: %w", err)
+	}
+	if info.IsDir() {
+		return func(layer string) (*bundles.Bundle, error) { return bundles.Load(os.DirFS(path), layer) }, path, nil
+	}
+	raw, err := os.ReadFile(path)
+	return func(layer string) (*bundles.Bundle, error) {
+		return bundles.FromFiles(map[string][]byte{"settings.yaml": raw}, layer)
+	}, filepath.Dir(path), err
+}
+
+// layerAt says which layer a folder is: by its place, else by its manifest.
+func layerAt(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	switch {
+	case err != nil:
+		return "", err
+	case abs == organisationDir():
+		return bundles.Organisation, nil
+	case strings.HasSuffix(abs, layerDir(bundles.Project, "", "/")):
+		return bundles.Project, nil
+	}
+	return bundles.LayerOf(os.DirFS(dir))
+}
+
+func (c *checked) add(err error) { c.Errors = append(c.Errors, texted(err)...) }
+
+// texted takes joined errors apart.
+func texted(err error) []string {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	var list []string
+	for _, e := range joined.Unwrap() {
+		list = append(list, texted(e)...)
+	}
+	return list
+}
+
+// noSuchRules remarks on rules that settings name and that no layer has a row
+// of: what they say about them comes to nothing.
+func noSuchRules(e *bundles.Effective) []string {
+	var ids, remarks []string
+	for _, r := range e.Rules() {
+		ids = append(ids, r.ID)
+	}
+	rules, _ := e.Settings["rules"].(map[string]any)
+	remark := func(key, id string) {
+		if slices.Contains(ids, id) {
+			return
+		}
+		text := fmt.Sprintf("%s: no row of rules/**.yaml has the id %q", key, id)
+		if near := engine.Nearest(id, ids); near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		remarks = append(remarks, text)
+	}
+	disabled, _ := rules["disabled"].([]any)
+	for _, id := range disabled {
+		remark("rules.disabled", fmt.Sprint(id))
+	}
+	modes, _ := rules["enforcement"].(map[string]any)
+	for id := range modes {
+		remark("rules.enforcement", id)
+	}
+	slices.Sort(remarks)
+	return remarks
+}
+
+func countLeaves(v any) int {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return 1
+	}
+	n := 0
+	for _, sub := range m {
+		n += countLeaves(sub)
+	}
+	return n
+}
+
+func (a *app) showChecked(w io.Writer, out *output, list []checked) error {
+	wrong := 0
+	for i := range list {
+		wrong += len(list[i].Errors)
+		list[i].Errors, list[i].Remarks = orNone(list[i].Errors), orNone(list[i].Remarks)
+	}
+	if out.format == "json" {
+		if err := writeJSON(w, list); err != nil {
+			return err
+		}
+	} else {
+		p := a.paint(out)
+		for _, c := range list {
+			c.print(w, p)
+		}
+	}
+	if wrong > 0 {
+		return findings("%s wrong; a policy with errors denies every call", counted(wrong, "thing is", "things are"))
+	}
+	return nil
+}
+
+// orNone makes an empty list of none, as JSON has it.
+func orNone(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (c checked) print(w io.Writer, p paint) {
+	word := "ok"
+	switch {
+	case len(c.Errors) > 0:
+		word = "fail"
+	case len(c.Remarks) > 0:
+		word = "warn"
+	}
+	what := pad(c.Layer, 12) + " " + c.Path
+	if c.Layer == "" {
+		what = "all layers together"
+	}
+	if c.Settings > 0 {
+		what += ", " + counted(c.Settings, "setting", "settings")
+	}
+	fmt.Fprintf(w, "%s %s\n", p.verdict(pad(word, 5)), what)
+	for _, text := range slices.Concat(c.Errors, c.Remarks) {
+		fmt.Fprintln(w, "      "+strings.ReplaceAll(text, "\n", "\n      "))
+	}
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/trash"
+	"github.com/spf13/cobra"
+)
+
+// trashing is the command line of `reviewer trash`.
+type trashing struct {
+	list, restore, empty   bool
+	ignoreMissing, verbose bool
+	to, olderThan          string
+	out                    output
+}
+
+func (a *app) trashCommand() *cobra.Command {
+	t := &trashing{}
+	cmd := &cobra.Command{
+		Use:   "trash PATH…",
+		Short: "Move files and folders aside, as rm but so that they can be brought back",
+		Long: "Moves what the paths name into the folder trash of the state directory; links are\n" +
+			"moved themselves. Each path is tried; what cannot be moved stays where it is and\n" +
+			"is named in a line of its own. The current folder, the project, the home directory,\n" +
+			"what holds one of them, mount points and the state directory are never moved.\n\n" +
+			"Exit codes: 0 fine, 1 something could not be done.",
+		Example: "  reviewer trash draft.md build\n" +
+			"  reviewer trash --list\n" +
+			"  reviewer trash --restore draft.md                    # the newest one that was there\n" +
+			"  reviewer trash --restore 20250308-142233 --to old.md",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.trash(cmd.Context(), t, args) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&t.list, "list", false, "list what is in the trash, the newest first")
+	f.BoolVar(&t.restore, "restore", false, "bring back what the arguments name, by id or by the path where it was; overwrites nothing")
+	f.BoolVar(&t.empty, "empty", false, "delete what is in the trash for good; needs a person at a terminal")
+	f.StringVar(&t.to, "to", "", "with --restore: bring it back to this path")
+	f.StringVar(&t.olderThan, "older-than", "", "with --list and --empty: only what was moved that long ago, such as 12h, 30d or 8w")
+	f.BoolVar(&t.ignoreMissing, "ignore-missing", false, "a path where nothing is is no error")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "print the id of what was moved")
+	t.out.flags(cmd, "table", "json")
+	cmd.MarkFlagsMutuallyExclusive("list", "restore", "empty")
+	return cmd
+}
+
+func (a *app) trash(ctx context.Context, t *trashing, args []string) error {
+	if err := t.check(args); err != nil {
+		return err
+	}
+	bin, err := a.bin()
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.list:
+		return t.out.write(a, func(w io.Writer) error { return a.listTrash(w, t, bin) })
+	case t.empty:
+		return a.emptyTrash(ctx, t, bin)
+	case t.restore:
+		return a.each(args, "restore", func(arg string) error { return a.restoreTrash(t, bin, arg) })
+	}
+	return a.each(args, "move", func(arg string) error { return a.moveToTrash(t, bin, arg) })
+}
+
+func (t *trashing) check(args []string) error {
+	switch {
+	case (t.list || t.empty) && len(args) > 0:
+		return errors.New("trash: --list and --empty take no paths")
+	case !t.list && !t.empty && len(args) == 0:
+		return errors.New("trash: which file or folder? Give at least one path")
+	case t.to != "" && (!t.restore || len(args) != 1):
+		return errors.New("trash: --to goes with --restore and one id or path")
+	case t.olderThan != "" && !t.list && !t.empty:
+		return errors.New("trash: --older-than goes with --list or --empty")
+	case t.ignoreMissing && (t.list || t.restore || t.empty):
+		return errors.New("trash: --ignore-missing goes with paths to be moved")
+	}
+	return nil
+}
+
+// each tries every argument, and says of each that failed why.
+func (a *app) each(args []string, verb string, do func(string) error) error {
+	failed := false
+	for _, arg := range args {
+		if err := do(arg); err != nil {
+			failed = true
+			fmt.Fprintf(a.stderr, "reviewer trash: cannot %s %s: %s\n", verb, printable(arg), oneLine(err.Error(), 400))
+		}
+	}
+	if failed {
+		return &exitError{exitFailed, nil}
+	}
+	return nil
+}
+
+// printable quotes a path only where a line of text could not hold it.
+func printable(path string) string {
+	if quoted := strconv.Quote(path); path == "" || quoted[1:len(quoted)-1] != path {
+		return quoted
+	}
+	return path
+}
+
+// bin is the trash of this state home, with what must never go there.
+func (a *app) bin() (*trash.Bin, error) {
+	home, err := a.stateHome()
+	if err != nil {
+		return nil, err
+	}
+	world, err := a.world(home)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the current folder: %w", err)
+	}
+	keep := []trash.Place{{Path: cwd, Name: "the current folder"}, {Path: world.Home, Name: "the home directory"}}
+	for _, h := range harness.Harnesses() {
+		if project := a.env(h.Project); filepath.IsAbs(project) {
+			keep = append(keep, trash.Place{Path: project, Name: "the project"})
+		}
+	}
+	return &trash.Bin{Dir: filepath.Join(home, "trash"), Keep: keep, Own: world.Guard, Now: time.Now()}, nil
+}
+
+func (a *app) moveToTrash(t *trashing, bin *trash.Bin, path string) error {
+	e, err := bin.Put(path)
+	if t.ignoreMissing && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && t.verbose {
+		fmt.Fprintf(a.stdout, "%s is in the trash as %s\n", printable(path), e.ID)
+	}
+	return err
+}
+
+func (a *app) restoreTrash(t *trashing, bin *trash.Bin, selector string) error {
+	e, older, err := bin.Find(selector)
+	if err != nil {
+		return err
+	}
+	path, err := bin.Restore(e, t.to)
+	if err != nil {
+		return err
+	}
+	more := ""
+	if older > 0 {
+		more = fmt.Sprintf("; %d older from there in the trash", older)
+	}
+	fmt.Fprintf(a.stdout, "%s is back, as it was on %s%s\n", printable(path), clock(e.T), more)
+	return nil
+}
+
+// entries are those that --older-than leaves, and what is no whole entry.
+func (t *trashing) entries(bin *trash.Bin) (list []trash.Entry, rest []string, err error) {
+	whole, rest, err := bin.Entries()
+	if err != nil || t.olderThan == "" {
+		return whole, rest, err
+	}
+	age, err := parseAge(t.olderThan)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range whole {
+		if e.T < bin.Now.Add(-age).UnixMilli() {
+			list = append(list, e)
+		}
+	}
+	return list, nil, nil
+}
+
+// parseAge reads a number of hours, days or weeks.
+func parseAge(s string) (time.Duration, error) {
+	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	digits := strings.TrimRight(s, "hdw")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	unit, ok := units[s[len(digits):]]
+	if err != nil || !ok {
+		return 0, fmt.Errorf("trash: --older-than %q is no age: expected a number of hours, days or weeks, such as 12h, 30d or 8w", s)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+func (a *app) listTrash(w io.Writer, t *trashing, bin *trash.Bin) error {
+	list, rest, err := t.entries(bin)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(a.stderr, "reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` clears them\n", len(rest), bin.Dir)
+	}
+	if t.out.format == "json" {
+		return writeJSON(w, append([]trash.Entry{}, list...))
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(w, "nothing in the trash %s\n", bin.Dir)
+		return nil
+	}
+	fmt.Fprintf(w, "%s %s %10s  %s\n", pad("ID", 18), pad("MOVED", 19), "SIZE", "FROM")
+	for _, e := range list {
+		fmt.Fprintf(w, "%s %s %10s  %s\n", pad(e.ID, 18), clock(e.T), size(e.Size), printable(e.Path)+mark(e))
+	}
+	return nil
+}
+
+// mark is how ls -F marks what is no file.
+func mark(e trash.Entry) string {
+	return map[string]string{"folder": "/", "link": "@", "other": "="}[e.Kind]
+}
+
+// size words a number of bytes for a table.
+func size(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return strconv.FormatInt(n, 10)
+	}
+	f, unit := float64(n)/1024, 0
+	for f >= 1024 {
+		f, unit = f/1024, unit+1
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
+}
+
+// emptyTrash deletes for good what could be undone until now: a person's
+// choice, and the ledger says that it was made.
+func (a *app) emptyTrash(ctx context.Context, t *trashing, bin *trash.Bin) error {
+	who, err := a.person("emptying the trash")
+	if err != nil {
+		return err
+	}
+	list, rest, err := t.entries(bin)
+	if err != nil {
+		return err
+	}
+	var bytes int64
+	var errs []error
+	for _, e := range list {
+		bytes += e.Size
+		errs = append(errs, bin.Remove(e))
+	}
+	for _, dir := range rest {
+		errs = append(errs, trash.Discard(dir))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("empty the trash: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "%d entries are gone for good, %s bytes\n", len(list), size(bytes))
+	return a.noteEmptied(ctx, who, len(list), bytes)
+}
+
+func (a *app) noteEmptied(ctx context.Context, who string, entries int, bytes int64) error {
+	store, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%d entries, %d bytes, by %s", entries, bytes, who)})
+}

@@ -1,0 +1,122 @@
+package classify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// field is one member of a JSON object, as it stands in the text.
+type field struct {
+	name  string
+	value json.RawMessage
+	end   int // offset behind the value
+}
+
+// membersOf returns the members of the object that raw holds, which has been
+// read before: keys are distinct.
+func membersOf(raw json.RawMessage) ([]field, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.New("the tool's input is no object")
+	}
+	var list []field
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("read the tool's input: %w", err)
+		}
+		f := field{name: fmt.Sprint(key)}
+		if err := d.Decode(&f.value); err != nil {
+			return nil, fmt.Errorf("read the tool's input: %w", err)
+		}
+		f.end = int(d.InputOffset())
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func findField(raw json.RawMessage, name string) (*field, error) {
+	list, err := membersOf(raw)
+	if i := slices.IndexFunc(list, func(f field) bool { return f.name == name }); err == nil && i >= 0 {
+		return &list[i], nil
+	}
+	return nil, err
+}
+
+// setField replaces the value of a member, or adds the member as the last one.
+// All other bytes stay: numbers that no Go type holds, the order, blanks.
+func setField(raw json.RawMessage, name string, value any) (json.RawMessage, error) {
+	list, err := membersOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	text, err := scalarJSON(name, value)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		if f.name != name {
+			continue
+		}
+		if was, is := jsonKind(f.value), jsonKind(text); was != is {
+			return nil, fmt.Errorf("the field %s holds %s, not %s", name, was, is)
+		}
+		return slices.Concat(raw[:f.end-len(f.value)], text, raw[f.end:]), nil
+	}
+	key, err := plainJSON(name)
+	if err != nil {
+		return nil, err
+	}
+	member := slices.Concat(key, []byte(":"), text)
+	if len(list) == 0 {
+		at := bytes.IndexByte(raw, '{') + 1
+		return slices.Concat(raw[:at], member, raw[at:]), nil
+	}
+	at := list[len(list)-1].end
+	return slices.Concat(raw[:at], []byte(","), member, raw[at:]), nil
+}
+
+// scalarJSON encodes what a field may be set to.
+func scalarJSON(name string, value any) (json.RawMessage, error) {
+	if name == "" {
+		return nil, errors.New("it names no field")
+	}
+	text, err := plainJSON(value)
+	if err != nil {
+		return nil, fmt.Errorf("the value for the field %s: %w", name, err)
+	}
+	switch kind := jsonKind(text); kind {
+	case "a text", "a number", "a boolean":
+		return text, nil
+	default:
+		return nil, fmt.Errorf("the field %s cannot be set to %s; a text, a number or a boolean can be", name, kind)
+	}
+}
+
+// plainJSON encodes a value and leaves <, > and & as they are.
+func plainJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+func jsonKind(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return "a text"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

@@ -1,0 +1,394 @@
+// Package trash moves files aside instead of deleting them, and brings them
+// back. What was moved lies in a folder of its own below the state home:
+//
+//	trash/20250308-142233/info.json   where it came from
+//	trash/20250308-142233/content     the file, folder or link itself
+//
+// The original is gone only once its content is whole in the trash: whatever
+// interrupts a move, nothing is lost. Contents, modes, times, hard links within
+// a folder, links as links and holes are kept; extended attributes only where
+// the trash is on the same file system.
+package trash
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+// Bin is a trash.
+type Bin struct {
+	Dir  string    // absolute; made when something is moved
+	Keep []Place   // neither these nor a folder that holds one is moved
+	Own  []string  // of reviewer itself: nothing in them is moved, and nothing is put there
+	Now  time.Time // of this run
+	last int       // number behind the newest id of this run
+}
+
+// Place is a folder that must stay where it is.
+type Place struct{ Path, Name string }
+
+// Entry is one thing in the trash.
+type Entry struct {
+	ID    string `json:"id"`
+	Path  string `json:"path"`                 // where it was; absolute, no link in its folder
+	Bytes []byte `json:"path_bytes,omitempty"` // the path, where it is no UTF-8
+	T     int64  `json:"t"`                    // when it was moved, Unix milliseconds
+	Kind  string `json:"kind"`                 // file, folder, link or other
+	Mode  string `json:"mode"`                 // as ls prints it
+	Size  int64  `json:"size"`                 // bytes of all files in it, as far as they could be seen
+}
+
+// The names in an entry's folder.
+const (
+	infoName    = "info.json"
+	contentName = "content"
+	partName    = "part" // a copy that is not whole yet
+)
+
+// Put moves what a path names into the trash; a link is moved itself. The path
+// is read as the system reads it: relative to the current folder, links in it
+// followed but for the last name. On an error the original is where it was,
+// unless the error says otherwise.
+func (b *Bin) Put(path string) (Entry, error) {
+	full, info, err := locate(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := b.check(full, info); err != nil {
+		return Entry{}, err
+	}
+	size, err := measure(full, info)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Path: full, T: b.Now.UnixMilli(), Kind: kindOf(info), Mode: info.Mode().String(), Size: size}
+	if e.ID, err = b.reserve(); err != nil {
+		return Entry{}, err
+	}
+	if err := b.fill(&e); err != nil {
+		return e, err
+	}
+	return e, nil
+}
+
+// locate resolves an operand to its real folder and its last name.
+func locate(path string) (string, fs.FileInfo, error) {
+	bare := strings.TrimRight(path, "/")
+	switch base := filepath.Base(path); {
+	case path == "":
+		return "", nil, fs.ErrNotExist
+	case base == "." || base == ".." || base == "/":
+		return "", nil, errors.New("a folder is named by its name, not as /, . or ..")
+	}
+	full, err := resolve(bare)
+	if err != nil {
+		return "", nil, cause(err)
+	}
+	info, err := os.Lstat(full)
+	if err != nil {
+		return "", nil, cause(err)
+	}
+	if bare != path && !info.IsDir() {
+		return "", nil, errors.New("it is no folder: name it without the / at its end")
+	}
+	return full, info, nil
+}
+
+// resolve makes a path absolute and follows the links in its folder, as far as
+// the folder exists.
+func resolve(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		wd, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		path = wd + "/" + path
+	}
+	dir, name := filepath.Split(path)
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(filepath.Clean(dir)) != filepath.Clean(dir) {
+		real, err = resolve(filepath.Clean(dir))
+	}
+	return filepath.Join(real, name), err
+}
+
+// check refuses what must not move.
+func (b *Bin) check(full string, info fs.FileInfo) error {
+	for _, p := range b.Keep {
+		if holds(info, p.Path) {
+			return fmt.Errorf("it is or holds %s (%s)", p.Name, p.Path)
+		}
+	}
+	for _, own := range b.Own {
+		if holds(info, own) {
+			return fmt.Errorf("it is or holds what belongs to reviewer (%s)", own)
+		}
+	}
+	if err := b.checkOwn(full); err != nil {
+		return err
+	}
+	parent, err := os.Lstat(filepath.Dir(full))
+	if err != nil {
+		return cause(err)
+	}
+	if info.IsDir() && device(info) != device(parent) {
+		return errors.New("it is a mount point")
+	}
+	return nil
+}
+
+// checkOwn refuses a path inside of what belongs to reviewer.
+func (b *Bin) checkOwn(full string) error {
+	for _, own := range b.Own {
+		if info, err := os.Stat(own); err == nil && holds(info, full) {
+			return fmt.Errorf("it is in %s, which belongs to reviewer", own)
+		}
+	}
+	return nil
+}
+
+// holds says whether a file is a path or one of the folders above it, by what
+// it is and not by how it is spelled.
+func holds(outer fs.FileInfo, inner string) bool {
+	if real, err := filepath.EvalSymlinks(inner); err == nil {
+		inner = real
+	}
+	for {
+		if info, err := os.Stat(inner); err == nil && os.SameFile(info, outer) {
+			return true
+		}
+		up := filepath.Dir(inner)
+		if up == inner {
+			return false
+		}
+		inner = up
+	}
+}
+
+// measure adds up the sizes of the files in a tree, and refuses one in which
+// another file system begins: emptying the trash would reach into it. Only
+// folders tell: an overlay's files bear the devices of its layers.
+func measure(root string, info fs.FileInfo) (int64, error) {
+	var size int64
+	home := device(info)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be listed can still be moved
+		}
+		info, err := d.Info()
+		switch {
+		case err != nil:
+			return nil
+		case info.IsDir() && device(info) != home:
+			return fmt.Errorf("it holds the mount point %s", path)
+		case info.Mode().IsRegular():
+			size += info.Size()
+		}
+		return nil
+	})
+	return size, err
+}
+
+func device(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev)
+	}
+	return 0
+}
+
+func kindOf(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "folder"
+	case info.Mode().IsRegular():
+		return "file"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "link"
+	}
+	return "other"
+}
+
+// reserve makes the folder of a new entry. Its name is the time, so that ids
+// sort; making it fails for all but one of those who try the same.
+func (b *Bin) reserve() (string, error) {
+	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the trash: %w", err)
+	}
+	for {
+		b.last++
+		id := b.Now.UTC().Format("20060102-150405")
+		if b.last > 1 {
+			id += "-" + strconv.Itoa(b.last)
+		}
+		err := os.Mkdir(filepath.Join(b.Dir, id), 0o700)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return id, err
+		}
+	}
+}
+
+// fill writes where a thing comes from, then moves it. Where it stays, so does
+// no trace of the attempt.
+func (b *Bin) fill(e *Entry) error {
+	dir := filepath.Join(b.Dir, e.ID)
+	err := writeInfo(dir, *e)
+	if err == nil {
+		err = move(e.Path, dir)
+	}
+	if _, gone := os.Lstat(filepath.Join(dir, contentName)); err != nil && gone != nil {
+		return errors.Join(err, discard(dir))
+	}
+	return err
+}
+
+func writeInfo(dir string, e Entry) error {
+	if !utf8.ValidString(e.Path) {
+		e.Bytes, e.Path = []byte(e.Path), strings.ToValidUTF8(e.Path, "\uFFFD")
+	}
+	doc, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, infoName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(doc, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", f.Name(), err)
+	}
+	return syncFolder(dir)
+}
+
+// Entries lists what is in the trash, the newest first, and the folders of
+// entries that are not whole: a move or the emptying of the trash was
+// interrupted, or is still going on.
+func (b *Bin) Entries() (whole []Entry, rest []string, err error) {
+	names, err := os.ReadDir(b.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the trash: %w", err)
+	}
+	for _, d := range names {
+		if e, err := b.entry(d.Name()); err == nil {
+			whole = append(whole, e)
+		} else {
+			rest = append(rest, filepath.Join(b.Dir, d.Name()))
+		}
+	}
+	slices.SortStableFunc(whole, newestFirst)
+	return whole, rest, nil
+}
+
+func newestFirst(a, b Entry) int {
+	return cmp.Or(cmp.Compare(b.T, a.T), cmp.Compare(b.ID, a.ID))
+}
+
+// entry reads an entry that is whole.
+func (b *Bin) entry(id string) (Entry, error) {
+	dir := filepath.Join(b.Dir, id)
+	if _, err := os.Lstat(filepath.Join(dir, contentName)); err != nil {
+		return Entry{}, err
+	}
+	doc, err := os.ReadFile(filepath.Join(dir, infoName))
+	if err != nil {
+		return Entry{}, err
+	}
+	var e Entry
+	if err := json.Unmarshal(doc, &e); err != nil {
+		return Entry{}, fmt.Errorf("read %s: %w", filepath.Join(dir, infoName), err)
+	}
+	if e.ID = id; e.Bytes != nil {
+		e.Path = string(e.Bytes)
+	}
+	return e, nil
+}
+
+// ErrNoEntry says that nothing in the trash has that id or came from that path.
+var ErrNoEntry = errors.New("nothing in the trash has this id or was at this path; `reviewer trash --list` shows what there is")
+
+// Find returns the entry with an id, or else the newest one that came from a
+// path; older counts the others that came from there.
+func (b *Bin) Find(selector string) (e Entry, older int, err error) {
+	list, _, err := b.Entries()
+	if err != nil {
+		return Entry{}, 0, err
+	}
+	if i := slices.IndexFunc(list, func(e Entry) bool { return e.ID == selector }); i >= 0 {
+		return list[i], 0, nil
+	}
+	full, err := resolve(strings.TrimRight(selector, "/"))
+	if err != nil {
+		return Entry{}, 0, cause(err)
+	}
+	list = slices.DeleteFunc(list, func(e Entry) bool { return e.Path != full })
+	if len(list) == 0 {
+		return Entry{}, 0, ErrNoEntry
+	}
+	return list[0], len(list) - 1, nil
+}
+
+// Restore puts an entry back where it was, or to another path, and returns
+// where it is then. Folders that are missing above it are made. What is there
+// already stays, and is an error.
+func (b *Bin) Restore(e Entry, to string) (string, error) {
+	if to == "" {
+		to = e.Path
+	}
+	full, err := resolve(strings.TrimRight(to, "/"))
+	if err != nil {
+		return "", cause(err)
+	}
+	if err := b.checkOwn(full); err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(full); err == nil {
+		return "", taken(full)
+	}
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		return "", fmt.Errorf("make the folder that it was in: %w", err)
+	}
+	dir := filepath.Join(b.Dir, e.ID)
+	if err := putBack(filepath.Join(dir, contentName), full); err != nil {
+		return "", err
+	}
+	return full, discard(dir)
+}
+
+func taken(full string) error {
+	return fmt.Errorf("%s exists, and nothing is overwritten: move it away, or restore --to another path", full)
+}
+
+// Remove deletes an entry for good. Its description goes first: what is left
+// when this is interrupted is no entry any more.
+func (b *Bin) Remove(e Entry) error { return Discard(filepath.Join(b.Dir, e.ID)) }
+
+// Discard deletes the folder of an entry, whole or not.
+func Discard(dir string) error {
+	if err := os.Remove(filepath.Join(dir, infoName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return discard(dir)
+}
+
+// cause is what is wrong, without the path: the caller names it as it was given.
+func cause(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
