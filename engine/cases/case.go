@@ -1,0 +1,351 @@
+package cases
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Case is a story and what is expected of it. Its JSON names are the keys of
+// the files; doc.go shows them.
+type Case struct {
+	Name      string                       `json:"name"`
+	Workspace string                       `json:"workspace,omitempty"` // absolute, where the session begins; none: not known
+	Home      string                       `json:"home,omitempty"`      // the person's home directory, absolute
+	Now       string                       `json:"now,omitempty"`       // RFC 3339; when the session begins
+	Mode      string                       `json:"mode,omitempty"`      // the agent's permission mode
+	Files     map[string]File              `json:"files,omitempty"`     // what there is; nil: nothing is known of the machine
+	Git       map[string]string            `json:"git,omitempty"`       // path -> one of GitStates; nil: not known
+	Settings  map[string]any               `json:"settings,omitempty"`  // settings.yaml of the user's layer
+	Layers    map[string]map[string]string `json:"layers,omitempty"`    // layer -> file -> content
+	Events    []Event                      `json:"events,omitempty"`    // in order
+	Rows      []Row                        `json:"cases,omitempty"`     // a table: each row is a case that begins with Events
+
+	File string `json:"-"` // where the case is written
+	Line int    `json:"-"`
+}
+
+// The defaults of a case.
+const (
+	defaultWorkspace = "/work/shop"
+	defaultHome      = "/home/anna"
+	defaultNow       = "2026-03-02T09:00:00Z"
+)
+
+// noWorkspace says that the agent names no folder, and nothing is in scope or
+// out of it.
+const noWorkspace = "none"
+
+// GitStates lists what git can say of a file.
+func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored"} }
+
+// File is what a path of the machine is: one of a file with a content, a
+// folder, and a link.
+type File struct {
+	Content string `json:"content,omitempty"`
+	Folder  bool   `json:"folder,omitempty"`
+	Link    string `json:"link,omitempty"` // what it leads to, absolute or from where it is
+}
+
+// form reads "a text", null (a folder) and {link: target}.
+func (f *File) form(d *decoder, n *yaml.Node, name string) {
+	var link struct {
+		Link string `json:"link"`
+	}
+	switch {
+	case n.Tag == "!!null":
+		f.Folder = true
+	case n.Kind == yaml.ScalarNode:
+		f.Content = n.Value
+	default:
+		d.plain(reflect.ValueOf(&link).Elem(), n, name)
+		f.Link = link.Link
+	}
+}
+
+// Event is one thing that happens: exactly one of a prompt, a tool call (with
+// its result or without), the result of an earlier call, a person's choice,
+// and any other event of the agent.
+type Event struct {
+	Prompt string          `json:"prompt,omitempty"`
+	Tool   string          `json:"tool,omitempty"`
+	Args   map[string]any  `json:"args,omitempty"`
+	Result *Result         `json:"result,omitempty"`
+	Allow  string          `json:"allow,omitempty"`  // a person allows a call: once, session
+	Stop   string          `json:"stop,omitempty"`   // a person stops the session, with the reason
+	Resume string          `json:"resume,omitempty"` // a person lets it go on, with the reason
+	Phase  string          `json:"phase,omitempty"`  // another event of the agent
+	Call   int             `json:"call,omitempty"`   // of result and allow: which call, from 1; left out: the last
+	Times  int             `json:"times,omitempty"`  // of a tool call: how often; what is expected is so of the last
+	At     string          `json:"at,omitempty"`     // +5s after the event before, or RFC 3339; left out: +1s
+	Mode   string          `json:"mode,omitempty"`   // from here on
+	CWD    string          `json:"cwd,omitempty"`    // where the agent stands from here on
+	Agent  string          `json:"agent,omitempty"`  // a sub-agent's id, of this event
+	Files  map[string]File `json:"files,omitempty"`  // what there is after it, besides the rest
+	Expect *Expect         `json:"expect,omitempty"`
+
+	line  int
+	short bool // the tool is named by a key, with its main argument
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Event) Vocabulary(key string) []string {
+	switch key {
+	case "allow":
+		return []string{"once", "session"}
+	case "phase":
+		return slices.DeleteFunc(engine.Phases(), func(p string) bool {
+			return slices.Contains([]engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhasePrompt}, engine.Phase(p))
+		})
+	}
+	return nil
+}
+
+// pathArgument is the main argument of the tools that name one file. Agents
+// give absolute paths; a case need not.
+const pathArgument = "file_path"
+
+// mainArgument is the argument that a tool's short form gives, and what else
+// the tool cannot do without.
+func mainArgument(tool string) (name string, rest map[string]any) {
+	switch tool {
+	case "Bash", "PowerShell", "Monitor":
+		return "command", nil
+	case "Read":
+		return pathArgument, nil
+	case "Write":
+		return pathArgument, map[string]any{"content": "text\n"}
+	case "Edit":
+		return pathArgument, map[string]any{"old_string": "old", "new_string": "new"}
+	case "WebFetch":
+		return "url", map[string]any{"prompt": "what does it say?"}
+	case "WebSearch":
+		return "query", nil
+	case "Glob", "Grep":
+		return "pattern", nil
+	case "Agent", "Task":
+		return "prompt", map[string]any{"description": "a task"}
+	}
+	return "", nil
+}
+
+// form reads an event, which may name its tool by a key: {Bash: ls}.
+func (e *Event) form(d *decoder, n *yaml.Node, name string) {
+	e.line = d.line(n)
+	before := len(d.problems)
+	d.plain(reflect.ValueOf(e).Elem(), e.withoutTool(d, n), name)
+	if len(d.problems) == before {
+		e.check(d, n)
+	}
+}
+
+// withoutTool takes the key that is a tool's name out of an event.
+func (e *Event) withoutTool(d *decoder, n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return n
+	}
+	rest := *n
+	rest.Content = nil
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; isTool(key.Value) && e.Tool == "" {
+			e.Tool, e.Args = key.Value, map[string]any{}
+			e.arguments(d, n.Content[i+1], key.Value)
+		} else if e.Tool != "" && (key.Value == "tool" || key.Value == "args") {
+			d.wrong(key, "%s: the event names the tool %s already, with its arguments", key.Value, e.Tool)
+		} else {
+			rest.Content = append(rest.Content, key, n.Content[i+1])
+		}
+	}
+	return &rest
+}
+
+// isTool tells tools from keys: keys are lower-case words.
+func isTool(key string) bool {
+	return key != "" && key[0] >= 'A' && key[0] <= 'Z' || strings.Contains(key, "__")
+}
+
+func (e *Event) arguments(d *decoder, n *yaml.Node, tool string) {
+	if n.Kind != yaml.ScalarNode {
+		d.into(reflect.ValueOf(&e.Args).Elem(), n, tool)
+		return
+	}
+	argument, rest := mainArgument(tool)
+	if argument == "" {
+		d.wrong(n, "%s: expected its arguments, such as {key: value}, got %s", tool, kindOf(n))
+		return
+	}
+	var text string
+	d.into(reflect.ValueOf(&text).Elem(), n, tool)
+	e.short, e.Args[argument] = true, text
+	for k, v := range rest {
+		e.Args[k] = v
+	}
+}
+
+// check says what is wrong with an event whose keys and types are right.
+func (e *Event) check(d *decoder, n *yaml.Node) {
+	kinds := e.kinds()
+	switch {
+	case len(kinds) == 0:
+		d.wrong(n, "the event says nothing: expected a tool such as Bash, or prompt, result, allow, stop, resume, phase")
+	case len(kinds) > 1:
+		d.wrong(n, "the event is several things at once: %s; make an event of each", strings.Join(kinds, ", "))
+	case e.Call != 0 && kinds[0] != "result" && kinds[0] != "allow":
+		d.wrong(n, "call: only result and allow are about an earlier call")
+	case e.Times != 0 && e.Tool == "":
+		d.wrong(n, "times: only a tool call can happen several times")
+	case e.Times < 0 || e.Times > maxTimes:
+		d.wrong(n, "times: expected 1 to %d, got %d", maxTimes, e.Times)
+	case e.Tool == "" && e.Args != nil:
+		d.wrong(n, "args: tool is missing")
+	case e.Result != nil && e.Tool != "" && e.Result.Args != nil:
+		d.wrong(n, "result.args: give the result an event of its own to say that something else ran")
+	case e.choice() && e.Expect != nil:
+		d.wrong(n, "expect: a person's choice is not judged; expect something of the calls after it")
+	}
+	d.time(n, e.At)
+	d.files(n, e.Files)
+}
+
+// maxTimes bounds how often an event is repeated.
+const maxTimes = 1000
+
+// kinds lists what an event is.
+func (e *Event) kinds() []string {
+	var kinds []string
+	for _, k := range []struct {
+		name  string
+		there bool
+	}{
+		{"prompt", e.Prompt != ""}, {"tool", e.Tool != ""}, {"result", e.Result != nil && e.Tool == ""},
+		{"allow", e.Allow != ""}, {"stop", e.Stop != ""}, {"resume", e.Resume != ""}, {"phase", e.Phase != ""},
+	} {
+		if k.there {
+			kinds = append(kinds, k.name)
+		}
+	}
+	return kinds
+}
+
+// choice says that the event is a person's, and no agent tells of it.
+func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
+
+// Result is what a tool call came to.
+type Result struct {
+	Failed string         `json:"failed,omitempty"` // the error; empty: it worked
+	Output string         `json:"output,omitempty"` // what it printed
+	Args   map[string]any `json:"args,omitempty"`   // what ran, where that is not what was asked
+}
+
+// form reads ok, failed, and an object.
+func (r *Result) form(d *decoder, n *yaml.Node, name string) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		d.plain(reflect.ValueOf(r).Elem(), n, name)
+	case n.Value == "failed":
+		r.Failed = "exit status 1"
+	case n.Value != "ok":
+		d.wrong(n, "%s: expected ok, failed, or {failed: its error, output: what it printed}, got %s", name, kindOf(n))
+	}
+}
+
+// Row is a case in one line: a tool call and what is expected of it.
+type Row struct {
+	Name  string
+	Event Event
+}
+
+// form tells the keys of the call from those of the expectation.
+func (r *Row) form(d *decoder, n *yaml.Node, name string) {
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, "%s: expected a row such as {Bash: ls, decision: allow}, got %s", name, kindOf(n))
+		return
+	}
+	call, expect := *n, *n
+	call.Content, expect.Content = nil, nil
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Value == "name":
+			d.into(reflect.ValueOf(&r.Name).Elem(), value, "name")
+		case slices.Contains(expectations(), key.Value):
+			expect.Content = append(expect.Content, key, value)
+		default:
+			call.Content = append(call.Content, key, value)
+		}
+	}
+	d.into(reflect.ValueOf(&r.Event).Elem(), &call, name)
+	r.expect(d, n, &expect)
+}
+
+func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
+	switch {
+	case r.Event.Tool == "":
+		d.wrong(n, "the row has no tool call: expected a row such as {Bash: ls, decision: allow}")
+	case r.Event.Expect != nil:
+		d.wrong(n, "expect: write it out in the row, such as {Bash: ls, decision: allow}")
+	default:
+		d.into(reflect.ValueOf(&r.Event.Expect).Elem(), expect, "the row")
+	}
+}
+
+// title names a row by what it does, where it has no name.
+func (r *Row) title() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return r.Event.title()
+}
+
+// title is an event in a few words.
+func (e *Event) title() string {
+	argument, _ := mainArgument(e.Tool)
+	switch text, ok := e.Args[argument].(string); {
+	case e.Tool == "":
+		return strings.Join(e.kinds(), "")
+	case ok:
+		return e.Tool + " " + text
+	default:
+		return fmt.Sprint(e.Tool, " ", e.Args)
+	}
+}
+
+// check says what is wrong with a case whose keys and types are right.
+func (c *Case) check(d *decoder, n *yaml.Node) {
+	for _, dir := range []string{c.Workspace, c.Home} {
+		if dir != noWorkspace && (!path.IsAbs(dir) || path.Clean(dir) != dir) {
+			d.wrong(n, "%q: expected an absolute path such as %s", dir, defaultWorkspace)
+		}
+	}
+	if strings.HasPrefix(c.Now, "+") {
+		d.wrong(n, "now: expected a time such as %s, got %q", defaultNow, c.Now)
+	}
+	d.time(n, c.Now)
+	d.files(n, c.Files)
+	for _, name := range sortedKeys(c.Git) {
+		if state := c.Git[name]; !slices.Contains(GitStates(), state) {
+			d.wrong(n, "git.%s: unknown word %s", name, unknown(state, GitStates()))
+		}
+	}
+	if c.Settings != nil && c.Layers["user"]["settings.yaml"] != "" {
+		d.wrong(n, "settings: layers has a settings.yaml of the user's layer too; write them in one place")
+	}
+	expected := slices.ContainsFunc(c.Events, func(e Event) bool { return e.Expect != nil })
+	if !expected && len(c.Rows) == 0 {
+		d.wrong(n, "case %q expects nothing: give an event `expect: {decision: …}`, or the case a table `cases:`", c.Name)
+	}
+}
+
+func (d *decoder) files(n *yaml.Node, files map[string]File) {
+	for _, name := range sortedKeys(files) {
+		if f := files[name]; strings.HasSuffix(name, "/") && !f.Folder {
+			d.wrong(n, "files.%s: a path that ends in / is a folder; write null", name)
+		}
+	}
+}

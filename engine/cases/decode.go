@@ -1,0 +1,241 @@
+package cases
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// decoder fills Go values from YAML. It is strict: whatever is not understood
+// is a problem, with its place, and it goes on to find the others.
+type decoder struct {
+	file     string
+	above    int // lines of the file above the YAML
+	problems []error
+}
+
+// formed is a type that has a form of its own in YAML.
+type formed interface {
+	form(d *decoder, n *yaml.Node, name string)
+}
+
+func (d *decoder) wrong(n *yaml.Node, format string, args ...any) {
+	d.problems = append(d.problems, fmt.Errorf("%s:%d: %s", d.file, d.line(n), fmt.Sprintf(format, args...)))
+}
+
+func (d *decoder) line(n *yaml.Node) int { return d.above + max(1, n.Line) }
+
+// into fills v from n, which is the value of the key name.
+func (d *decoder) into(v reflect.Value, n *yaml.Node, name string) {
+	if f, ok := v.Addr().Interface().(formed); ok {
+		f.form(d, n, name)
+		return
+	}
+	d.plain(v, n, name)
+}
+
+func (d *decoder) plain(v reflect.Value, n *yaml.Node, name string) {
+	switch kind := v.Kind(); {
+	case n.Kind == yaml.AliasNode:
+		d.wrong(n, "%s: aliases are not read here; write the value out", name)
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		d.wrong(n, "%s is empty; give it a value or leave it out", name)
+	case kind == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		d.into(v.Elem(), n, name)
+	case kind == reflect.Struct:
+		d.object(v, n, name)
+	case kind == reflect.Slice:
+		d.list(v, n, name)
+	case kind == reflect.Map:
+		d.table(v, n, name)
+	case kind == reflect.Interface:
+		d.anything(v, n, name)
+	default:
+		d.scalar(v, n, name)
+	}
+}
+
+func (d *decoder) object(v reflect.Value, n *yaml.Node, name string) {
+	fields := map[string]engine.JSONField{}
+	var known, missing []string
+	for _, f := range engine.JSONFields(v.Type()) {
+		fields[f.Name] = f
+		known = append(known, f.Name)
+		if !f.Omit {
+			missing = append(missing, f.Name)
+		}
+	}
+	for key, value := range d.pairs(n, name) {
+		f, ok := fields[key.Value]
+		if !ok {
+			d.wrong(key, "unknown key %s", unknown(key.Value, known))
+			continue
+		}
+		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
+		d.into(v.Field(f.Index), value, key.Value)
+		d.vocabulary(v.Field(f.Index), value, key.Value, engine.FieldValues(v.Type(), f))
+	}
+	for _, m := range missing {
+		d.wrong(n, "%s: %s is missing", name, m)
+	}
+}
+
+// pairs yields the keys and values of an object, each key once.
+func (d *decoder) pairs(n *yaml.Node, name string) func(yield func(key, value *yaml.Node) bool) {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if n.Kind != yaml.MappingNode {
+			d.wrong(n, "%s: expected keys with values, got %s", name, kindOf(n))
+			return
+		}
+		first := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			line, twice := first[key.Value]
+			switch {
+			case key.Kind != yaml.ScalarNode || key.Tag != "!!str":
+				d.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
+			case twice:
+				d.wrong(key, "%s is given twice, first in line %d", key.Value, line)
+			default:
+				first[key.Value] = d.line(key)
+				if !yield(key, n.Content[i+1]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// vocabulary reports words that a field may not hold; known nil: any.
+func (d *decoder) vocabulary(v reflect.Value, n *yaml.Node, name string, known []string) {
+	if known == nil || v.IsZero() {
+		return
+	}
+	words := []string{}
+	switch v.Kind() {
+	case reflect.String:
+		words = append(words, v.String())
+	case reflect.Slice:
+		for i := range v.Len() {
+			words = append(words, v.Index(i).String())
+		}
+	}
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			d.wrong(n, "%s: unknown word %s", name, unknown(w, known))
+		}
+	}
+}
+
+func (d *decoder) list(v reflect.Value, n *yaml.Node, name string) {
+	if n.Kind != yaml.SequenceNode {
+		d.wrong(n, "%s: expected a list such as [a, b], got %s", name, kindOf(n))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, item := range n.Content {
+		d.into(v.Index(i), item, name)
+	}
+}
+
+func (d *decoder) table(v reflect.Value, n *yaml.Node, name string) {
+	v.Set(reflect.MakeMap(v.Type()))
+	for key, value := range d.pairs(n, name) {
+		item := reflect.New(v.Type().Elem()).Elem()
+		d.into(item, value, name+"."+key.Value)
+		v.SetMapIndex(reflect.ValueOf(key.Value), item)
+	}
+}
+
+func (d *decoder) scalar(v reflect.Value, n *yaml.Node, name string) {
+	if n.Kind != yaml.ScalarNode {
+		d.wrong(n, "%s: expected %s, got %s", name, wanted(v.Kind()), kindOf(n))
+		return
+	}
+	if v.Kind() == reflect.String {
+		if n.Value == "" {
+			d.wrong(n, "%s is empty; give it a value or leave it out", name)
+		}
+		v.SetString(n.Value)
+		return
+	}
+	if n.Tag == "!!str" || n.Decode(v.Addr().Interface()) != nil || v.Kind() == reflect.Float64 && !finite(v.Float()) {
+		d.wrong(n, "%s: expected %s, got %q", name, wanted(v.Kind()), n.Value)
+	}
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// anything takes over what JSON can hold too.
+func (d *decoder) anything(v reflect.Value, n *yaml.Node, name string) {
+	before := len(d.problems)
+	d.json(n, name)
+	if len(d.problems) > before {
+		return
+	}
+	var value any
+	if err := n.Decode(&value); err != nil {
+		d.wrong(n, "%s: %v", name, err)
+	} else if value != nil {
+		v.Set(reflect.ValueOf(value))
+	}
+}
+
+func (d *decoder) json(n *yaml.Node, name string) {
+	var f float64
+	switch {
+	case n.Kind == yaml.AliasNode:
+		d.wrong(n, "%s: aliases are not read here; write the value out", name)
+	case n.Kind == yaml.MappingNode:
+		for key, value := range d.pairs(n, name) {
+			d.json(value, name+"."+key.Value)
+		}
+	case n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			d.json(item, name)
+		}
+	case n.Tag == "!!timestamp", n.Tag == "!!binary":
+		d.wrong(n, "%s: %s is no text; quote it", name, n.Value)
+	case n.Tag == "!!float" && (n.Decode(&f) != nil || !finite(f)):
+		d.wrong(n, "%s: expected a finite number, got %s", name, n.Value)
+	}
+}
+
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.Float64:
+		return "a number"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "text"
+}
+
+func kindOf(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "keys with values (quote a text that holds ': ' or begins with {)"
+	case n.Kind == yaml.SequenceNode:
+		return "a list (quote a text that begins with [ or -)"
+	case n.Tag == "!!null":
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+// unknown quotes a word that is none of those known, and says what was meant.
+func unknown(word string, known []string) string {
+	if near := engine.Nearest(word, known); near != "" {
+		return fmt.Sprintf("%q; did you mean %q?", word, near)
+	}
+	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
+}

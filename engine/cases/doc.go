@@ -1,0 +1,42 @@
+// Package cases reads case files and says whether what happened is what they
+// expect. A case is a story: what there is on the machine, what happens in
+// order, and what policy is to make of it. Only what is listed is compared.
+//
+//	name: a force push becomes one with a lease
+//	workspace: /work/shop              # these three are the defaults; workspace: none says that none is known
+//	home: /home/anna
+//	now: 2026-03-02T09:00:00Z          # a Monday; each event is a second later than the one before
+//	files:                             # the machine; left out: nothing is known of it
+//	  notes.txt: "a text"              # below the workspace, below ~/, or absolute
+//	  src/: null                       # a folder; those above a file are there by themselves
+//	  current: {link: src}
+//	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored; left out: not known
+//	mode: default                      # the agent's permission mode
+//	settings: {risk: {high_threshold: 0.7}}                # settings.yaml of the user's layer
+//	layers: {project: {rules/mine.yaml: "- id: …"}}        # whole files of layers
+//	events:
+//	  - prompt: tidy up
+//	  - Bash: git push --force origin topic                # short for {tool: Bash, args: {command: …}}
+//	    expect: {decision: modify, rules: [git_force_push], rewritten: git push --force-with-lease origin topic}
+//	  - result: ok                                         # of the last call; or failed, or {failed: text, output: text}
+//	  - allow: once                                        # a person's word about the last call; or call: 2 for the second
+//	  - stop: enough                                       # a person stops the session; resume: lets it go on
+//	  - {phase: stop, at: +5m}                             # any other event of the agent
+//	  - {Bash: make, times: 3, result: failed}             # three calls, each with its result
+//	  - {result: ok, files: {out.txt: "made"}}             # and what is there after it
+//
+// A table holds many small cases. Each row is a session of its own, which
+// begins with the events above the table, if there are any:
+//
+//	name: deletions
+//	cases:
+//	  - {Bash: rm -rf ~, decision: block, rule: delete_broad}
+//	  - {Write: /etc/passwd, decision: block}
+//
+// A file holds one or more YAML documents, each a case or a list of them. In
+// the txtar form the member case.yaml is the case, and each other member a
+// file of the workspace.
+//
+// Not its business: running anything. What a call means and what policy says
+// of it comes from others; this package needs the log's record of it only.
+package cases

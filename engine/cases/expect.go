@@ -1,0 +1,323 @@
+package cases
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Expect is what policy is to make of an event. What is left out may be
+// anything; an empty list says that there are none.
+type Expect struct {
+	Decision     engine.Verdict `json:"decision,omitempty"`      // what policy says
+	Answer       engine.Verdict `json:"answer,omitempty"`        // what the agent is told to do: milder where policy only watches
+	Rule         string         `json:"rule,omitempty"`          // the first rule that spoke
+	Rules        []string       `json:"rules,omitempty"`         // these spoke, perhaps with others
+	RulesExactly []string       `json:"rules_exactly,omitempty"` // these spoke and no others, in any order
+	NotRules     []string       `json:"not_rules,omitempty"`     // none of these spoke
+	Findings     []string       `json:"findings,omitempty"`      // these conditions hold
+	NotFindings  []string       `json:"not_findings,omitempty"`  // none of these holds
+	Reason       string         `json:"reason,omitempty"`        // the primary reason holds this text
+	Reasons      []string       `json:"reasons,omitempty"`       // each of these texts is in some reason
+	Text         string         `json:"text,omitempty"`          // what the agent is told holds this text
+	Alternative  string         `json:"alternative,omitempty"`   // some safer way holds this text
+	Risk         *Score         `json:"risk,omitempty"`
+	Rationality  *Score         `json:"rationality,omitempty"`
+	SideEffects  string         `json:"side_effects,omitempty"` // their severity
+	Rewritten    *Form          `json:"rewritten,omitempty"`    // the form in which the call runs
+	Obligations  []string       `json:"obligations,omitempty"`  // what has to be done before the call runs: all of it
+	Intervention string         `json:"intervention,omitempty"` // what is done about the run
+	Source       string         `json:"source,omitempty"`       // prefilter: decided before any score was computed
+	Failure      string         `json:"failure,omitempty"`      // nothing could be decided, and why holds this text
+}
+
+// Score is what a score is expected to be.
+type Score struct {
+	Level   string   `json:"level,omitempty"`
+	Above   *float64 `json:"above,omitempty"`   // more than
+	Below   *float64 `json:"below,omitempty"`   // less than
+	Factors []string `json:"factors,omitempty"` // these moved the risk; or are issues of rationality
+}
+
+// Form is a call's other form: its main argument, or some of its arguments.
+type Form struct {
+	Text string         `json:"text,omitempty"`
+	Args map[string]any `json:"args,omitempty"`
+}
+
+// form reads a text or arguments.
+func (f *Form) form(d *decoder, n *yaml.Node, name string) {
+	if n.Kind == yaml.ScalarNode {
+		d.plain(reflect.ValueOf(&f.Text).Elem(), n, name)
+		return
+	}
+	d.plain(reflect.ValueOf(&f.Args).Elem(), n, name)
+}
+
+// form reads the object, and refuses one that expects nothing.
+func (e *Expect) form(d *decoder, n *yaml.Node, name string) {
+	d.plain(reflect.ValueOf(e).Elem(), n, name)
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		d.wrong(n, "%s expects nothing: expected one of %s", name, strings.Join(expectations(), ", "))
+	}
+}
+
+// expectations lists the keys of Expect.
+func expectations() []string {
+	var keys []string
+	for _, f := range engine.JSONFields(reflect.TypeFor[Expect]()) {
+		keys = append(keys, f.Name)
+	}
+	return keys
+}
+
+// Difference is an expectation that does not hold.
+type Difference struct{ Key, Want, Got string }
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: want %s, got %s", d.Key, d.Want, d.Got)
+}
+
+// Compare returns what of the record is not as expected. A record without a
+// decision is one of a call that could not be reviewed, or of an event that
+// policy is not asked about.
+func (e *Expect) Compare(r *engine.Record) []Difference {
+	d := r.Decision
+	if d == nil {
+		d = &engine.Decision{}
+	}
+	c := &comparison{}
+	c.same("decision", string(e.Decision), string(d.Decision))
+	c.same("answer", string(e.Answer), answer(r))
+	c.rules(e, d)
+	c.findings(e, r.Findings)
+	c.holds("reason", e.Reason, d.Reason)
+	for _, text := range e.Reasons {
+		c.holds("reasons", text, strings.Join(d.Reasons, "; "))
+	}
+	c.holds("text", e.Text, engine.AnswerOf(r).Text)
+	c.holds("alternative", e.Alternative, strings.Join(d.Alternatives, "; "))
+	c.scores(e, d)
+	c.form(e.Rewritten, r)
+	c.outcome(e, r, d)
+	return c.found
+}
+
+func answer(r *engine.Record) string {
+	if r.Answer == nil {
+		return ""
+	}
+	return string(r.Answer.Effect)
+}
+
+// comparison collects what is not as expected.
+type comparison struct{ found []Difference }
+
+func (c *comparison) differs(key, want, got string) {
+	if got == "" {
+		got = "nothing"
+	}
+	c.found = append(c.found, Difference{key, want, got})
+}
+
+func (c *comparison) same(key, want, got string) {
+	if want != "" && want != got {
+		c.differs(key, want, got)
+	}
+}
+
+func (c *comparison) holds(key, want, got string) {
+	if !strings.Contains(got, want) {
+		c.differs(key, strconv.Quote(want)+" in it", quoted(got))
+	}
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strconv.Quote(s)
+}
+
+func (c *comparison) rules(e *Expect, d *engine.Decision) {
+	ids := d.RuleIDs()
+	if e.Rule != "" && (len(ids) == 0 || ids[0] != e.Rule) {
+		c.differs("rule", e.Rule+" first", strings.Join(ids, ", "))
+	}
+	c.among("rules", e.Rules, ids)
+	c.none("not_rules", e.NotRules, ids)
+	c.exactly("rules_exactly", e.RulesExactly, ids)
+}
+
+func (c *comparison) findings(e *Expect, findings []engine.Finding) {
+	var ids []string
+	for _, f := range findings {
+		ids = append(ids, f.ID)
+	}
+	c.among("findings", e.Findings, ids)
+	c.none("not_findings", e.NotFindings, ids)
+}
+
+// among expects each of some words in a list; an empty list of them expects
+// an empty list.
+func (c *comparison) among(key string, want, got []string) {
+	missing := slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(got, w) })
+	if missing || want != nil && len(want) == 0 && len(got) > 0 {
+		c.differs(key, orNone(want), strings.Join(got, ", "))
+	}
+}
+
+func (c *comparison) none(key string, unwanted, got []string) {
+	for _, w := range unwanted {
+		if slices.Contains(got, w) {
+			c.differs(key, "no "+w, strings.Join(got, ", "))
+		}
+	}
+}
+
+func (c *comparison) exactly(key string, want, got []string) {
+	a, b := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+	if want != nil && !slices.Equal(a, b) {
+		c.differs(key, orNone(want), strings.Join(got, ", "))
+	}
+}
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+func (c *comparison) scores(e *Expect, d *engine.Decision) {
+	if r := d.Risk; r != nil {
+		c.score("risk", e.Risk, r.Score, r.Level, r.Factors)
+	} else if e.Risk != nil {
+		c.differs("risk", "a score", "")
+	}
+	if r := d.Rationality; r != nil {
+		c.score("rationality", e.Rationality, r.Score, r.Level, r.Issues)
+	} else if e.Rationality != nil {
+		c.differs("rationality", "a score", "")
+	}
+	var severity string
+	if d.SideEffects != nil {
+		severity = d.SideEffects.Severity
+	}
+	c.same("side_effects", e.SideEffects, severity)
+}
+
+func (c *comparison) score(key string, want *Score, score float64, level string, factors []string) {
+	if want == nil {
+		return
+	}
+	c.same(key+".level", want.Level, level)
+	if want.Above != nil && score <= *want.Above {
+		c.differs(key+".above", fmt.Sprint("more than ", *want.Above), fmt.Sprint(score))
+	}
+	if want.Below != nil && score >= *want.Below {
+		c.differs(key+".below", fmt.Sprint("less than ", *want.Below), fmt.Sprint(score))
+	}
+	c.among(key+".factors", want.Factors, factors)
+}
+
+// form compares the form in which a call runs with the one that is expected.
+func (c *comparison) form(want *Form, r *engine.Record) {
+	if want == nil {
+		return
+	}
+	if r.Rewritten == nil || r.Rewritten.Action == nil || answer(r) != string(engine.Modify) {
+		c.differs("rewritten", want.String(), failure(r))
+		return
+	}
+	if got := r.Rewritten.Action.Resource; want.Text != "" && want.Text != got {
+		c.differs("rewritten", want.Text, got)
+	}
+	for _, key := range sortedKeys(want.Args) {
+		if w, g := fmt.Sprint(want.Args[key]), fmt.Sprint(r.Rewritten.Args[key]); w != g {
+			c.differs("rewritten."+key, w, g)
+		}
+	}
+}
+
+func (f *Form) String() string {
+	if f.Text != "" {
+		return f.Text
+	}
+	return fmt.Sprint(f.Args)
+}
+
+func (c *comparison) outcome(e *Expect, r *engine.Record, d *engine.Decision) {
+	c.exactly("obligations", e.Obligations, d.Obligations)
+	var intervention string
+	if d.Intervention != nil {
+		intervention = d.Intervention.Kind
+	}
+	c.same("intervention", e.Intervention, intervention)
+	c.same("source", e.Source, r.Source)
+	c.failure(e.Failure, r)
+}
+
+// failure: that a call could not be reviewed is never what a case expects
+// without saying so.
+func (c *comparison) failure(want string, r *engine.Record) {
+	got := failure(r)
+	if want == "" && r.Answer != nil && r.Answer.Mode == engine.ModeDegraded {
+		c.differs("failure", "none", got)
+	}
+	c.holds("failure", want, got)
+}
+
+// failure says why a call could not be reviewed, or not be put in another form.
+func failure(r *engine.Record) string {
+	switch {
+	case r.Answer != nil && r.Answer.Failure != "":
+		return r.Answer.Failure
+	case r.Rewritten != nil:
+		return r.Rewritten.Failure
+	}
+	return ""
+}
+
+// Why explains a decision in a few lines, for the person who expected another.
+func Why(r *engine.Record) []string {
+	d := r.Decision
+	if d == nil {
+		return []string{"nothing was decided: " + orUnasked(failure(r))}
+	}
+	var why []string
+	if d.Risk != nil && d.Rationality != nil {
+		why = append(why, fmt.Sprintf("risk %v %s %v, rationality %v %s, side effects %s",
+			d.Risk.Score, d.Risk.Level, d.Risk.Factors, d.Rationality.Score, d.Rationality.Level, severityOf(d)))
+	}
+	for _, rule := range d.Rules {
+		why = append(why, fmt.Sprintf("rule %s says %s: %s", rule.ID, rule.Decision, rule.Message))
+	}
+	if len(d.Rules) == 0 {
+		why = append(why, "no rule spoke; reason: "+d.Reason)
+	}
+	if f := failure(r); f != "" {
+		why = append(why, "it does not run in another form: "+f)
+	}
+	return why
+}
+
+func severityOf(d *engine.Decision) string {
+	if d.SideEffects == nil {
+		return "not computed"
+	}
+	return d.SideEffects.Severity
+}
+
+func orUnasked(failure string) string {
+	if failure == "" {
+		return "policy is not asked about this event"
+	}
+	return failure
+}

@@ -1,0 +1,183 @@
+package cases
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Machine is a file system in memory, as far as a case describes it. Folders
+// above what is described are there by themselves. It is not safe for several
+// goroutines while files are put into it.
+type Machine struct {
+	c     Case
+	files map[string]File // by absolute path; links are not followed
+}
+
+// Machine returns the machine of a case: its files, and the folders of every
+// machine. It is nil where the case says nothing of it.
+func (c Case) Machine() *Machine {
+	if c.Files == nil {
+		return nil
+	}
+	m := &Machine{c: c, files: map[string]File{}}
+	for _, dir := range []string{"/", "/etc", "/usr", "/bin", "/var", "/tmp", "/dev", c.Home, c.Path(".")} {
+		m.put(dir, File{Folder: true})
+	}
+	m.Put(c.Files)
+	return m
+}
+
+// Put adds files, or replaces them.
+func (m *Machine) Put(files map[string]File) {
+	for name, f := range files {
+		m.put(m.c.Path(name), f)
+	}
+}
+
+func (m *Machine) put(name string, f File) {
+	m.files[name] = f
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if _, there := m.files[dir]; there {
+			return
+		}
+		m.files[dir] = File{Folder: true}
+	}
+}
+
+// GitState tells what git says of a file; empty: the case does not say.
+func (c Case) GitState(name string) string {
+	for _, key := range sortedKeys(c.Git) {
+		if c.Path(key) == path.Clean(name) {
+			return c.Git[key]
+		}
+	}
+	return ""
+}
+
+// find follows the links in the folders of a path, not the last part itself.
+func (m *Machine) find(op, name string) (string, File, error) {
+	at := path.Clean(name)
+	for range maxLinks {
+		dir, link := m.linkAbove(at)
+		if dir == "" {
+			f, there := m.files[at]
+			if !there {
+				return at, f, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+			}
+			return at, f, nil
+		}
+		at = path.Join(target(dir, link), strings.TrimPrefix(at, dir))
+	}
+	return at, File{}, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
+}
+
+// maxLinks bounds how many links are followed for one path.
+const maxLinks = 40
+
+// linkAbove returns the first folder of a path that is a link.
+func (m *Machine) linkAbove(name string) (dir string, link File) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '/' {
+			if f := m.files[name[:i]]; f.Link != "" {
+				return name[:i], f
+			}
+		}
+	}
+	return "", File{}
+}
+
+func target(name string, link File) string {
+	if path.IsAbs(link.Link) {
+		return link.Link
+	}
+	return path.Join(path.Dir(name), link.Link)
+}
+
+// Lstat describes a path; a link itself, not what it leads to.
+func (m *Machine) Lstat(name string) (fs.FileInfo, error) {
+	at, f, err := m.find("lstat", name)
+	if err != nil {
+		return nil, err
+	}
+	return info{path.Base(at), f}, nil
+}
+
+// Readlink returns what a link leads to.
+func (m *Machine) Readlink(name string) (string, error) {
+	_, f, err := m.find("readlink", name)
+	if err == nil && f.Link == "" {
+		err = &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	return f.Link, err
+}
+
+// follow finds what a path leads to.
+func (m *Machine) follow(op, name string) (string, File, error) {
+	at, f, err := m.find(op, name)
+	for range maxLinks {
+		if err != nil || f.Link == "" {
+			return at, f, err
+		}
+		at, f, err = m.find(op, target(at, f))
+	}
+	return at, f, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
+}
+
+// ReadDir lists a folder in the order of names, at most limit entries.
+func (m *Machine) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
+	at, f, err := m.follow("open", name)
+	if err == nil && !f.Folder {
+		err = &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var entries []fs.DirEntry
+	for _, child := range slices.Sorted(maps.Keys(m.files)) {
+		if path.Dir(child) == at && child != at && len(entries) < limit {
+			entries = append(entries, fs.FileInfoToDirEntry(info{path.Base(child), m.files[child]}))
+		}
+	}
+	return entries, nil
+}
+
+// ReadFile returns a file's content; one that is longer than limit is an error.
+func (m *Machine) ReadFile(name string, limit int64) ([]byte, error) {
+	_, f, err := m.follow("open", name)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Folder:
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	case int64(len(f.Content)) > limit:
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("longer than %d bytes", limit)}
+	}
+	return []byte(f.Content), nil
+}
+
+// info describes a file of a Machine.
+type info struct {
+	name string
+	f    File
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return int64(len(i.f.Content)) }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool        { return i.f.Folder }
+func (i info) Sys() any           { return nil }
+
+func (i info) Mode() fs.FileMode {
+	switch {
+	case i.f.Link != "":
+		return fs.ModeSymlink | 0o777
+	case i.f.Folder:
+		return fs.ModeDir | 0o755
+	}
+	return 0o644
+}

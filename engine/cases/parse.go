@@ -1,0 +1,168 @@
+package cases
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/tools/txtar"
+)
+
+// member is the file of an archive that holds the case.
+const member = "case.yaml"
+
+// Load reads all case files of a folder and those below it, in the order of
+// their names. All that is wrong with any of them is in the one error.
+func Load(fsys fs.FS) ([]Case, error) {
+	var all []Case
+	var problems []error
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(entry.Name(), ".") && name != ".", path.Ext(name) == ".md":
+			return skip(entry)
+		case entry.IsDir():
+			return nil
+		}
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		list, err := Parse(name, data)
+		all, problems = append(all, list...), append(problems, err)
+		return nil
+	})
+	return all, errors.Join(append(problems, err)...)
+}
+
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// Parse reads one file of cases, YAML or txtar by its name, and gives each row
+// of a table as a case. Every problem is file:line: what is wrong; all of them
+// are returned together.
+func Parse(file string, data []byte) ([]Case, error) {
+	switch path.Ext(file) {
+	case ".yaml", ".yml":
+		return parseYAML(file, 0, data, nil)
+	case ".txtar":
+		return parseArchive(file, data)
+	}
+	return nil, fmt.Errorf("%s: nothing reads this file; cases are in *.yaml and *.txtar", file)
+}
+
+func parseArchive(file string, data []byte) ([]Case, error) {
+	archive := txtar.Parse(data)
+	files := map[string]File{}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == member })
+	if i < 0 {
+		return nil, fmt.Errorf("%s:1: the archive has no file %s, which is the case itself", file, member)
+	}
+	for _, f := range archive.Files {
+		if f.Name != member {
+			files[f.Name] = File{Content: string(f.Data)}
+		}
+	}
+	marker := slices.IndexFunc(strings.Split(string(data), "\n"), func(line string) bool {
+		return strings.TrimSpace(line) == "-- "+member+" --"
+	})
+	return parseYAML(file, marker+1, archive.Files[i].Data, files)
+}
+
+func parseYAML(file string, above int, data []byte, files map[string]File) ([]Case, error) {
+	d := &decoder{file: file, above: above}
+	var all []Case
+	for documents := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var doc yaml.Node
+		err := documents.Decode(&doc)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			d.problems = append(d.problems, d.syntax(err))
+			break
+		}
+		all = append(all, d.document(doc.Content[0], files)...)
+	}
+	if len(d.problems) > 0 {
+		return nil, errors.Join(d.problems...)
+	}
+	return all, nil
+}
+
+// syntax gives YAML's own errors, which say "yaml: line 3: …", our form.
+func (d *decoder) syntax(err error) error {
+	var line int
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if _, scanned := fmt.Sscanf(text, "line %d:", &line); scanned == nil {
+		_, text, _ = strings.Cut(text, ": ")
+	}
+	return fmt.Errorf("%s:%d: %s", d.file, d.above+max(1, line), text)
+}
+
+// document reads a case or a list of them; a document of comments is none.
+func (d *decoder) document(n *yaml.Node, files map[string]File) []Case {
+	var all []Case
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			all = append(all, d.one(item, files)...)
+		}
+	case n.Tag != "!!null":
+		all = d.one(n, files)
+	}
+	return all
+}
+
+func (d *decoder) one(n *yaml.Node, files map[string]File) []Case {
+	before := len(d.problems)
+	c := Case{File: d.file, Line: d.line(n)}
+	d.into(reflect.ValueOf(&c).Elem(), n, "the case")
+	if len(d.problems) > before {
+		return nil
+	}
+	c.Workspace, c.Home = cmp.Or(c.Workspace, defaultWorkspace), cmp.Or(c.Home, defaultHome)
+	c.Now = cmp.Or(c.Now, defaultNow)
+	for _, name := range sortedKeys(files) {
+		if _, twice := c.Files[name]; twice {
+			d.wrong(n, "files.%s is in the archive too; write it in one place", name)
+		}
+	}
+	if files != nil {
+		maps.Copy(files, c.Files)
+		c.Files = files
+	}
+	c.check(d, n)
+	return c.expand()
+}
+
+// expand makes a case of each row of a table.
+func (c Case) expand() []Case {
+	if len(c.Rows) == 0 {
+		return []Case{c}
+	}
+	var all []Case
+	for _, row := range c.Rows {
+		one := c
+		one.Name, one.Line, one.Rows = c.Name+": "+row.title(), row.Event.line, nil
+		one.Events = append(slices.Clone(c.Events), row.Event)
+		all = append(all, one)
+	}
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,260 @@
+package cases
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Step is one event as a reviewer gets it, or a person's choice.
+type Step struct {
+	Event   engine.Event    // what the agent says
+	Control *engine.Control // instead of Event: what a person chose; Record and Print are still open
+	Time    int64           // Unix milliseconds
+	Of      string          // id of the call that a result or a person's word is about
+	Loose   bool            // a result that there need not be: it goes with its call
+	Files   map[string]File // what there is after it, besides the rest
+	Expect  *Expect
+	Number  int // of the event in the case, from 1
+	Line    int
+	Title   string // the event in a few words
+}
+
+// session is the id that a case's session has.
+const session = "case"
+
+// Harness is the agent that speaks in cases.
+const Harness = "claude-code"
+
+// teller turns events into steps.
+type teller struct {
+	c         Case
+	now       time.Time
+	mode, cwd string
+	calls     []Event // made so far
+	steps     []Step
+}
+
+// Steps returns what happens in order: the session's start, then each event.
+func (c Case) Steps() ([]Step, error) {
+	start, err := time.Parse(time.RFC3339, c.Now)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: now: %w", c.File, c.Line, err)
+	}
+	t := &teller{c: c, now: start, mode: c.Mode, cwd: c.workspace()}
+	t.tell(Step{Event: engine.Event{Phase: engine.PhaseStart}})
+	for i, e := range c.Events {
+		if err := t.event(i+1, e); err != nil {
+			return nil, fmt.Errorf("%s:%d: event %d: %w", c.File, e.line, i+1, err)
+		}
+	}
+	return t.steps, nil
+}
+
+// tell adds a step, at the time and place of the story.
+func (t *teller) tell(s Step) {
+	s.Time = t.now.UnixMilli()
+	e := &s.Event
+	e.Harness, e.Session, e.Time = Harness, session, s.Time
+	e.Project, e.CWD, e.Mode = t.c.workspace(), t.cwd, t.mode
+	t.steps = append(t.steps, s)
+}
+
+func (t *teller) event(number int, e Event) error {
+	if err := t.advance(e.At); err != nil {
+		return err
+	}
+	t.move(e)
+	s := Step{Expect: e.Expect, Files: e.Files, Number: number, Line: e.line, Title: e.title()}
+	s.Event.Agent = e.Agent
+	switch {
+	case e.Tool != "":
+		return t.tool(s, e)
+	case e.Result != nil:
+		return t.result(s, e)
+	case e.choice():
+		return t.choice(s, e)
+	case e.Prompt != "":
+		s.Event.Phase, s.Event.Prompt = engine.PhasePrompt, e.Prompt
+	default:
+		s.Event.Phase = engine.Phase(e.Phase)
+	}
+	t.tell(s)
+	return nil
+}
+
+// advance moves the clock: by a second, by what the event says, or to it.
+func (t *teller) advance(at string) error {
+	next, err := timeAfter(t.now, at)
+	if err != nil {
+		return err
+	}
+	if next.Before(t.now) {
+		return fmt.Errorf("at: %s is before the event before it (%s)", at, t.now.Format(time.RFC3339))
+	}
+	t.now = next
+	return nil
+}
+
+func timeAfter(now time.Time, at string) (time.Time, error) {
+	if at == "" {
+		return now.Add(time.Second), nil
+	}
+	if span, ok := strings.CutPrefix(at, "+"); ok {
+		d, err := time.ParseDuration(span)
+		if err != nil {
+			return now, fmt.Errorf("expected a time such as +5s or %s, got %q", defaultNow, at)
+		}
+		return now.Add(d), nil
+	}
+	next, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return now, fmt.Errorf("expected a time such as +5s or %s, got %q", defaultNow, at)
+	}
+	return next, nil
+}
+
+// time reports a time that cannot be read.
+func (d *decoder) time(n *yaml.Node, at string) {
+	if _, err := timeAfter(time.Time{}, at); err != nil {
+		d.wrong(n, "%v", err)
+	}
+}
+
+func (t *teller) move(e Event) {
+	if e.Mode != "" {
+		t.mode = e.Mode
+	}
+	if e.CWD != "" {
+		t.cwd = t.c.Path(e.CWD)
+	}
+}
+
+// tool tells of a call, as often as it happens, each time with its result. What
+// is expected is so of the last one.
+func (t *teller) tool(s Step, e Event) error {
+	if file, ok := e.Args[pathArgument].(string); ok && e.short {
+		e.Args = maps.Clone(e.Args)
+		e.Args[pathArgument] = t.c.Path(file)
+	}
+	args, err := json.Marshal(e.Args)
+	if err != nil {
+		return fmt.Errorf("args: %w", err)
+	}
+	if e.Args == nil {
+		args = json.RawMessage("{}")
+	}
+	s.Event.Phase, s.Event.Tool, s.Event.Args = engine.PhasePre, e.Tool, args
+	for i := range max(1, e.Times) {
+		one := s
+		if i < e.Times-1 {
+			one.Expect = nil
+		}
+		t.calls = append(t.calls, e)
+		one.Event.Call = callID(len(t.calls))
+		if e.Result == nil {
+			t.tell(one)
+		} else {
+			t.both(one, e.Result)
+		}
+		t.now = t.now.Add(time.Millisecond)
+	}
+	return nil
+}
+
+func callID(n int) string { return "call-" + strconv.Itoa(n) }
+
+// both tells of a call and its result, behind which the call's files are there.
+func (t *teller) both(s Step, r *Result) {
+	call := s
+	call.Files = nil
+	t.tell(call)
+	s.Event.Phase, s.Event.Result = engine.PhasePost, r.engine()
+	s.Of, s.Loose, s.Expect = s.Event.Call, true, nil
+	t.tell(s)
+}
+
+func (r *Result) engine() *engine.Result {
+	output, err := json.Marshal(r.Output)
+	if err != nil {
+		output = nil // not reached: a text
+	}
+	return &engine.Result{Failed: r.Failed != "", Error: r.Failed, Output: output, DurationMS: 10}
+}
+
+func (t *teller) result(s Step, e Event) error {
+	call, id, err := t.call(e.Call)
+	if err != nil {
+		return err
+	}
+	args := call.Args
+	if e.Result.Args != nil {
+		args = e.Result.Args
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("args: %w", err)
+	}
+	s.Of = id
+	s.Event.Phase, s.Event.Call, s.Event.Tool, s.Event.Args = engine.PhasePost, id, call.Tool, raw
+	s.Event.Agent, s.Event.Result = call.Agent, e.Result.engine()
+	t.tell(s)
+	return nil
+}
+
+// call finds the call that an event is about.
+func (t *teller) call(n int) (Event, string, error) {
+	if n == 0 {
+		n = len(t.calls)
+	}
+	if n < 1 || n > len(t.calls) {
+		return Event{}, "", fmt.Errorf("there are %d calls before this event, and it is about number %d", len(t.calls), n)
+	}
+	return t.calls[n-1], callID(n), nil
+}
+
+func (t *teller) choice(s Step, e Event) error {
+	const by = "a person"
+	switch {
+	case e.Stop != "":
+		s.Control = &engine.Control{Do: engine.ControlStop, Reason: e.Stop, By: by}
+	case e.Resume != "":
+		s.Control = &engine.Control{Do: engine.ControlResume, Reason: e.Resume, By: by}
+	default:
+		_, id, err := t.call(e.Call)
+		if err != nil {
+			return err
+		}
+		s.Of, s.Control = id, &engine.Control{Do: "allow_" + e.Allow, By: by}
+	}
+	t.tell(s)
+	return nil
+}
+
+// workspace is empty where none is known.
+func (c Case) workspace() string {
+	if c.Workspace == noWorkspace {
+		return ""
+	}
+	return c.Workspace
+}
+
+// Path makes a path of a case absolute: it is relative to the workspace, or
+// begins with ~/ for the home directory.
+func (c Case) Path(name string) string {
+	switch rest, home := strings.CutPrefix(name, "~"); {
+	case home && (rest == "" || rest[0] == '/'):
+		return path.Join(c.Home, rest)
+	case path.IsAbs(name):
+		return path.Clean(name)
+	}
+	return path.Join("/", c.workspace(), name)
+}
