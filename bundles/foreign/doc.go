@@ -5,7 +5,7 @@
 // A format (bundles/safeclaw, bundles/permissions) reads a Value and fills a
 // Policy. Where a rule cannot be carried over exactly it is read strictly, and a
 // remark says so: a policy that was imported may hold up more than the one it
-// was made of, never less.
+// was made of; where it could hold up less, a remark says that too.
 //
 // Not its business: what the other tool's words mean (the formats), and files
 // (cmd).

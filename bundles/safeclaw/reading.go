@@ -23,8 +23,6 @@ var (
 	never  = expr{fixed: true}
 )
 
-func constant(value bool) expr { return expr{fixed: true, value: value} }
-
 // text writes all of the condition in CEL.
 func (e expr) text() string {
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// shippedPolicy returns the files of the policy that ships, as one policy.
-func shippedPolicy(t testing.TB) *bundles.Effective {
+// contentPolicy returns the files of the policy that ships, as one policy.
+func contentPolicy(t testing.TB) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
 	if err != nil {
@@ -31,7 +31,7 @@ func shippedPolicy(t testing.TB) *bundles.Effective {
 // Every detector that ships finds its examples and nothing in the others, and
 // some rule asks for it.
 func TestShippedDetectors(t *testing.T) {
-	e := shippedPolicy(t)
+	e := contentPolicy(t)
 	if err := checkDetectors(e); err != nil {
 		t.Error(err)
 	}
@@ -256,7 +256,7 @@ func largeResult() string {
 }
 
 func BenchmarkDetect(b *testing.B) {
-	set, err := detectors(shippedPolicy(b))
+	set, err := detectors(contentPolicy(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func BenchmarkDetect(b *testing.B) {
 		})
 	}
 	b.Run("cold", func(b *testing.B) {
-		e := shippedPolicy(b)
+		e := contentPolicy(b)
 		for b.Loop() {
 			set, err := detectors(e)
 			if err != nil {
