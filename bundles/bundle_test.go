@@ -451,3 +451,39 @@ func BenchmarkAssemble(b *testing.B) {
 		}
 	}
 }
+
+// Only what is embedded counts as compiled before.
+func TestShipped(t *testing.T) {
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := FromFiles(base.Files, Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := func(files map[string][]byte) *Bundle {
+		b, err := FromFiles(files, User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, test := range map[string]struct {
+		layers []*Bundle
+		want   bool
+	}{
+		"embedded":                      {[]*Bundle{base}, true},
+		"with settings":                 {[]*Bundle{base, user(map[string][]byte{"settings.yaml": []byte("enforcement: warn\n")})}, true},
+		"with Rego":                     {[]*Bundle{base, user(map[string][]byte{"a.rego": []byte("package policies.user\n")})}, false},
+		"the same files from elsewhere": {[]*Bundle{copied}, false},
+	} {
+		e, err := Assemble(test.layers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Shipped() != test.want {
+			t.Errorf("%s: %v, want %v", name, e.Shipped(), test.want)
+		}
+	}
+}

@@ -82,6 +82,11 @@ func (e *Effective) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Shipped says that all Rego comes with the program, whose tests compile it.
+func (e *Effective) Shipped() bool {
+	return !slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return len(l.Modules) > 0 && !l.shipped })
+}
+
 // Modules returns the Rego sources of all layers by layer/path.
 func (e *Effective) Modules() map[string]string {
 	all := map[string]string{}

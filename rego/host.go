@@ -46,6 +46,17 @@ func Compile(ctx context.Context, modules map[string]string, data map[string]any
 	return open(ctx, compiler, data)
 }
 
+// CompileKnown is Compile for modules that are known to compile, since they ship
+// with the program: it leaves out the checks that cost most, and that only ever
+// say no.
+func CompileKnown(ctx context.Context, modules map[string]string, data map[string]any) (*Host, error) {
+	compiler, err := compileModules(modules, ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, compiler, data)
+}
+
 // open makes a host of compiled modules and a data document.
 func open(ctx context.Context, compiler *ast.Compiler, data map[string]any) (*Host, error) {
 	var err error
@@ -65,7 +76,7 @@ func open(ctx context.Context, compiler *ast.Compiler, data map[string]any) (*Ho
 	return h, nil
 }
 
-func compileModules(modules map[string]string) (*ast.Compiler, error) {
+func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
 	parsed := map[string]*ast.Module{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
@@ -84,7 +95,7 @@ func compileModules(modules map[string]string) (*ast.Compiler, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0)
+	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0).WithSkipStages(leaveOut...)
 	c.Compile(parsed)
 	if c.Failed() {
 		return nil, explained(c.Errors)

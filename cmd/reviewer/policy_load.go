@@ -116,7 +116,11 @@ func compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) 
 	if err != nil {
 		return nil, fmt.Errorf("compile conditions: %w", err)
 	}
-	decider, err := rego.Compile(ctx, e.Modules(), e.Data)
+	compileRego := rego.Compile
+	if e.Shipped() {
+		compileRego = rego.CompileKnown
+	}
+	decider, err := compileRego(ctx, e.Modules(), e.Data)
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
