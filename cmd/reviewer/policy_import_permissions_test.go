@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -184,6 +185,41 @@ func TestImportedPermissions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The largest calls cost no condition its limit: a list whose condition fails
+// denies.
+func TestImportedPermissionsOfLargeCalls(t *testing.T) {
+	var rules []string
+	for _, f := range permissionForms {
+		if f.key != "allow" {
+			rules = append(rules, f.rule)
+		}
+	}
+	var layer []string
+	for n, rule := range rules {
+		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), conditionReader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.List.ID = fmt.Sprintf("list%d", n)
+		content, err := p.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		layer = append(layer, "access/"+p.List.ID+".yaml", string(content))
+	}
+	policy := policyOf(t, layerOf("user", layer...))
+	for _, width := range []int{10, 40, 150, 600} {
+		for _, count := range []int{10, 24, 40, 200} {
+			var command strings.Builder
+			for i := range count {
+				fmt.Fprintf(&command, "git -C %s push --%s=%d a b c d e; touch %s/%d; ", strings.Repeat("x", width), strings.Repeat("y", width), i, strings.Repeat("z", width), i)
+			}
+			callAnswers(t, policy, shell(command.String())) // fails where a condition does
+		}
+	}
+	callAnswers(t, policy, files("Read", "/srv/shop/"+strings.Repeat("a/", 2000))[0])
 }
 
 // callAnswers is what each access list says of a call.
