@@ -9,6 +9,7 @@ package bundles
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -52,8 +53,9 @@ type Bundle struct {
 	Detectors []Detector        // rows of detectors/**.yaml
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
-	shipped bool // embedded: the tests compile it
-	checked bool // its settings were found right before: by the tests, or when it was kept
+	shipped bool     // embedded: the tests compile it
+	unread  []string // files that look like a part of the policy, and are none
+	checked bool     // its settings were found right before: by the tests, or when it was kept
 }
 
 // Manifest is what .manifest says, in OPA's form.
@@ -94,11 +96,16 @@ const maxFile = 1 << 20
 // Load reads a bundle as a layer. Errors name the file and say what to do; all
 // files are looked at before it gives up.
 func Load(fsys fs.FS, layer string) (*Bundle, error) {
-	files, err := readFiles(fsys)
+	files, unread, err := readFiles(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return FromFiles(files, layer)
+	b, err := FromFiles(files, layer)
+	if err != nil {
+		return nil, err
+	}
+	b.unread = unread
+	return b, nil
 }
 
 // FromFiles makes a bundle of files in memory.
@@ -133,9 +140,12 @@ func counts(name string) bool {
 	return false
 }
 
-func readFiles(fsys fs.FS) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+// readFiles returns the files that count, and the names of those that somebody
+// may take for such.
+func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
+	files = map[string][]byte{}
+	var wrong []error
+	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -143,16 +153,22 @@ func readFiles(fsys fs.FS) (map[string][]byte, error) {
 			return fmt.Errorf("%s is a link to a folder: what is in it would not be read; put the folder itself there", name)
 		case d.IsDir() && (name == "cases" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case d.IsDir() || !counts(name):
+		case d.IsDir():
+			return nil
+		case !counts(name):
+			if mistakable(name) {
+				unread = append(unread, name)
+			}
 			return nil
 		}
 		files[name], err = readFile(fsys, name)
-		return err
+		wrong = append(wrong, err)
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read policy: %w", err)
+	if err = errors.Join(append(wrong, err)...); err != nil {
+		return nil, nil, fmt.Errorf("read policy: %w", err)
 	}
-	return files, nil
+	return files, unread, nil
 }
 
 func leadsToDir(fsys fs.FS, name string) bool {
@@ -160,17 +176,34 @@ func leadsToDir(fsys fs.FS, name string) bool {
 	return err == nil && info.IsDir()
 }
 
+// mistakable says that a file lies where all others are read.
+func mistakable(name string) bool {
+	dir, _, below := strings.Cut(name, "/")
+	return below && (dir == "rules" || dir == "access" || dir == "detectors") &&
+		path.Ext(name) != ".md" && !strings.HasSuffix(name, "_test.rego")
+}
+
+// readFile reads a file of a policy. An empty one is an error: that is what is
+// left of a file whose writing was cut short, and rules would be gone with it.
 func readFile(fsys fs.FS, name string) ([]byte, error) {
+	if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is no plain file; put a file with text there", name))
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%s: larger than %d bytes", name, maxFile)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(b) > maxFile:
+		return nil, fmt.Errorf("%s: larger than %d bytes; split it", name, maxFile)
+	case len(bytes.TrimSpace(b)) == 0:
+		return nil, fmt.Errorf("%s is empty; write what belongs there, or delete the file", name)
 	}
-	return b, err
+	return b, nil
 }
 
 func digest(files map[string][]byte) (string, error) {
@@ -308,13 +341,14 @@ func (b *Bundle) checkData() error {
 }
 
 func (b *Bundle) checkRuleIDs() error {
-	seen := map[string]bool{}
+	seen := map[string]string{} // id -> its place
 	var errs []error
 	for _, r := range b.Rules {
-		if seen[r.ID] {
-			errs = append(errs, fmt.Errorf("rules: id %q is used twice in the %s layer", r.ID, b.Layer))
+		if first, twice := seen[r.ID]; twice {
+			errs = append(errs, fmt.Errorf("%s: rule %q is in %s already; give this one another id", r.Place("id", 0), r.ID, first))
+			continue
 		}
-		seen[r.ID] = true
+		seen[r.ID] = r.Place("id", 0)
 	}
 	return errors.Join(errs...)
 }

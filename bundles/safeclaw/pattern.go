@@ -146,6 +146,8 @@ func (p *pattern) group() error {
 		if err := p.name(); err != nil {
 			return err
 		}
+	case bareFlags.MatchString(string(p.src[p.at:])):
+		return invalid("flags by themselves, such as (?i)")
 	case p.peek() == '?':
 		return foreignTo("(?… is known to some versions of JavaScript only")
 	}
@@ -196,6 +198,10 @@ func (p *pattern) quantifier() error {
 	p.take("?")
 	return nil
 }
+
+// bareFlags are what other languages switch flags on with; no version of
+// JavaScript knows them.
+var bareFlags = regexp.MustCompile(`^\?[a-zA-Z-]*\)`)
 
 const maxRepeat = 1000 // of RE2
 

@@ -73,7 +73,7 @@ func TestTranslateRefuses(t *testing.T) {
 		`(`: errInvalid, `a)`: errInvalid, `[a`: errInvalid, `a**`: errInvalid, `+`: errInvalid, `{1}`: errInvalid, `^*`: errInvalid, `\b+`: errInvalid,
 		`[b-a]`: errInvalid, `x{2,1}`: errInvalid, `\`: errInvalid, `a|?`: errInvalid, `x{1}{2}`: errInvalid, `(?<n>a)[\k]`: errInvalid, `(?<n`: errInvalid,
 		`(?=a)`: errForeign, `(?!a)b`: errForeign, `(?<=a)b`: errForeign, `(?<!a)b`: errForeign, `(a)\1`: errForeign, `\1(a)`: errForeign,
-		`(?<n>a)\k<n>`: errForeign, `(?i:a)`: errForeign, `a{1001}`: errForeign, `a{99999999999999999999}`: errForeign,
+		`(?<n>a)\k<n>`: errForeign, `(?i:a)`: errForeign, `(?i)a`: errInvalid, `(?)a`: errInvalid, `a{1001}`: errForeign, `a{99999999999999999999}`: errForeign,
 		`😀+`: errForeign, `[😀]`: errForeign, `\ud83d`: errForeign, `[\ud800-\udbff]`: errForeign, `(?<n>a)(?<n>b)`: errForeign,
 	} {
 		if got, err := translate(source); !errors.Is(err, want) {

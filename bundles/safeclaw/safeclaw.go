@@ -52,6 +52,7 @@ type importer struct {
 	policy    *foreign.Policy
 	read      foreign.Reader
 	always    string // id of the first rule that holds always
+	strict    bool   // that rule holds always only as it is read here
 	unsure    []int  // rules that ask and are read strictly
 	lines     []int  // of the rules of the list
 	resources bool   // some rule looks at resources
@@ -141,6 +142,7 @@ func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
 	}
 	chosen.fill(&r)
 	m.add(r, v.Line)
+	m.strict = m.strict || m.always == r.ID && all.unsure()
 }
 
 func (m *importer) strictly(effect string) string {
@@ -162,6 +164,10 @@ func (m *importer) add(r bundles.AccessRule, line int) {
 // rules that can never speak does not load.
 func (m *importer) shadowed(n int, v foreign.Value, o foreign.Object) {
 	id := m.name(n, v, o)
+	if m.strict {
+		m.policy.Lose(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, holds always here and this one stands behind it; make that rule's condition exact and put this one back", m.always)
+		return
+	}
 	m.policy.Note(id, v.Line, "left out, since rule %s before it holds always: it never speaks in SafeClaw either; move it up if it should", m.always)
 	m.policy.Comment(id, fmt.Sprintf("never speaks, since rule %s holds always: %s", m.always, v.JSON()))
 }

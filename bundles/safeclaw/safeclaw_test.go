@@ -215,3 +215,17 @@ func TestNoPolicy(t *testing.T) {
 		}
 	}
 }
+
+// A rule that holds always only as it is read here hides nothing silently.
+func TestShadowedByStrictReading(t *testing.T) {
+	p := imported(t, `{"id": "p", "rules": [
+		{"id": "look", "effect": "deny", "condition": {"field": "action.resource", "operator": "matches", "value": "^(?!git)"}},
+		{"id": "late", "effect": "require_approval", "condition": `+code+`}]}`, anything)
+	content, err := p.YAML("head")
+	if err != nil || len(p.List.Rules) != 1 || !strings.Contains(string(content), "left out, since rule look, read strictly, holds always here") {
+		t.Errorf("%v\n%s", err, content)
+	}
+	if p.Lost() < 2 {
+		t.Errorf("%d parts count as lost, want both rules", p.Lost())
+	}
+}
