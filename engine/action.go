@@ -66,7 +66,7 @@ type Action struct {
 type Command struct {
 	Name     string   `json:"name"`               // base name of the program; empty when it is not known
 	Sub      []string `json:"sub,omitempty"`      // subcommands: ["push"], ["compose","down"]
-	Flags    []string `json:"flags,omitempty"`    // as written, a value that stands apart behind =: "--context=prod"; masked
+	Flags    []string `json:"flags,omitempty"`    // as written, in their order, up to "--": a cluster stays one ("-uf"), a value that stands apart goes behind = ("--context=prod"); masked
 	Operands []string `json:"operands,omitempty"` // what is left, masked; unknown parts as "?"
 	Wrappers []string `json:"wrappers,omitempty"` // sudo, env, timeout…, outermost first
 	Via      []string `json:"via,omitempty"`      // provenance: sh-c, eval, heredoc, pipe, base64, xargs, find-exec…, outermost first

@@ -80,7 +80,7 @@ func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) erro
 type CSV struct{}
 
 func csvColumns() []string {
-	return []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode", "rules", "risk", "reason"}
+	return []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode", "rules", "risk", "reason", "form"}
 }
 
 // Export writes one row per record, the newest last.
@@ -109,7 +109,7 @@ func (CSV) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) error {
 }
 
 func csvRow(r *engine.Record) []string {
-	var tool, name, resource, decision, effect, mode, rules, risk, reason string
+	var tool, name, resource, decision, effect, mode, rules, risk, reason, form string
 	if r.Event != nil {
 		tool = r.Event.Tool
 	}
@@ -125,8 +125,11 @@ func csvRow(r *engine.Record) []string {
 	if r.Answer != nil {
 		effect, mode = string(r.Answer.Effect), string(r.Answer.Mode)
 	}
+	if r.Rewritten != nil && r.Rewritten.Action != nil {
+		form = r.Rewritten.Action.Resource
+	}
 	return []string{r.ID(), time.UnixMilli(r.T).UTC().Format("2006-01-02T15:04:05.000Z07:00"), r.Session, r.Agent,
-		string(r.Kind), tool, name, resource, decision, effect, mode, rules, risk, otherReason(r, reason)}
+		string(r.Kind), tool, name, resource, decision, effect, mode, rules, risk, otherReason(r, reason), form}
 }
 
 // otherReason says in a word what a record that is no decision is about.

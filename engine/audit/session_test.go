@@ -110,6 +110,36 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Of several choices that exclude each other and come at once, one is recorded.
+func TestControlIfHoldsTheLock(t *testing.T) {
+	s := testStore(t)
+	fill(t, s, testKey, 1)
+	stopped := errors.New("stopped already")
+	results := make(chan error)
+	for range 8 {
+		go func() {
+			own := &Store{Dir: s.Dir}
+			results <- own.ControlIf(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, func(h *engine.History) error {
+				if h.Stop != nil {
+					return stopped
+				}
+				return nil
+			})
+		}()
+	}
+	recorded := 0
+	for range 8 {
+		if err := <-results; err == nil {
+			recorded++
+		} else if !errors.Is(err, stopped) {
+			t.Error(err)
+		}
+	}
+	if recorded != 1 {
+		t.Errorf("%d choices are recorded, want 1", recorded)
+	}
+}
+
 func TestControlIsKeptTwice(t *testing.T) {
 	s := testStore(t)
 	if err := s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop}); !errors.Is(err, ErrNoSession) {
@@ -199,10 +229,10 @@ func TestExport(t *testing.T) {
 	call.Decision.Rules = []engine.RuleResult{{ID: "a"}, {ID: "b"}}
 	call.Decision.Risk = &engine.Risk{Score: 0.81}
 	note := &engine.Record{N: 8, Chain: call.Chain, Kind: engine.KindNote, T: 1, Agent: "\tx", Note: &engine.Note{What: "recovered", Detail: "5 bytes"}}
-	want := `id,time,session,agent,kind,tool,name,resource,decision,effect,mode,rules,risk,reason
+	want := `id,time,session,agent,kind,tool,name,resource,decision,effect,mode,rules,risk,reason,form
 01234567-7,2023-11-14T22:13:20.000Z,'=1+2,main,pre,'@Bash,safe.read.file,"'-rf, ""/""
-",allow,allow,enforced,a b,0.81,'+high
-01234567-8,1970-01-01T00:00:00.001Z,,'	x,note,,,,,,,,,recovered 5 bytes
+",allow,allow,enforced,a b,0.81,'+high,
+01234567-8,1970-01-01T00:00:00.001Z,,'	x,note,,,,,,,,,recovered 5 bytes,
 `
 	if diff := cmp.Diff(want, exported(t, "csv", sequence(call, note))); diff != "" {
 		t.Errorf("csv (-want +got):\n%s", diff)

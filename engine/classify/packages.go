@@ -67,7 +67,8 @@ func fromURL(p arg) bool {
 // fromGit tells whether a package is a repository: preparing it installs what
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p arg) bool {
-	short := strings.Contains(p.text, "/") && !p.hasPrefix("@") && !p.hasPrefix(".") && !p.hasPrefix("/") && !p.hasPrefix("~")
+	short := strings.Contains(p.text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"}, p.hasPrefix) &&
+		!strings.Contains(p.text, "@npm:")
 	archive := isURL(p) && !strings.HasSuffix(p.text, ".git")
 	return !archive && (fromURL(p) || short)
 }
@@ -99,6 +100,9 @@ func nodePackages(c *call) {
 				return
 			}
 			c.otherIndex("--registry")
+			if slices.ContainsFunc(rest, fromGit) {
+				c.signal(engine.SignalPackageURL)
+			}
 			if c.withoutScripts() && !slices.ContainsFunc(rest, fromGit) && !sub.is("install-test", "it") {
 				c.downloads("npm", rest)
 			} else {

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -448,4 +451,69 @@ func callOf(t *testing.T, src string) []*syntax.Word {
 		t.Fatalf("%q is no call", src)
 	}
 	return call.Args
+}
+
+// TestShellWordInShell: a real shell reads what we write as we do.
+func TestShellWordInShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no sh on this machine")
+	}
+	var script, want strings.Builder
+	for b := 1; b < 0x80; b++ {
+		for _, text := range []string{string(rune(b)), "a" + string(rune(b)), string(rune(b)) + "'", "é\\" + string(rune(b))} {
+			fmt.Fprintf(&script, "printf '%%s|' %s\n", shellWord(text))
+			want.WriteString(text + "|")
+		}
+	}
+	got, err := exec.Command(sh, "-c", script.String()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTrashIsDeletion: a move into the trash says of each target what its
+// deletion says, but that it can be undone.
+func TestTrashIsDeletion(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "tree/b", ".env"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("tree", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	effects := func(command string) *engine.Action {
+		args, _ := json.Marshal(map[string]any{"command": command})
+		return classifyCall(t, LocalWorld("/home/kim", "", nil), dir, dir, "Bash", string(args)).Action
+	}
+	for _, target := range []string{"a", "tree", "tree/b", "link", ".env", "none", "../x", "/", "~", "."} {
+		gone, kept := effects("rm -r "+target), effects("reviewer trash "+target)
+		if len(gone.Effects) != 1 || len(kept.Effects) != 1 {
+			t.Fatalf("%s: %d and %d effects", target, len(gone.Effects), len(kept.Effects))
+		}
+		was, is := gone.Effects[0], kept.Effects[0]
+		if got, want := is.Recursive, was.Entry == "dir" || was.Entry == "" && was.Exists == ""; got != want {
+			t.Errorf("trash %s: recursive %t, want %t", target, got, want)
+		}
+		if is.Verb != "trash" || is.Reversibility != engine.R1 {
+			t.Errorf("trash %s: %s %s, want trash R1", target, is.Verb, is.Reversibility)
+		}
+		was.Verb, was.Reversibility, was.Recursive = is.Verb, is.Reversibility, is.Recursive
+		if diff := cmp.Diff(was, is); diff != "" {
+			t.Errorf("rm -r %s and trash differ:\n%s", target, diff)
+		}
+		for _, s := range kept.Signals {
+			if !slices.Contains(gone.Signals, s) {
+				t.Errorf("trash %s has the signal %s, which rm has not", target, s)
+			}
+		}
+	}
 }
