@@ -106,8 +106,8 @@ func (AccessSchedule) Vocabulary(key string) []string {
 // it speaks.
 func (l AccessList) FindingID(rule string) string { return "access." + l.ID + "." + rule }
 
-// speakers lists the ids under which the list can speak.
-func (l AccessList) speakers() []string {
+// Speakers lists the ids under which the list can speak.
+func (l AccessList) Speakers() []string {
 	ids := []string{l.FindingID(accessDefault)}
 	for _, r := range l.Rules {
 		ids = append(ids, l.FindingID(r.ID))

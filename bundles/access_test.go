@@ -175,6 +175,26 @@ func TestParseAccessErrors(t *testing.T) {
 }
 
 // A rule that holds always must be the last.
+// What is no YAML is shown where it stands, whichever part of the library says so.
+func TestSyntaxErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: 1\nb: 2\nc: {a: x[5] y}\nd: 1\n": "f.yaml:3: did not find expected ',' or '}'",
+		"a: 1\nb: 2\nc: [1, 2":               "f.yaml:3: did not find expected ',' or ']'",
+		"{a: 1\n":                            "f.yaml:1: did not find expected ',' or '}'",
+		"a: 1\nb: 2\n- c\n":                  "f.yaml:3: did not find expected key",
+		"- a\n- b\nc: 1\n":                   "f.yaml:3: did not find expected '-' indicator",
+		"a: 1\nb: {x: 1}}\n":                 "f.yaml:2: did not find expected key",
+		"a: 1\nb: !x!y z\n":                  "f.yaml:2: found undefined tag handle",
+		"a: 1\nb: 2\n c: 3\n":                "f.yaml:3: mapping values are not allowed",
+		"a: 1\nb: |x\n  a\n":                 "f.yaml:2: did not find expected comment",
+	} {
+		_, rows := ParseAccess("f.yaml", []byte(text))
+		_, object := decodeYAML("f.yaml", []byte(text))
+		checkErrors(t, text, rows, want)
+		checkErrors(t, text, object, want)
+	}
+}
+
 func TestAlwaysComesLast(t *testing.T) {
 	for more, wrong := range map[string]bool{
 		"":                                   true,
@@ -236,7 +256,7 @@ func TestAccessRemarks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if d := cmp.Diff(test.want, e.Remarks); d != "" {
+		if d := cmp.Diff(test.want, e.Remarks()); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -281,9 +301,9 @@ func TestAccessIDsAreUnique(t *testing.T) {
 		want               []string
 	}{
 		"other ids":       {[]string{"access/a.yaml", list("a", "x")}, []string{"access/a.yaml", list("b", "x")}, nil},
-		"in two layers":   {[]string{"access/a.yaml", list("a", "x")}, []string{"access/b.yaml", list("a", "y")}, []string{`access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already, in the organisation layer`}},
-		"in two files":    {nil, []string{"access/a.yaml", list("a", "x"), "access/b.yaml", list("a", "y")}, []string{`access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already`}},
-		"by their rules":  {nil, []string{"access/a.yaml", list("a", "b.x"), "access/b.yaml", list("a.b", "x")}, []string{`access/b.yaml:1: access list "a.b" of the user layer: "access.a.b.x" is used already`}},
+		"in two layers":   {[]string{"access/a.yaml", list("a", "x")}, []string{"access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already, in the organisation layer`}},
+		"in two files":    {nil, []string{"access/a.yaml", list("a", "x"), "access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already`}},
+		"by their rules":  {nil, []string{"access/a.yaml", list("a", "b.x"), "access/b.yaml", list("a.b", "x")}, []string{`user/access/b.yaml:1: access list "a.b" of the user layer: "access.a.b.x" is used already`}},
 		"by a default":    {nil, []string{"access/a.yaml", list("a", "b.default"), "access/b.yaml", list("a.b", "x")}, []string{`"access.a.b.default" is used already`}},
 		"a rule's row":    {nil, []string{"access/a.yaml", list("a", "x"), "rules/a.yaml", "{id: access.a.x, severity: low}"}, []string{`"access.a.x" is used already`}},
 		"data written in": {nil, []string{"data.yaml", "policies: {user: {access_lists: {}}}"}, []string{`data: "policies/user/access_lists" is made of access/**.yaml; write the lists there`}},

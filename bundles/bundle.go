@@ -242,6 +242,9 @@ func (b *Bundle) add(name string, content []byte) error {
 }
 
 func (b *Bundle) addManifest(content []byte) error {
+	if _, err := engine.Canonical(content); err != nil {
+		return fmt.Errorf(".manifest: %w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&b.Manifest); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -108,7 +109,7 @@ func TestLoadErrors(t *testing.T) {
 		"settings in a folder": {User, []string{"x/settings.yaml", "a: 1"}, []string{"x/settings.yaml: nothing reads this file"}},
 		"settings of base":     {Base, []string{"settings.yaml", "a: 1"}, []string{"settings.yaml: the base layer's settings are its data.yaml"}},
 		"several at once": {
-			User, []string{"x.yaml", "", "y.json", "{}", "rules/r.yaml", "- {id: a}"},
+			User, []string{"x.yaml", "a", "y.json", "{}", "rules/r.yaml", "- {id: a}"},
 			[]string{"x.yaml: nothing", "y.json: nothing", "rules/r.yaml:1: the rule: severity is missing"},
 		},
 		"data outside":        {User, []string{"data.yaml", "other: 1"}, []string{`"other" lies outside the root "policies/user" of the user layer`}},
@@ -130,7 +131,7 @@ func TestLoadErrors(t *testing.T) {
 		"no number":           {User, []string{"settings.yaml", "risk:\n  low_threshold: .nan"}, []string{"settings.yaml:2: expected a finite number, got .nan"}},
 		"alias":               {User, []string{"settings.yaml", "hosts: &h {known: []}\nrules: *h"}, []string{"settings.yaml:2: aliases are not read here"}},
 		"infinity":            {User, []string{"settings.yaml", "risk: {low_threshold: -.Inf}"}, []string{"settings.yaml:1: expected a finite number"}},
-		"rule twice":          {User, []string{"rules/a.yaml", "{id: a, severity: low}", "rules/b.yaml", "{id: a, severity: low}"}, []string{`id "a" is used twice in the user layer`}},
+		"rule twice":          {User, []string{"rules/a.yaml", "{id: a, severity: low}", "rules/b.yaml", "{id: a, severity: low}"}, []string{`rules/b.yaml:1: rule "a" is in rules/a.yaml:1 already; give this one another id`}},
 		"other root":          {User, []string{".manifest", `{"roots": ["policies/project"]}`}, []string{`.manifest: roots are ["policies/project"]; a bundle of the user layer has the one root "policies/user"`}},
 		"too many roots":      {User, []string{".manifest", `{"roots": ["policies/user", "reviewer"]}`}, []string{".manifest: roots are"}},
 		"all roots":           {Base, []string{".manifest", `{"roots": [""]}`}, []string{".manifest: roots are"}},
@@ -138,8 +139,14 @@ func TestLoadErrors(t *testing.T) {
 		"newer engine":        {User, []string{".manifest", `{"metadata": {"requires": {"engine": 99}}}`}, []string{"requires engine 99", "update reviewer"}},
 		"unknown need":        {User, []string{".manifest", `{"metadata": {"requires": {"magic": 1}}}`}, []string{"requires magic 1"}},
 		"manifest misspelt":   {User, []string{".manifest", `{"root": []}`}, []string{".manifest:", `"root"`}},
+		"manifest twice":      {User, []string{".manifest", `{"roots": ["policies/project"], "roots": ["policies/user"]}`}, []string{`.manifest: duplicate key "roots"`}},
+		"manifest and more":   {User, []string{".manifest", `{} {"roots": ["policies/project"]}`}, []string{".manifest:"}},
 		"manifest no JSON":    {User, []string{".manifest", `{`}, []string{".manifest:"}},
-		"too large":           {User, []string{"a.rego", strings.Repeat("#", maxFile+1)}, []string{"a.rego: larger than"}},
+		"too large":           {User, []string{"a.rego", strings.Repeat("#", maxFile+1)}, []string{"a.rego: larger than 1048576 bytes; split it"}},
+		"half written": {
+			User, []string{"settings.yaml", "", "access/team.yaml", " \n", "rules/a.yaml", "# none any more"},
+			[]string{"settings.yaml is empty; write what belongs there, or delete the file", "access/team.yaml is empty"},
+		},
 	} {
 		_, err := Load(folder(test.files...), test.layer)
 		checkErrors(t, name, err, test.want...)
@@ -165,6 +172,28 @@ func TestLoadRefusesLinkedFolders(t *testing.T) {
 	}
 	if b, err := Load(os.DirFS(dir), User); err != nil || b.Settings["id"] != "a" {
 		t.Errorf("a link to a file: %v, %v", b, err)
+	}
+}
+
+// Whoever can write the folder could hold every hook up by a file that never ends.
+func TestLoadRefusesWhatIsNoFile(t *testing.T) {
+	fsys := folder("settings.yaml", "{}")
+	fsys["access/team.yaml"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+	_, err := Load(fsys, Project)
+	checkErrors(t, "pipe", err, "access/team.yaml is no plain file; put a file with text there")
+}
+
+// A list under a name that nothing reads holds nobody up. A person should know.
+func TestRemarksOnFilesThatAreNotRead(t *testing.T) {
+	e, err := Assemble(shippedBundle(t), layer(t, User,
+		"access/team.yam", "x", "access/.late.yaml", "x", "rules/old.yaml.off", "x", "detectors/README.md", "x", "rules/mine_test.rego", "x", "notes.txt", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = " is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego"
+	want := []string{"user/access/.late.yaml" + why, "user/access/team.yam" + why, "user/rules/old.yaml.off" + why}
+	if d := cmp.Diff(want, e.Remarks()); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -197,7 +226,7 @@ func TestDigestCoversWhatCounts(t *testing.T) {
 			t.Errorf("%s changes the digest", same[0])
 		}
 	}
-	for _, other := range [][]string{{"b.rego", ""}, {".manifest", "{}"}, {"settings.yaml", ""}, {"a.rego", "package policies.user "}} {
+	for _, other := range [][]string{{"b.rego", "#"}, {".manifest", "{}"}, {"settings.yaml", "#"}, {"a.rego", "package policies.user "}} {
 		if got := layer(t, User, append(slices.Clone(files), other...)...).Digest; got == digest {
 			t.Errorf("%s does not change the digest", other[0])
 		}
@@ -270,7 +299,7 @@ func TestAssembleErrors(t *testing.T) {
 	_, err = Assemble(base, &Bundle{Layer: "team"})
 	checkErrors(t, "unknown", err, `layer "team" may not follow "base"`)
 	_, err = Assemble(base, layer(t, User, "rules/a.yaml", "{id: delete_broad, severity: low}"))
-	checkErrors(t, "a rule's id", err, `rule "delete_broad" of the user layer has the id of a rule of the base layer`)
+	checkErrors(t, "a rule's id", err, `user/rules/a.yaml:1: rule "delete_broad" of the user layer has the id of a rule of the base layer; give it another id`)
 	_, err = Assemble(layer(t, Base, "data.yaml", "{}"))
 	checkErrors(t, "no settings", err, "data.yaml: the base layer has no key reviewer")
 }

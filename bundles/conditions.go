@@ -174,7 +174,7 @@ func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 			break
 		}
 		if err != nil {
-			p.problems = append(p.problems, syntaxError(p.file, err))
+			p.problems = append(p.problems, syntaxError(p.file, data, err))
 			break
 		}
 		if n := doc.Content[0]; n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
@@ -182,17 +182,6 @@ func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 		}
 	}
 	return errors.Join(p.problems...)
-}
-
-// syntaxError gives YAML's own errors, which say "line 3: …", our form.
-func syntaxError(file string, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if line, what, ok := strings.Cut(rest, ": "); ok {
-			return fmt.Errorf("%s:%s: %s", file, line, what)
-		}
-	}
-	return fmt.Errorf("%s:1: %s", file, text)
 }
 
 type rowParser struct {

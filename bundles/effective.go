@@ -22,9 +22,8 @@ type Effective struct {
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
 	Windows  []engine.Window
-	Remarks  []string // file:line: what a person should look at; nothing is wrong with it
-	Digest   string   // over the ordered (layer, digest) pairs and Config
-	Config   string   // of the merged settings
+	Digest   string // over the ordered (layer, digest) pairs and Config
+	Config   string // of the merged settings
 }
 
 // Assemble joins layers, the base layer first.
@@ -131,7 +130,7 @@ func (e *Effective) join(settings map[string]any) error {
 		catalogue := map[string]any{}
 		for _, r := range l.Rules {
 			if other, taken := owner[r.ID]; taken {
-				return fmt.Errorf("rule %q of the %s layer has the id of a rule of the %s layer", r.ID, l.Layer, other)
+				return fmt.Errorf("%s/%s: rule %q of the %s layer has the id of a rule of the %s layer; give it another id", l.Layer, r.Place("id", 0), r.ID, l.Layer, other)
 			}
 			owner[r.ID] = l.Layer
 			row, err := r.row()
@@ -141,7 +140,7 @@ func (e *Effective) join(settings map[string]any) error {
 			catalogue[r.ID] = row
 		}
 		at["catalog"] = catalogue
-		if err := e.joinAccess(l, at, owner); err != nil {
+		if err := l.joinAccess(at, owner); err != nil {
 			return err
 		}
 		if err := l.joinDetectors(at, detectors); err != nil {
@@ -151,6 +150,23 @@ func (e *Effective) join(settings map[string]any) error {
 	return e.checkDetected()
 }
 
+// Remarks lists what a person should look at, though nothing is wrong with it,
+// each as file:line: what. Rules are compared with each other: no work for a hook.
+func (e *Effective) Remarks() []string {
+	var all []string
+	for _, l := range e.Layers {
+		for _, name := range l.unread {
+			all = append(all, fmt.Sprintf("%s/%s is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego", l.Layer, name))
+		}
+		for _, list := range l.Access {
+			for _, remark := range list.remarks() {
+				all = append(all, l.Layer+"/"+remark)
+			}
+		}
+	}
+	return all
+}
+
 // accessKey is where a layer's data holds its access lists. The package
 // reviewer.access stands beside it: rules cannot walk the data of their own
 // package.
@@ -158,19 +174,16 @@ const accessKey = "access_lists"
 
 // joinAccess puts a layer's access lists below its root. Findings of their
 // rules must not be taken for those of others.
-func (e *Effective) joinAccess(l *Bundle, at map[string]any, owner map[string]string) error {
+func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	lists := map[string]any{}
 	for _, list := range l.Access {
-		for _, id := range list.speakers() {
+		for _, id := range list.Speakers() {
 			if other, taken := owner[id]; taken {
-				return fmt.Errorf("%s: access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.place(), list.ID, l.Layer, id, other)
+				return fmt.Errorf("%s/%s: access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", l.Layer, list.place(), list.ID, l.Layer, id, other)
 			}
 			owner[id] = l.Layer
 		}
 		lists[list.ID] = list.document()
-		for _, remark := range list.remarks() {
-			e.Remarks = append(e.Remarks, l.Layer+"/"+remark)
-		}
 	}
 	if len(lists) > 0 {
 		at[accessKey] = lists

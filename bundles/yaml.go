@@ -29,7 +29,7 @@ func decodeYAML(name string, content []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if err := root.Decode(&doc); err != nil {
-		return nil, syntaxError(name, err)
+		return nil, syntaxError(name, content, err)
 	}
 	return doc, nil
 }
@@ -43,7 +43,7 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, syntaxError(name, err)
+		return nil, syntaxError(name, content, err)
 	}
 	if d.Decode(&more) != io.EOF {
 		return nil, fmt.Errorf("%s: what follows --- is not read; make one document of it", name)
@@ -56,6 +56,36 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("%s:%d: expected keys with values, got %s", name, root.Line, kind(root))
 	}
 	return root, nil
+}
+
+// syntaxError gives YAML's own errors, which say "line 3: …", our form.
+func syntaxError(file string, content []byte, err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if at, what, ok := strings.Cut(rest, ": "); ok {
+			return fmt.Errorf("%s:%d: %s", file, trueLine(at, what, content), what)
+		}
+	}
+	return fmt.Errorf("%s:1: %s", file, text)
+}
+
+// oneOff is what errors of the YAML parser begin with. Unlike those of its
+// scanner they count lines from 0.
+var oneOff = []string{
+	"did not find expected key", "did not find expected node content", "did not find expected '-' indicator",
+	"did not find expected ',' or", "did not find expected <", "found undefined tag handle",
+	"found duplicate %", "found incompatible YAML document",
+}
+
+func trueLine(at, what string, content []byte) int {
+	line, err := strconv.Atoi(at)
+	if err != nil {
+		return 1
+	}
+	if slices.ContainsFunc(oneOff, func(begin string) bool { return strings.HasPrefix(what, begin) }) {
+		line++
+	}
+	return min(line, bytes.Count(bytes.TrimRight(content, "\r\n"), []byte("\n"))+1)
 }
 
 // notJSON lists what JSON does not have: keys that are no text, keys that stand

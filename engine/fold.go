@@ -24,6 +24,10 @@ func (h *History) Append(r *Record) {
 		h.closeCalls(agentOf(r))
 	case KindControl:
 		h.foldControl(r)
+	case KindNote:
+		if r.Phase == PhaseEnd {
+			h.endAllowed()
+		}
 	case KindAct:
 		h.foldAct(r)
 	}

@@ -25,6 +25,12 @@ func (s *tale) control(do string) *tale {
 	return s
 }
 
+// sessionEnd is the agent's own word that the session is over; it may be taken up again.
+func (s *tale) sessionEnd() *tale {
+	s.add(&Record{Kind: KindNote, Phase: PhaseEnd})
+	return s
+}
+
 // word is what policy is told of a person's word about a call in /w.
 func (s *tale) word(a Action) string {
 	r := &Record{Kind: KindPre, Phase: PhasePre, T: s.t, Agent: s.agent, Event: &EventFacts{CWD: "/w"}, Action: &a}
@@ -71,6 +77,8 @@ func TestAllowedByPerson(t *testing.T) {
 		"session, used":                  {session().in(push, "/w", Allow).in(push, "/w", Allow), push, AllowedSession},
 		"session, then once":             {session().allow(ControlAllowOnce, push, "/w").in(push, "/w", Allow), push, AllowedSession},
 		"once, then session":             {once().allow(ControlAllowSession, push, "/w").in(push, "/w", Allow), push, AllowedSession},
+		"session, which ended":           {session().sessionEnd(), push, ""},
+		"once, and the session ended":    {once().sessionEnd(), push, AllowedOnce},
 		"two calls":                      {once().allow(ControlAllowOnce, other, "/w").in(push, "/w", Allow), other, AllowedOnce},
 		"stop and resume take none back": {once().control(ControlStop).in(push, "/w", Block).control(ControlResume), push, AllowedOnce},
 		"too many: the oldest is gone":   {full(), push, ""},

@@ -64,12 +64,16 @@ func (a *app) allow(ctx context.Context, id string, choice engine.Control) error
 	if err != nil {
 		return err
 	}
+	if choice.Reason, err = withoutSecrets(store, choice.Reason); err != nil {
+		return err
+	}
 	key, _ := r.CallKey()
 	choice.Record, choice.Print, choice.CWD = r.ID(), key.Print, key.CWD
 	if err := a.rehearse(ctx, store, s, r, choice); err != nil {
 		return err
 	}
-	if err := store.Control(ctx, s.Key, choice); err != nil {
+	err = store.ControlIf(ctx, s.Key, choice, func(h *engine.History) error { return adds(h, r, choice) })
+	if err != nil {
 		return err
 	}
 	showAllowed(a.stdout, a.paint(&output{}), r, choice)
@@ -98,7 +102,7 @@ func allowable(s audit.Session, r *engine.Record) error {
 	case s.Stopped != nil:
 		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session, oneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
-		return fmt.Errorf("record %s is no call but a %s record: give the id that the denial names; `reviewer audit show %s` lists the calls", r.ID(), r.Kind, s.Key.Session)
+		return fmt.Errorf("record %s is no call but of kind %s: give the id that the denial names; `reviewer audit show %s` lists the calls", r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
 		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(), oneLine(r.Answer.Failure, 300))
 	case effect == engine.Allow || effect == engine.Warn:
@@ -130,18 +134,26 @@ func (a *app) rehearse(ctx context.Context, store *audit.Store, s audit.Session,
 	return stillHeldUp(r.ID(), &v.Decision)
 }
 
-// suppose returns the session's state as it would be after a person's word. A
-// word that adds nothing to an earlier one is refused.
+// suppose returns the session's state as it would be after a person's word.
 func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) (*engine.History, error) {
 	var after *engine.History
 	err := store.Update(ctx, s.Key, func(t engine.Tail) (err error) {
-		if before := engine.NewInput(r, t.History, nil).Session; before.Allowed != "" && !longer(before.Allowed, choice.Do) {
-			return fmt.Errorf("call %s is allowed already (%s, by %s)", r.ID(), before.Allowed, before.AllowedBy)
+		if err := adds(t.History, r, choice); err != nil {
+			return err
 		}
 		after, err = t.History.After(&engine.Record{Kind: engine.KindControl, N: t.History.N + 1, T: r.T, Control: &choice})
 		return err
 	})
 	return after, err
+}
+
+// adds refuses a word that adds nothing to an earlier one.
+func adds(h *engine.History, r *engine.Record, choice engine.Control) error {
+	before := engine.NewInput(r, h, nil).Session
+	if before.Allowed == "" || longer(before.Allowed, choice.Do) {
+		return nil
+	}
+	return fmt.Errorf("call %s is allowed already (%s, by %s)", r.ID(), before.Allowed, before.AllowedBy)
 }
 
 // longer says that a choice goes beyond what is allowed already.

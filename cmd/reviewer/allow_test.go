@@ -34,7 +34,7 @@ func TestAllowable(t *testing.T) {
 		{"only watched", running, call(engine.Block, func(r *engine.Record) { r.Answer.Effect = engine.Allow }), "was not held up: the answer was allow"},
 		{"imported, not answered", running, call(engine.Block, func(r *engine.Record) { r.Answer = nil }), "was not held up"},
 		{"a stopped session", stopped, call(engine.Block, nil), "session s is stopped (lost): `reviewer session resume s` first"},
-		{"after the call", running, call(engine.Block, func(r *engine.Record) { r.Kind = engine.KindPost }), "is no call but a post record"},
+		{"after the call", running, call(engine.Block, func(r *engine.Record) { r.Kind = engine.KindPost }), "is no call but of kind post"},
 		{"not reviewed", running, call(engine.Block, func(r *engine.Record) {
 			r.Decision, r.Answer.Mode, r.Answer.Failure = nil, engine.ModeDegraded, "load policy: line 3"
 		}), "no rule held call cccccccc-2 up: it could not be reviewed (load policy: line 3); `reviewer doctor`"},

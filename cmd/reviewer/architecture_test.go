@@ -69,6 +69,12 @@ func walls() []wall {
 			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
+		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
+			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
+		{"cmd/reviewer/score", []string{
+			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
+			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
+			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
 	}
@@ -87,13 +93,15 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	pure := append(append(core, "cel", "rego"), imports...)
 	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "cel", "schemas"}
-	all := append(append(local, "rego", "bundles", "cmd/reviewer"), imports...)
+	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/wiring"), imports...)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
 		{append(imports, "bundles"), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
-		{[]string{"rego", "cmd/reviewer"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
+			"a corpus is dangerous commands: none of them may ever run"},
+		{[]string{"rego", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection; OPA brings these packages along, with the built-ins that use them taken out"},
 		{[]string{"rego", "bundles"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},

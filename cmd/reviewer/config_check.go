@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -99,7 +102,7 @@ func (a *app) inspectActive(ctx context.Context) ([]checked, error) {
 // an error names, else at the end.
 func together(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
 	var all checked
-	errs, remarks := assembled(ctx, layers)
+	errs, notes := assembled(ctx, layers)
 	for _, text := range errs {
 		c := &all
 		for i := range list {
@@ -109,19 +112,19 @@ func together(ctx context.Context, layers []*bundles.Bundle, list []checked) []c
 		}
 		c.Errors = append(c.Errors, text)
 	}
-	if all.Remarks = remarks; len(all.Errors)+len(remarks) > 0 {
+	if all.Remarks = notes; len(all.Errors)+len(notes) > 0 {
 		list = append(list, all)
 	}
 	return list
 }
 
 // assembled says what is wrong with layers as one policy.
-func assembled(ctx context.Context, layers []*bundles.Bundle) (errs, remarks []string) {
+func assembled(ctx context.Context, layers []*bundles.Bundle) (errs, notes []string) {
 	e, err := bundles.Assemble(layers...)
 	if err != nil {
 		return texted(err), nil
 	}
-	return texted(check(ctx, e)), append(slices.Clone(e.Remarks), noSuchRules(e)...)
+	return texted(check(ctx, e)), append(remarks(e, time.Now()), idleRules(e)...)
 }
 
 // inspectPath looks at a folder or a settings file by itself, over the policy
@@ -187,50 +190,75 @@ func layerAt(dir string) (string, error) {
 
 func (c *checked) add(err error) { c.Errors = append(c.Errors, texted(err)...) }
 
-// texted takes joined errors apart.
+// texted takes joined errors apart. Each says all that was said of them together.
 func texted(err error) []string {
 	if err == nil {
 		return nil
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
+	var list []string
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			list = append(list, texted(e)...)
+		}
+		return list
+	}
+	parts := texted(errors.Unwrap(err))
+	if len(parts) < 2 {
 		return []string{err.Error()}
 	}
-	var list []string
-	for _, e := range joined.Unwrap() {
-		list = append(list, texted(e)...)
+	before := strings.TrimSuffix(err.Error(), errors.Unwrap(err).Error())
+	for _, text := range parts {
+		list = append(list, before+text)
 	}
 	return list
 }
 
-// noSuchRules remarks on rules that settings name and that no layer has a row
-// of: what they say about them comes to nothing.
-func noSuchRules(e *bundles.Effective) []string {
-	var ids, remarks []string
+// idleRules remarks on rules that settings name to no effect: no layer has them,
+// or they always hold. Access rules can be softened, and not disabled.
+func idleRules(e *bundles.Effective) []string {
+	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
 	for _, r := range e.Rules() {
-		ids = append(ids, r.ID)
+		rows[r.ID], all[r.ID] = r.Always, r.Always
 	}
-	rules, _ := e.Settings["rules"].(map[string]any)
-	remark := func(key, id string) {
-		if slices.Contains(ids, id) {
-			return
+	for _, l := range e.Access() {
+		for _, id := range l.Speakers() {
+			all[id] = false
 		}
-		text := fmt.Sprintf("%s: no row of rules/**.yaml has the id %q", key, id)
-		if near := engine.Nearest(id, ids); near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
-		remarks = append(remarks, text)
 	}
-	disabled, _ := rules["disabled"].([]any)
-	for _, id := range disabled {
-		remark("rules.disabled", fmt.Sprint(id))
+	settings, _ := e.Settings["rules"].(map[string]any)
+	modes, _ := settings["enforcement"].(map[string]any)
+	var remarks []string
+	for _, id := range listed(settings["disabled"]) {
+		remarks = append(remarks, idle("rules.disabled", "rules/**.yaml", id, rows)...)
 	}
-	modes, _ := rules["enforcement"].(map[string]any)
-	for id := range modes {
-		remark("rules.enforcement", id)
+	for _, id := range slices.Sorted(maps.Keys(modes)) {
+		remarks = append(remarks, idle("rules.enforcement", "rules/**.yaml or access/**.yaml", id, all)...)
 	}
-	slices.Sort(remarks)
 	return remarks
+}
+
+func listed(v any) []string {
+	var ids []string
+	list, _ := v.([]any)
+	for _, id := range list {
+		ids = append(ids, fmt.Sprint(id))
+	}
+	return ids
+}
+
+// idle says why naming a rule comes to nothing.
+func idle(key, where, id string, known map[string]bool) []string {
+	always, there := known[id]
+	near := engine.Nearest(id, slices.Sorted(maps.Keys(known)))
+	switch {
+	case always:
+		return []string{fmt.Sprintf("%s: rule %s always holds, whatever is said here", key, id)}
+	case there:
+		return nil
+	case near != "":
+		return []string{fmt.Sprintf("%s: no row of %s has the id %q; did you mean %q?", key, where, id, near)}
+	}
+	return []string{fmt.Sprintf("%s: no row of %s has the id %q", key, where, id)}
 }
 
 func countLeaves(v any) int {
@@ -262,7 +290,7 @@ func (a *app) showChecked(w io.Writer, out *output, list []checked) error {
 		}
 	}
 	if wrong > 0 {
-		return findings("%s wrong; a policy with errors denies every call", counted(wrong, "thing is", "things are"))
+		return findings("%s wrong; until that is mended, calls may be denied", counted(wrong, "thing is", "things are"))
 	}
 	return nil
 }

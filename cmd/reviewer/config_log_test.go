@@ -80,11 +80,11 @@ func TestLogIsKeptAsSettingsSay(t *testing.T) {
 		old      time.Duration
 		kept     bool
 	}{
-		"as it ships":               {"", 0, 29 * day, true},
-		"as it ships, older":        {"", 0, 31 * day, false},
+		"as it ships":               {"{}", 0, 29 * day, true},
+		"as it ships, older":        {"{}", 0, 31 * day, false},
 		"for less time":             {"audit: {retain_days: 10}", 0, 11 * day, false},
 		"for more time":             {"audit: {retain_days: 40}", 0, 31 * day, true},
-		"large":                     {"", 1_200_000, 2 * day, true},
+		"large":                     {"{}", 1_200_000, 2 * day, true},
 		"too large":                 {"audit: {budget_mb: 1}", 1_200_000, 2 * day, false},
 		"without a policy":          {"audit: {retain_days: never}", 0, 400 * day, true},
 		"without a policy, and big": {"audit: {budget_mb: 1}\nrisk: high", 1_200_000, 2 * day, true},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,14 @@ type resultDocument struct {
 	MS     int64           `json:"ms"`
 }
 
+func eventKeys() string {
+	var keys []string
+	for _, f := range engine.JSONFields(reflect.TypeFor[eventDocument]()) {
+		keys = append(keys, f.Name)
+	}
+	return strings.Join(keys, ", ")
+}
+
 // decodeEvent reads an event of ours, strictly.
 func decodeEvent(doc []byte, n int) (engine.Event, error) {
 	if _, err := engine.Canonical(doc); err != nil {
@@ -44,7 +53,7 @@ func decodeEvent(doc []byte, n int) (engine.Event, error) {
 	d.DisallowUnknownFields()
 	v := eventDocument{Phase: engine.PhasePre}
 	if err := d.Decode(&v); err != nil {
-		return engine.Event{}, fmt.Errorf("event: %w; expected a hook input (with hook_event_name) or {id, session, tool, args, cwd, …}", err)
+		return engine.Event{}, fmt.Errorf("event: %w; expected a hook input (with hook_event_name), or an event with keys of %s (t in Unix milliseconds)", err, eventKeys())
 	}
 	e := engine.Event{
 		Harness: "reviewer", Name: string(v.Phase), Phase: v.Phase, Session: v.Session, Agent: v.Agent,

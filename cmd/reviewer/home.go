@@ -75,11 +75,20 @@ func isDir(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return false, nil
+		return false, notDangling(path)
 	case err != nil:
 		return false, fmt.Errorf("look for a policy: %w", err)
 	case !info.IsDir():
 		return false, fmt.Errorf("%s is no folder; a policy is a folder of files", path)
 	}
 	return true, nil
+}
+
+// notDangling refuses a link that leads nowhere: somebody put a policy behind
+// it, and without it nothing of that would hold.
+func notDangling(path string) error {
+	if to, err := os.Readlink(path); err == nil {
+		return fmt.Errorf("%s is a link to %s, which is not there; put the folder back, or remove the link", path, to)
+	}
+	return nil
 }

@@ -158,12 +158,21 @@ func (a *app) answer(ctx context.Context, h harness.Harness, event string, start
 // masked words an error about input that nobody could read: it may quote keys
 // and values.
 func masked(store *audit.Store, err error) string {
-	mac, macErr := store.MAC()
+	text, macErr := withoutSecrets(store, err.Error())
 	if macErr != nil {
 		return "its input could not be read, and neither could the state: " + macErr.Error()
 	}
+	return text
+}
+
+// withoutSecrets masks a text as those of calls are masked.
+func withoutSecrets(store *audit.Store, text string) (string, error) {
+	mac, err := store.MAC()
+	if err != nil {
+		return "", err
+	}
 	c := classify.Classifier{MAC: mac}
-	return c.Mask(err.Error())
+	return c.Mask(text), nil
 }
 
 // noteUndecodable leaves a trace of input that nobody could read, without its

@@ -49,9 +49,9 @@ func (s scene) requirePerson(what string, agents []string) error {
 }
 
 // agentName finds an agent in a command line: the program, or the script that
-// an interpreter runs.
+// an interpreter runs, whatever options stand before it.
 func agentName(command string, agents []string) string {
-	words := strings.Fields(command)
+	words := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return strings.HasPrefix(w, "--") })
 	for _, w := range words[:min(2, len(words))] {
 		base := strings.TrimSuffix(filepath.Base(w), ".js")
 		if slices.Contains(agents, base) {
@@ -68,7 +68,11 @@ func agentName(command string, agents []string) string {
 
 // person returns an error unless a person is at work, and who.
 func (a *app) person(what string) (string, error) {
-	s := scene{terminal: a.terminal(), ancestors: ancestors(os.Getpid())}
+	above, err := ancestors(os.Getpid())
+	if err != nil {
+		return "", fmt.Errorf("%s is for a person, and whether an agent is at work cannot be told: %w", what, err)
+	}
+	s := scene{terminal: a.terminal(), ancestors: above}
 	var agents []string
 	for _, h := range harness.Harnesses() {
 		agents = append(agents, h.Programs...)
@@ -96,16 +100,26 @@ func userName() string {
 }
 
 // ancestors lists the processes above one, the nearest first.
-func ancestors(pid int) []process {
+func ancestors(pid int) ([]process, error) {
 	table, err := processTable()
 	if err != nil {
-		return nil
+		return nil, err
 	}
+	if _, ok := table[pid]; !ok {
+		return nil, fmt.Errorf("process %d is not among those that the system lists", pid)
+	}
+	return above(table, pid), nil
+}
+
+// above follows parents to the end, however many shells lie between. It takes
+// from the table what it has seen, since a number may be given again meanwhile.
+func above(table map[int]process, pid int) []process {
 	var list []process
-	for p, ok := table[pid]; ok && len(list) < 64; p, ok = table[p.parent] {
-		if p.pid != pid {
-			list = append(list, p)
-		}
+	at := table[pid].parent
+	delete(table, pid)
+	for p, ok := table[at]; ok; p, ok = table[p.parent] {
+		delete(table, p.pid)
+		list = append(list, p)
 	}
 	return list
 }

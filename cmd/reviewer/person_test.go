@@ -23,6 +23,7 @@ func TestRequirePerson(t *testing.T) {
 		{"an agent above", scene{terminal: true, ancestors: []process{shell, {9, 1, "claude --resume"}}}, "below the agent claude (process 9)"},
 		{"an agent's script", scene{terminal: true, ancestors: []process{{9, 1, "node /usr/lib/claude-code/cli.js"}}}, "below the agent claude-code"},
 		{"a script of that name", scene{terminal: true, ancestors: []process{{9, 1, "node /home/kim/bin/claude.js -c"}}}, "below the agent claude"},
+		{"options before the script", scene{terminal: true, ancestors: []process{{9, 1, "node --max-old-space-size=8192 --no-warnings /usr/bin/claude"}}}, "below the agent claude"},
 		{"an editor of a file about one", scene{terminal: true, ancestors: []process{{9, 1, "vim notes claude.md"}}}, ""},
 		{"another program that is called alike", scene{terminal: true, ancestors: []process{{9, 1, "/usr/bin/claudette"}}}, ""},
 	} {
@@ -37,12 +38,28 @@ func TestRequirePerson(t *testing.T) {
 }
 
 func TestAncestors(t *testing.T) {
-	list := ancestors(os.Getpid())
-	if len(list) == 0 || list[0].pid != os.Getppid() {
+	list, err := ancestors(os.Getpid())
+	if err != nil || len(list) == 0 || list[0].pid != os.Getppid() {
 		t.Fatalf("the processes above are %v, want %d first", list, os.Getppid())
 	}
 	if slices.ContainsFunc(list, func(p process) bool { return p.pid == os.Getpid() }) {
 		t.Error("a process is above itself")
+	}
+}
+
+// An agent is found however many shells it puts in between, and a table in
+// which processes are above each other ends too.
+func TestAbove(t *testing.T) {
+	table := map[int]process{1: {1, 2, "init"}, 2: {2, 1, "claude"}}
+	for pid := 3; pid <= 500; pid++ {
+		table[pid] = process{pid, pid - 1, "sh"}
+	}
+	list := above(table, 500)
+	if len(list) != 499 || list[497].command != "claude" {
+		t.Errorf("%d processes above, want 499 with the agent", len(list))
+	}
+	if _, err := ancestors(-1); err == nil {
+		t.Error("a process that is not listed has nobody above")
 	}
 }
 

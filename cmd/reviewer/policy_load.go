@@ -149,12 +149,17 @@ func check(ctx context.Context, e *bundles.Effective) error {
 // places says of each condition where a line of one of its parts is written.
 func places(e *bundles.Effective) map[string]func(part string, line int) string {
 	all := map[string]func(string, int) string{}
-	for _, r := range e.Rules() {
-		all[r.ID] = r.Place
-	}
-	for _, l := range e.Access() {
-		for _, r := range l.Rules {
-			all[l.FindingID(r.ID)] = r.Place
+	for _, layer := range e.Layers {
+		in := func(place func(string, int) string) func(string, int) string {
+			return func(part string, line int) string { return layer.Layer + "/" + place(part, line) }
+		}
+		for _, r := range layer.Rules {
+			all[r.ID] = in(r.Place)
+		}
+		for _, l := range layer.Access {
+			for _, r := range l.Rules {
+				all[l.FindingID(r.ID)] = in(r.Place)
+			}
 		}
 	}
 	return all

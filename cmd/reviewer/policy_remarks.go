@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -12,8 +13,8 @@ import (
 
 // remarks lists what is not wrong with a policy and still worth a look, each as
 // file:line: what.
-func remarks(e *bundles.Effective) []string {
-	all := slices.Clone(e.Remarks)
+func remarks(e *bundles.Effective, now time.Time) []string {
+	all := e.Remarks()
 	for _, l := range e.Layers {
 		for _, r := range l.Rules {
 			all = append(all, strangeActions(l.Layer+"/"+r.Place("match", 0), r.Match.Actions)...)
@@ -21,6 +22,9 @@ func remarks(e *bundles.Effective) []string {
 		for _, list := range l.Access {
 			for _, r := range list.Rules {
 				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions)...)
+				if r.Expires() > 0 && r.Expires() <= now.UnixMilli() {
+					all = append(all, fmt.Sprintf("%s/%s: access rule %s is over since %s and says nothing any more; take it out", l.Layer, r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
+				}
 			}
 		}
 	}

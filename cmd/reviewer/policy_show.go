@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ func (a *app) policyShowCommand() *cobra.Command {
 			if err := check(cmd.Context(), e); err != nil {
 				return err
 			}
-			for _, remark := range remarks(e) {
+			for _, remark := range remarks(e, time.Now()) {
 				fmt.Fprintf(a.stderr, "remark: %s\n", remark)
 			}
 			return out.write(a, func(w io.Writer) error { return a.showPolicy(w, &out, e) })

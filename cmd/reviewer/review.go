@@ -73,7 +73,7 @@ func (a *app) review(ctx context.Context, dir string) error {
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d documents could not be reviewed and are blocked; their lines say why", bad)
+		return errors.New(counted(bad, "document could not be reviewed and is blocked; its line says why", "documents could not be reviewed and are blocked; their lines say why"))
 	}
 	return nil
 }

@@ -92,7 +92,11 @@ func condition(name string) (bool, error) {
 		for _, h := range harness.Harnesses() {
 			agents = append(agents, h.Programs...)
 		}
-		s := scene{terminal: true, ancestors: ancestors(os.Getpid())}
+		above, err := ancestors(os.Getpid())
+		if err != nil {
+			return false, err
+		}
+		s := scene{terminal: true, ancestors: above}
 		return s.requirePerson("a test", agents) == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)

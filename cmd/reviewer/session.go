@@ -29,6 +29,9 @@ func (a *app) sessionStopCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if reason, err = withoutSecrets(store, reason); err != nil {
+				return err
+			}
 			choice := engine.Control{Do: engine.ControlStop, Reason: reason, By: userName()}
 			if err := store.Control(cmd.Context(), s.Key, choice); err != nil {
 				return err

@@ -16,6 +16,12 @@ func (s *Store) Note(ctx context.Context, n engine.Note) error {
 // Control records a person's choice in the session's chain and, with the
 // chain's id, in the ledger. It reaches the disk before Control returns.
 func (s *Store) Control(ctx context.Context, key engine.SessionKey, choice engine.Control) error {
+	return s.ControlIf(ctx, key, choice, func(*engine.History) error { return nil })
+}
+
+// ControlIf is Control unless the session's state, which nobody else changes
+// meanwhile, has something against it: then it returns that error.
+func (s *Store) ControlIf(ctx context.Context, key engine.SessionKey, choice engine.Control, against func(*engine.History) error) error {
 	dir := s.sessionDir(key)
 	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
 		return noSession(key, err)
@@ -23,6 +29,9 @@ func (s *Store) Control(ctx context.Context, key engine.SessionKey, choice engin
 	return s.update(ctx, dir, func(h *hold) error {
 		if h.key = key; h.c.state.Empty() {
 			return noSession(key, nil)
+		}
+		if err := against(h.c.state); err != nil {
+			return err
 		}
 		if err := h.own(); err != nil {
 			return err

@@ -52,7 +52,8 @@ func jsonTexts(raw []byte, all []engine.Place, placesOf func(name string) []engi
 	return appendTexts(nil, v, "", placesOf)
 }
 
-// appendTexts takes the items of a list by the name of the list.
+// appendTexts takes the items of a list by the name of the list. Keys are texts
+// too: whoever fills a map may write there what is looked for.
 func appendTexts(list []text, v any, name string, placesOf func(string) []engine.Place) []text {
 	switch v := v.(type) {
 	case string:
@@ -63,6 +64,7 @@ func appendTexts(list []text, v any, name string, placesOf func(string) []engine
 		}
 	case map[string]any:
 		for key, item := range v {
+			list = append(list, text{key, placesOf(key)})
 			list = appendTexts(list, item, key, placesOf)
 		}
 	}
