@@ -210,7 +210,12 @@ func losesGit(e *engine.Effect, res *resolver) bool {
 	if e.Class == engine.ClassGitData || e.Class == engine.ClassGitHook && strings.Contains(e.Target+"/", "/.git/") {
 		return true
 	}
-	return (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && res.lstat(join(e.Target, ".git")) != nil
+	return e.Certainty == engine.CertaintyExact && res.holdsGit(e) // of a pattern the class says so
+}
+
+// holdsGit says that a repository goes with a directory.
+func (r *resolver) holdsGit(e *engine.Effect) bool {
+	return gone(e) && (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.lstat(join(e.Target, ".git")) != nil
 }
 
 // tampers says that an effect changes reviewer, or what the agent may do.

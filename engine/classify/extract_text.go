@@ -29,7 +29,7 @@ func sed(c *call) {
 	c.reads(files...)
 }
 
-// sedScript looks for the commands of sed that write files or run programs.
+// sedScript looks for the commands of sed that read or write files or run programs.
 func (c *call) sedScript(script arg) {
 	t := script.text
 	for i := 0; i < len(t); {
@@ -52,7 +52,9 @@ func (c *call) sedScript(script arg) {
 			})
 		case 'w', 'W':
 			i = c.sedLine(script, i, func(rest string) { c.writes("write", script.with(rest)) })
-		case 'a', 'i', 'c', 'r', 'R', ':', 'b', 't', 'T', '#':
+		case 'r', 'R':
+			i = c.sedLine(script, i, func(rest string) { c.reads(script.with(rest)) })
+		case 'a', 'i', 'c', ':', 'b', 't', 'T', '#':
 			i = c.sedLine(script, i, func(string) {})
 		default:
 			i++

@@ -139,6 +139,9 @@ func (c *call) destination() (sources []arg, dest arg, inDir bool) {
 	return sources, dest, inDir && !c.opts.has("-T", "--no-target-directory")
 }
 
+// maxLandings is how many places are listed one by one; then it is the folder.
+const maxLandings = 32
+
 // landing lists where sources end up.
 func landing(sources []arg, dest arg, inDir bool) []arg {
 	if !inDir {
@@ -146,7 +149,7 @@ func landing(sources []arg, dest arg, inDir bool) []arg {
 	}
 	var out []arg
 	for i, src := range sources {
-		if i == maxReads {
+		if i == maxLandings {
 			return append(out, dest)
 		}
 		base, _ := arg{text: strings.TrimSuffix(src.text, "/")}.base()
@@ -249,6 +252,9 @@ func link(c *call) {
 	if len(c.opts.operands) == 1 {
 		base, _ := sources[0].base()
 		dest = word(base)
+	}
+	if !c.opts.has("-s", "--symbolic") {
+		c.reads(sources...) // the other name shows the file wherever it is read, and nothing tells by then
 	}
 	e := rawEffect{kind: engine.EffectFileWrite, verb: "link", forced: c.opts.has("-f", "--force")}
 	for i, t := range landing(sources, dest, inDir) {

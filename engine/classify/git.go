@@ -422,10 +422,23 @@ func (c *call) gitFiles(sub string, o options) {
 		for _, out := range o.all("-o", "--output", "--output-directory") {
 			c.writes("write", out)
 		}
+		if sub == "diff" {
+			c.reads(diffFiles(o)...)
+		}
 		if sub == "bundle" && first.is("create") {
 			c.writes("write", o.operand(1))
 		}
 	}
+}
+
+// diffFiles are the operands of git diff that are files and not what git holds:
+// all with --no-index, which a path out of the repository means too.
+func diffFiles(o options) []arg {
+	away := func(a arg) bool { return a.hasPrefix("/") || a.hasPrefix("~") || a.is("..") || a.hasPrefix("../") }
+	if o.has("--no-index") || slices.ContainsFunc(o.operands, away) {
+		return o.operands
+	}
+	return nil
 }
 
 func (c *call) gitSubmodule(first arg, o options) {

@@ -30,7 +30,7 @@ func (r *resolver) effect(raw rawEffect) engine.Effect {
 			e.Location = r.location(r.locate(raw.target.text, "/", true).real)
 		}
 	}
-	if e.Verb == "trash" && e.Exists != "" && e.Certainty == engine.CertaintyExact {
+	if e.Verb == "trash" && e.Exists != "" && e.Certainty != engine.CertaintyPrefix {
 		e.Recursive = e.Entry == "dir" // the trash takes both, a file is no tree
 	}
 	if e.Reversibility == "" {
@@ -65,7 +65,7 @@ func (r *resolver) file(e *engine.Effect, raw rawEffect) {
 	case engine.CertaintyExact:
 		r.exact(e, raw, dir)
 	case engine.CertaintyGlob:
-		r.glob(e, raw.target.text, dir)
+		r.glob(e, raw.target.text, dir, !noFollow(raw))
 	case engine.CertaintyPrefix:
 		r.prefix(e, raw.target.text, dir)
 	default:
@@ -107,7 +107,9 @@ func (r *resolver) exact(e *engine.Effect, raw rawEffect, dir string) {
 	if raw.contents {
 		e.Certainty, e.Short = engine.CertaintyGlob, e.Short+"/*"
 	}
-	r.look(e)
+	if r.look(e); raw.contents && r.holdsGit(e) {
+		e.Class = engine.ClassGitData
+	}
 }
 
 // look asks the disk what is there.
@@ -176,8 +178,9 @@ func (r *resolver) prefix(e *engine.Effect, text, dir string) {
 
 func join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-// glob is for patterns. It takes the worst place that the pattern can match.
-func (r *resolver) glob(e *engine.Effect, text, dir string) {
+// glob is for patterns. It takes the worst place that the pattern can match, and
+// the worst of what it matches now.
+func (r *resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	abs, ok := r.absolute(slashes(text), dir)
 	if drive(slashes(text)) {
 		abs, ok = windowsClean(slashes(text)), true
@@ -199,8 +202,13 @@ func (r *resolver) glob(e *engine.Effect, text, dir string) {
 	e.Short = join(r.short(fixed), pattern)
 	e.Location = r.patternLocation(fixed, pattern)
 	e.Class = r.patternClass(fixed, pattern)
-	if r.looking() && !drive(fixed) && r.lstat(fixed) == nil {
+	if !r.looking() || drive(fixed) {
+		return
+	}
+	if r.lstat(fixed) == nil {
 		e.Exists = "no"
+	} else if list, ok := r.matches(fixed, pattern); ok {
+		r.survey(e, list, follow)
 	}
 }
 

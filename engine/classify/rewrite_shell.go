@@ -65,6 +65,7 @@ func newDraft(src string, in shellInput, facts *engine.Facts) (*draft, error) {
 type site struct {
 	origin
 	name  string     // as policy sees it
+	host  string     // the wrapper right in front of it
 	words []arg      // as Operation.Arg counts them
 	edits []wordEdit // of node.Args
 }
@@ -87,6 +88,9 @@ func (d *draft) command(i int) (*site, error) {
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: its words are not told apart", i, c.Name)
 	}
 	s := &site{origin: o, name: c.Name, edits: d.edits[o.node]}
+	if n := len(c.Wrappers); n > 0 {
+		s.host = c.Wrappers[n-1]
+	}
 	if s.edits == nil {
 		s.edits = make([]wordEdit, len(o.node.Args))
 		d.edits[o.node] = s.edits
@@ -165,6 +169,9 @@ func (s *site) replaceArg(i int, text string) error {
 	if i < 0 || i >= len(s.words) {
 		return s.noWord(i)
 	}
+	if i == 0 && multicall(s.host) {
+		return fmt.Errorf("%s of %s cannot be replaced: %s runs nothing but its own programs", s.name, s.host, s.host)
+	}
 	if err := s.sure(s.words[i]); err != nil {
 		return err
 	}
@@ -175,6 +182,9 @@ func (s *site) replaceArg(i int, text string) error {
 	e.set, e.text = true, text
 	return nil
 }
+
+// multicall tells whether a wrapper is many programs in one.
+func multicall(name string) bool { return name == "busybox" || name == "toybox" }
 
 func (s *site) noWord(i int) error {
 	return fmt.Errorf("%s has no word %d: it has %d without its flags, counted from 0", s.name, i, len(s.words))

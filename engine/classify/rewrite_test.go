@@ -154,6 +154,8 @@ func TestRewrite(t *testing.T) {
 		{"# clean\n\n\trm  -f\\\n b\n", intoTrash(0, "-f"), "# clean\n\n\t" + trash + " b\n"},
 		{"for f in *.tmp; do rm \"$f\"; done", intoTrash(0), "for f in *.tmp; do " + trash + " \"$f\"; done"},
 
+		{"busybox timeout 5 rm a", intoTrash(0), "busybox timeout 5 " + trash + " a"},
+
 		// A time limit, and other words.
 		{"yes > out", limited(0), "timeout 300 yes > out"},
 		{"X=1 yes>out&", limited(0), "X=1 timeout 300 yes>out&"},
@@ -206,6 +208,7 @@ func TestRewriteRefused(t *testing.T) {
 		{"$X push -f", drop(0, "-f"), "what stands there is 2 commands"},
 		{"g=git; $g push -f", drop(0, "-f"), "name is not written out"},
 		{"sh -c 'git push -f'", drop(1, "-f"), "it comes from sh-c"},
+		{"busybox rm a", replace(0, 0, "x"), "busybox runs nothing but its own programs"},
 		{"eval git push -f", drop(0, "-f"), "it comes from eval"},
 		{"bash <<'EOF'\ngit push -f\nEOF", drop(1, "-f"), "it comes from heredoc"},
 		{"echo a | xargs rm -f", drop(1, "-f"), "it comes from xargs"},

@@ -134,10 +134,7 @@ func (c *call) emit(e rawEffect, targets ...arg) {
 }
 
 func (c *call) reads(targets ...arg) {
-	for i, t := range targets {
-		if i >= maxReads {
-			return
-		}
+	for _, t := range targets {
 		if t.hasPrefix("/proc/") && strings.HasSuffix(t.text, "/environ") {
 			c.signal(engine.SignalEnvDump)
 		}
@@ -146,9 +143,6 @@ func (c *call) reads(targets ...arg) {
 		}
 	}
 }
-
-// maxReads is how many files of one command are listed as read.
-const maxReads = 32
 
 func (c *call) writes(verb string, targets ...arg) {
 	for _, t := range targets {

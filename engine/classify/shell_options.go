@@ -187,6 +187,19 @@ func (o options) operand(i int) arg {
 	return arg{}
 }
 
+// perhapsFiles are the values that stand apart behind a letter. Programs that
+// read share a table of letters, and not all of them take a value for each:
+// what is no number may be a file.
+func (o options) perhapsFiles() []arg {
+	var out []arg
+	for _, g := range o.flags {
+		if g.letters != "" && g.value != nil && strings.Trim(g.value.text, "0123456789+-bckKMGTP") != "" {
+			out = append(out, *g.value)
+		}
+	}
+	return out
+}
+
 func plainFlags(args []arg) (flags []given, operands []arg) {
 	for _, a := range args {
 		if a.hasPrefix("-") && len(a.text) > 1 {

@@ -18,20 +18,26 @@ func readProgram(name string) program {
 	switch name {
 	case "ls", "dir", "vdir", "eza", "exa", "lsd", "tree":
 		return program{values: " -I -w -T -L -P --ignore ", run: listFiles}
-	case "cat", "bat", "batcat", "tac":
+	case "bat", "batcat":
 		return program{values: " -l --language -r --line-range --style ", run: printFiles}
+	case "cat", "tac":
+		return program{values: " --separator ", run: printFiles}
 	case "head", "tail":
 		return program{values: " -n -c --lines --bytes -s --pid ", run: readOperands}
 	case "wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "md5", "shasum",
 		"od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff", "colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand",
 		"tsort", "look", "iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl", "namei", "exiftool", "pdftotext", "glow", "mdcat":
 		return program{values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label --algorithm -a ", run: readOperands}
-	case "grep", "egrep", "fgrep", "zgrep", "bzgrep", "rg", "ripgrep", "ag", "ack", "pcregrep", "ugrep":
+	case "grep", "egrep", "fgrep", "zgrep", "bzgrep":
 		return program{values: grepValues, run: search}
+	case "rg", "ripgrep":
+		return program{values: ripgrepValues, run: search}
+	case "ag", "ack", "pcregrep", "ugrep":
+		return program{values: otherGrepValues, run: search}
 	case "cut", "tr", "rev":
 		return program{values: " -d -f -c -b --delimiter --fields --output-delimiter ", run: transform}
 	case "jq", "yq", "gojq", "jaq", "xq", "fx", "dasel":
-		return program{values: " --arg --argjson --slurpfile --rawfile --indent -L --tab ", run: query}
+		return program{values: " --arg --argjson --slurpfile --rawfile --indent -L ", run: query}
 	case "sort":
 		return program{values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory --files0-from --batch-size --compress-program ", run: sortFiles}
 	case "uniq":
@@ -50,7 +56,14 @@ func readProgram(name string) program {
 	return program{}
 }
 
-const grepValues = " -e -f -A -B -C -m -d -D -g -t -T -j -M -E -r --regexp --file --include --exclude --exclude-dir --include-dir --context --after-context --before-context --max-count --glob --iglob --type --type-not --max-depth --threads --replace --sort --color --colour --engine --ignore-file --pre "
+// What takes a value differs from one grep to the next: -r is recursive here and
+// a replacement there. A flag that is taken for one with a value makes the
+// pattern its value, and the file the pattern.
+const (
+	grepValues      = " -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir --exclude-from --context --after-context --before-context --max-count --directories --devices --label --binary-files --group-separator "
+	ripgrepValues   = " -e -f -A -B -C -m -d -g -t -T -j -M -E -r --regexp --file --context --after-context --before-context --max-count --glob --iglob --type --type-not --type-add --type-clear --max-depth --max-filesize --max-columns --threads --replace --sort --sortr --color --colors --engine --encoding --ignore-file --pre --pre-glob --path-separator --context-separator --field-match-separator "
+	otherGrepValues = " -e -A -B -C -m -g -G -p --regexp --file --include --exclude --exclude-dir --context --after-context --before-context --max-count --ignore --ignore-dir --path-to-ignore --depth "
+)
 
 func nothing(c *call) {}
 
@@ -117,6 +130,7 @@ func readOperands(c *call) {
 		}
 	}
 	c.reads(c.opts.operands...)
+	c.reads(c.opts.perhapsFiles()...)
 }
 
 // search is grep: the first operand is a pattern unless an option gave one.
@@ -129,6 +143,7 @@ func search(c *call) {
 		c.child(func() outcome { return c.s.invoke([]arg{pre, unknownArg()}, c.node) })
 	}
 	c.reads(files...)
+	c.reads(c.opts.all("-f", "--file", "--exclude-from", "--ignore-file")...)
 	if c.opts.has("-l", "--files-with-matches", "--files", "-L") {
 		c.out = relativeNames(c, files)
 	}
@@ -210,7 +225,8 @@ func rangeSet(set string) string {
 
 func query(c *call) {
 	files := c.opts.operands
-	if len(files) > 0 && !c.opts.has("-f", "--from-file") {
+	filtered := c.opts.has("-f", "--from-file", "--slurpfile", "--rawfile") // those take a name and a file
+	if len(files) > 0 && !filtered {
 		files = files[1:]
 	}
 	if c.name == "yq" && c.opts.has("-i", "--inplace") {
@@ -238,6 +254,7 @@ func uniq(c *call) {
 // encode is base64 and xxd; what they decode is followed where it is known.
 func encode(c *call) {
 	c.reads(c.opts.operands...)
+	c.reads(c.opts.perhapsFiles()...)
 	for _, out := range c.opts.all("-o") {
 		c.writes("write", out)
 	}

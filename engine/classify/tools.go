@@ -54,7 +54,7 @@ var builtins = map[string]tool{
 	"NotebookRead": {action: "safe.read.file", resource: []string{"notebook_path"}, args: []toolArg{{"notebook_path", readPath, true}}},
 	"LS":           {action: "safe.read.glob", resource: []string{"path"}, args: []toolArg{{"path", searchDir, false}}},
 	"Glob":         {action: "safe.read.glob", resource: []string{"pattern"}, args: []toolArg{{"path", searchDir, false}}, more: (*reading).globPattern},
-	"Grep":         {action: "safe.read.grep", resource: []string{"path", "pattern"}, args: []toolArg{{"path", searchDir, false}}},
+	"Grep":         {action: "safe.read.grep", resource: []string{"path", "pattern"}, args: []toolArg{{"path", searchDir, false}}, more: (*reading).grepGlob},
 	"LSP":          {action: "safe.read.file", resource: []string{"filePath", "file_path", "path"}, args: []toolArg{{"filePath", readPath, false}, {"file_path", readPath, false}, {"path", readPath, false}}, typ: engine.TypeFileRead},
 
 	"Write":        {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", writePath, true}, {"content", contentText, true}}},
@@ -317,15 +317,36 @@ func (r *reading) globPattern() {
 		r.refuse("pattern")
 		return
 	}
-	if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~") && !strings.Contains(pattern, "..") {
+	first, _, below := strings.Cut(pattern, "/")
+	named := below && !strings.ContainsAny(first, "*?[{") // also "" and "~": absolute
+	if !named && !strings.Contains(pattern, "..") {
 		return
-	}
-	dir := r.in.cwd
-	if p, ok := r.args["path"].(string); ok && strings.HasPrefix(p, "/") {
-		dir = value{text: p}
 	}
 	if !strings.Contains(pattern, "..") {
 		r.script.effects = nil // the directory is not looked at
+	}
+	r.searches(pattern)
+}
+
+// grepGlob says which files a search is kept to by their names.
+func (r *reading) grepGlob() {
+	pattern, ok := r.args["glob"].(string)
+	if !ok || pattern == "" || strings.HasPrefix(pattern, "!") {
+		return
+	}
+	if !strings.Contains(pattern, "/") {
+		pattern = "**/" + pattern // at any depth
+	}
+	r.searches(strings.TrimPrefix(pattern, "/"))
+}
+
+// searches adds a pattern as seen from the directory that the tool is given.
+func (r *reading) searches(pattern string) {
+	dir := r.in.cwd
+	if p, ok := r.args["path"].(string); ok && strings.HasPrefix(p, "/") {
+		dir = value{text: p}
+	} else if ok {
+		pattern = strings.TrimSuffix(p, "/") + "/" + pattern
 	}
 	r.script.effects = append(r.script.effects, rawEffect{kind: engine.EffectFileRead, verb: "search", target: value{glob, pattern}, dir: dir, recursive: true, command: -1})
 }

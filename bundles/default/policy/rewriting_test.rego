@@ -15,6 +15,7 @@ test_force_push[name] if {
 		"-f": {"flags": ["-f", "-u"], "drop": ["-f"]},
 		"in a cluster": {"flags": ["-uf"], "drop": ["-f"]},
 		"both": {"flags": ["--force", "-f"], "drop": ["--force", "-f"]},
+		"a cancelled force of includes": {"flags": ["--force", "--no-force-if-includes"], "drop": ["--force"]},
 	}
 	want := array.concat(
 		[{"op": "set_flag", "command": 0, "flag": "--force-with-lease"}],
@@ -23,9 +24,19 @@ test_force_push[name] if {
 	want == rewriting.offers.git_force_push with input as _push(case.flags)
 }
 
-# What a lease cannot stand for, and what the settings do not want.
+# A lease keeps what it was given.
+test_a_push_with_a_lease[flag] if {
+	some flag in ["--force-with-lease", "--force-with-lease=topic:abc"]
+	rewriting.offers.git_force_push == [{"op": "drop_flag", "command": 0, "flag": "--force"}] with input as _push([flag, "--force"])
+}
+
+# What a lease cannot stand for, what the settings do not want, and where the
+# order of flags decides.
 test_no_form_of_a_push[name] if {
-	some name, flags in {"refspec": [], "mirror": ["--mirror"], "delete": ["--delete"]}
+	some name, flags in {
+		"refspec": [], "mirror": ["--mirror"], "delete": ["--delete"],
+		"no force": ["--force", "--no-force"], "no lease": ["--force", "--no-force-with-lease"],
+	}
 	not rewriting.offers.git_force_push with input as _push(flags)
 }
 

@@ -26,6 +26,15 @@ _scriptless(e) if {
 	command := input.action.commands[e.command]
 	command.name in {"npm", "pnpm", "yarn"}
 	"--ignore-scripts" in command.flags
+	not _runs_scripts(e.command)
+}
+
+# The flag alone does not say it: a later --no-ignore-scripts takes it back, and
+# what comes from git is built whatever the flags are.
+_runs_scripts(command) if {
+	some e in input.action.effects
+	e.kind == "process"
+	e.command == command
 }
 
 _known_sources if {

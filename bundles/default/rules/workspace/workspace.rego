@@ -47,13 +47,22 @@ _outside if {
 
 # METADATA
 # title: An effect that workspace enforcement keeps from its place
-# description: Deletions are left to their own rule, devices and unknown targets too.
+# description: >-
+#   Deletions are left to their own rule, devices and unknown targets too; but
+#   somewhere below a folder that holds the workspace is no place in it.
 outside_place(e) if {
 	_enforced_on(e)
 	e.kind != "file_delete"
 	not scores.in_scope(e)
-	not e.location in {"unknown", "device"}
+	not _untold(e)
 	not _allowed_place(e)
+}
+
+_untold(e) if e.location == "device"
+
+_untold(e) if {
+	e.location == "unknown"
+	e.certainty != "prefix"
 }
 
 # METADATA

@@ -33,6 +33,10 @@ test_workspace[name] if {
 			"effect": {"kind": "file_write", "short": "~", "target": "/home/anna", "location": "home_root", "recursive": true}, "settings": {},
 			"speaks": {"workspace_denied", "workspace_outside"},
 		},
+		"somewhere below what holds the workspace": {
+			"effect": {"short": "~/?", "target": "/home/anna", "location": "unknown", "certainty": "prefix"}, "settings": {}, "speaks": {"workspace_outside"},
+		},
+		"nobody knows where": {"effect": {"short": "", "target": "", "location": "unknown", "certainty": "unknown"}, "settings": {}, "speaks": set()},
 		"a device": {"effect": {"short": "/dev/tty", "location": "device"}, "settings": {}, "speaks": set()},
 	}
 	patch := object.union({"short": "./a.txt"}, case.effect)
@@ -60,6 +64,7 @@ test_delete_untracked[name] if {
 		"no repository": {"patch": {}, "speaks": 1},
 		"tracked": {"patch": {"git": "clean"}, "speaks": 0},
 		"ignored": {"patch": {"git": "ignored"}, "speaks": 0},
+		"all of the workspace": {"patch": {"git": "untracked", "location": "self", "certainty": "glob"}, "speaks": 1},
 		"made here": {"patch": {"git": "untracked", "ledger": "created"}, "speaks": 0},
 		"not there": {"patch": {"exists": "no"}, "speaks": 0},
 		"a folder": {"patch": {"entry": "dir"}, "speaks": 0},
@@ -86,4 +91,14 @@ test_package_sources[name] if {
 	}})
 	got := spoken.speaks with input as doc with data.reviewer.packages.sources as case.known
 	case.speaks == count({"package_install_url"} & got)
+}
+
+# Where scripts run in spite of the flag, the flag says nothing.
+test_scripts_in_spite_of_the_flag if {
+	doc := given.call({"action": {
+		"types": ["network_request"], "signals": ["package_install_url"],
+		"effects": [given.request({"command": 0}), given.effect("process", {"command": 0})],
+		"commands": [{"name": "npm", "sub": ["install"], "flags": ["--ignore-scripts", "--no-ignore-scripts"], "operands": ["https://example.com/a.tgz"]}],
+	}})
+	"package_install_url" in spoken.speaks with input as doc
 }
