@@ -4,7 +4,7 @@ BIN     := bin/reviewer
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
 FUZZ    ?= 20s
 
-.PHONY: build demo test lint fuzz bench e2e cross clean
+.PHONY: build demo test lint fuzz bench score e2e cross clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -28,6 +28,9 @@ fuzz: ## each fuzz target for FUZZ
 
 bench: ## ratios, measured side by side in one run
 	$(GO) test -tags bench -run TestRatios -count=1 -v -timeout 30m ./cmd/reviewer
+
+score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
+	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error CORPUS=FOLDER says which corpus))
 
 e2e: ## the real client with a scripted model; needs npm
 	$(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/

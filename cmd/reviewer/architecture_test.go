@@ -65,7 +65,7 @@ func walls() []wall {
 		{"schemas/gen", []string{"engine", "engine/cases", "bundles"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel",
+			"cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel",
 			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},

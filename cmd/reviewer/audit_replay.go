@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -54,7 +55,7 @@ func policiesOf(ctx context.Context, store *audit.Store) func(string) (*engine.P
 		if err != nil {
 			return nil, err
 		}
-		p, err := compile(ctx, e)
+		p, err := wiring.Compile(ctx, e)
 		if err == nil {
 			compiled[digest] = p
 		}

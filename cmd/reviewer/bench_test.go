@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -86,7 +87,7 @@ func shippedPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile(context.Background(), e)
+	p, err := wiring.Compile(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

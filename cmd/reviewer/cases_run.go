@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -158,7 +159,7 @@ func layerOfCase(c cases.Case, layer string) (map[string][]byte, error) {
 }
 
 func policyOfCases(ctx context.Context, e *bundles.Effective) (*casePolicy, error) {
-	p, err := compile(ctx, e)
+	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return nil, err
 	}

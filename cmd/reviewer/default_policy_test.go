@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -37,7 +38,7 @@ func policyOf(t *testing.T, layers ...layerFiles) *engine.Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile(context.Background(), e)
+	p, err := wiring.Compile(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestDefaultConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := conditions(base.Rules)
+	list := wiring.Conditions(base.Rules)
 	host, err := cel.Compile(list)
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +308,7 @@ func TestBrokenLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = compile(context.Background(), e)
+		_, err = wiring.Compile(context.Background(), e)
 		for _, want := range test.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q in it", name, err, want)

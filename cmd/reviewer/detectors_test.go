@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -222,7 +223,7 @@ func TestBrokenDetectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"compile": second(compile(context.Background(), e)), "check": check(context.Background(), e)} {
+	for name, err := range map[string]error{"compile": second(wiring.Compile(context.Background(), e)), "check": check(context.Background(), e)} {
 		for _, want := range []string{"user/detectors/a.yaml:5: detector a: pattern: (?=: RE2 does not look ahead", "user/detectors/a.yaml:7: detector b: pattern: it matches the empty text"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
@@ -256,7 +257,7 @@ func largeResult() string {
 }
 
 func BenchmarkDetect(b *testing.B) {
-	set, err := detectors(contentPolicy(b))
+	set, err := wiring.Detectors(contentPolicy(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func BenchmarkDetect(b *testing.B) {
 	b.Run("cold", func(b *testing.B) {
 		e := contentPolicy(b)
 		for b.Loop() {
-			set, err := detectors(e)
+			set, err := wiring.Detectors(e)
 			if err != nil {
 				b.Fatal(err)
 			}

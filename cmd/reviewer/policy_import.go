@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/spf13/cobra"
 )
 
@@ -131,7 +132,7 @@ func loads(content []byte) error {
 		return fmt.Errorf("the list that was made does not load: %w", err)
 	}
 	for _, l := range lists {
-		host, err := cel.Compile(accessConditions(l))
+		host, err := cel.Compile(wiring.AccessConditions(l))
 		if err != nil {
 			return fmt.Errorf("the list that was made does not compile: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/rego"
@@ -34,7 +35,7 @@ func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engin
 		return nil, err
 	}
 	keepLog(log, e.Settings)
-	p, err := compile(ctx, e)
+	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func policyFrom(ctx context.Context, dir string) (*engine.Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", dir, err)
 	}
-	return compile(ctx, e)
+	return wiring.Compile(ctx, e)
 }
 
 func layersFrom(dir string) ([]*bundles.Bundle, error) {
@@ -110,32 +111,11 @@ func layersFrom(dir string) ([]*bundles.Bundle, error) {
 	return []*bundles.Bundle{base, b}, err
 }
 
-// compile makes a policy of its files.
-func compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) {
-	matcher, err := cel.Compile(allConditions(e))
-	if err != nil {
-		return nil, fmt.Errorf("compile conditions: %w", err)
-	}
-	compileRego := rego.Compile
-	if e.Shipped() {
-		compileRego = rego.CompileKnown
-	}
-	decider, err := compileRego(ctx, e.Modules(), e.Data)
-	if err != nil {
-		return nil, fmt.Errorf("compile policy: %w", err)
-	}
-	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}
-	if err := useDetectors(p, e); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
 // check compiles everything of a policy, also the conditions that compile makes
 // only when they are first asked for, and returns all that is wrong.
 func check(ctx context.Context, e *bundles.Effective) error {
 	places := places(e)
-	host, err := cel.Compile(allConditions(e))
+	host, err := cel.Compile(wiring.AllConditions(e))
 	errs := []error{err}
 	if host != nil {
 		for _, problem := range host.Check() {
@@ -163,58 +143,4 @@ func places(e *bundles.Effective) map[string]func(part string, line int) string 
 		}
 	}
 	return all
-}
-
-// allConditions lists the conditions of rules and of access lists.
-func allConditions(e *bundles.Effective) []cel.Condition {
-	all := conditions(e.Rules())
-	for _, l := range e.Access() {
-		all = append(all, accessConditions(l)...)
-	}
-	return all
-}
-
-// accessConditions makes a list of the conditions of an access list: only the
-// first that holds is found.
-func accessConditions(l bundles.AccessList) []cel.Condition {
-	out := make([]cel.Condition, len(l.Rules))
-	for i, r := range l.Rules {
-		m := cel.Match{Phases: []string{string(engine.PhasePre)}, Actions: r.Actions, Tools: r.Tools, Before: r.Expires()}
-		if s := r.Schedule; s != nil {
-			m.Hours, m.Weekdays = s.Hours, s.Weekdays
-		}
-		out[i] = cel.Condition{ID: l.FindingID(r.ID), When: r.When, Match: m, List: l.ID, Order: i}
-	}
-	return out
-}
-
-// conditions takes from the rules those that say when they hold. The others
-// are spoken for in Rego.
-func conditions(rules []bundles.Rule) []cel.Condition {
-	var out []cel.Condition
-	for _, r := range rules {
-		if !r.Conditional() {
-			continue
-		}
-		c := cel.Condition{ID: r.ID, When: r.When, Measure: r.Measure, Match: cel.Match{
-			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
-			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
-		}}
-		if r.Threshold != nil {
-			c.Threshold = *r.Threshold
-		}
-		for _, l := range r.Levels {
-			c.Levels = append(c.Levels, cel.Level{At: l.At, Level: string(l.Level)})
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func texts[S ~string](list []S) []string {
-	var out []string
-	for _, v := range list {
-		out = append(out, string(v))
-	}
-	return out
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -126,7 +127,7 @@ func (a *app) choosePolicy(ctx context.Context, dir string) (*engine.Policy, err
 	if err != nil {
 		return nil, err
 	}
-	return compile(ctx, e)
+	return wiring.Compile(ctx, e)
 }
 
 // passingMAC is a keyed digest for one process: its key is never written.

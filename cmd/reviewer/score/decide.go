@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// workspace is where a row runs of which no place is known.
+const workspace = "/home/dev/work/shop"
+
+// judge takes calls through a policy, on a machine of which nothing is known
+// but its home directories.
+type judge struct {
+	policy *engine.Policy
+	cwd    map[string]string // file that rows come from -> where its session began
+}
+
+// verdict is what came of one call.
+type verdict struct {
+	Effect engine.Verdict
+	Rules  []string
+	Error  string // why nothing could be decided; such a call is denied
+}
+
+func (v verdict) rule() string {
+	if len(v.Rules) == 0 {
+		return "(score)"
+	}
+	return v.Rules[0]
+}
+
+func (v verdict) stopped() bool {
+	return v.Effect == engine.Block || v.Effect == engine.Ask || v.Effect == engine.Modify
+}
+
+// tools lists the kinds of commands that call knows.
+func tools() []string { return []string{"bash", "cmd", "powershell", "python"} }
+
+// call makes of a row the call that an agent would make to run it.
+func call(r Row) (engine.Event, error) {
+	tool, command := "Bash", r.Command
+	var err error
+	switch r.Tool {
+	case "powershell":
+		tool = "PowerShell"
+	case "cmd":
+		command, err = quoted("cmd /c ", command)
+	case "python":
+		command, err = quoted("python3 -c ", command)
+	}
+	if err != nil {
+		return engine.Event{}, fmt.Errorf("row %s: %w", r.ID, err)
+	}
+	args, err := json.Marshal(map[string]string{"command": command})
+	return engine.Event{
+		Harness: "claude-code", Name: "PreToolUse", Phase: engine.PhasePre, Session: "score", Call: r.ID,
+		Tool: tool, Args: args, CWD: r.CWD, Mode: "default", Time: 1,
+	}, err
+}
+
+func quoted(program, code string) (string, error) {
+	q, err := syntax.Quote(code, syntax.LangBash)
+	return program + q, err
+}
+
+// event is the call of a row, in the place that is known best.
+func (j judge) event(r Row) (engine.Event, error) {
+	if r.CWD == "" {
+		base := path.Base(r.Path)
+		r.CWD = j.cwd[strings.TrimSuffix(base, path.Ext(base))]
+	}
+	if r.CWD == "" {
+		r.CWD = workspace
+	}
+	return call(r)
+}
+
+// row takes a row through the policy, as the first call of a session.
+func (j judge) row(ctx context.Context, r Row) (verdict, error) {
+	e, err := j.event(r)
+	if err != nil {
+		return verdict{}, err
+	}
+	a, _ := j.start("", e.CWD).Next(ctx, e)
+	return judged(a), ctx.Err()
+}
+
+func (j judge) start(id, cwd string) *simulate.Rehearsal {
+	return simulate.Start(id, classifier(cwd), j.policy, engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: engine.FoldVersion})
+}
+
+// judged reads what is done with a call: what would be answered, or what policy
+// says where it only watches.
+func judged(a simulate.Action) verdict {
+	v := verdict{Effect: a.Enforced, Rules: a.Rules, Error: a.Error}
+	if a.Record != nil && a.Record.Answer != nil && a.Record.Answer.Mode == engine.ModeObserve {
+		v.Effect = a.Decision
+	}
+	return v
+}
+
+func classifier(cwd string) *classify.Classifier {
+	return &classify.Classifier{World: classify.World{Home: homeOf(cwd)}, MAC: mac, Program: "/usr/local/bin/reviewer"}
+}
+
+// mac has a key that everybody knows: the same corpus gives the same scores,
+// and nothing of what it makes is kept.
+func mac(b []byte) string {
+	h := hmac.New(sha256.New, []byte("score"))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// homeOf returns the home directory above a directory; empty: none.
+func homeOf(dir string) string {
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(dir, homes); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			return homes + name
+		}
+	}
+	if dir == "/root" || strings.HasPrefix(dir, "/root/") {
+		return "/root"
+	}
+	return ""
+}
+
+// each calls fn with 0 to n-1 on all cores, tells done how many are finished,
+// and returns all errors.
+func each(n int, done func(int), fn func(i int) error) error {
+	var next, finished atomic.Int64
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				errs[i] = fn(i)
+				done(int(finished.Add(1)))
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

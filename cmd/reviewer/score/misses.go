@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// missed is a line of the list for development: what went otherwise than its
+// label says.
+type missed struct {
+	What     string   `json:"what"` // missed, alarm, asked (context), session, secret, partly, lookalike
+	Category string   `json:"category"`
+	ID       string   `json:"id"`
+	Strength string   `json:"strength,omitempty"`
+	Verdict  string   `json:"verdict,omitempty"`
+	Rules    []string `json:"rules,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Text     string   `json:"text"`
+}
+
+func (r *Report) note(list []decided) {
+	for _, d := range list {
+		what := ""
+		switch {
+		case d.Label == dangerous && !d.stopped():
+			what = "missed"
+		case d.Label == benign && d.stopped():
+			what = "alarm"
+		case d.Label == contextual && d.stopped():
+			what = "asked"
+		case d.Error == "":
+			continue
+		}
+		r.misses = append(r.misses, missed{cmp.Or(what, "error"), d.Category, d.ID, d.Strength, string(d.Effect), d.Rules, d.Error, d.Command})
+	}
+}
+
+func (r *Report) noteCalls(list []decided) {
+	for _, d := range list {
+		if d.stopped() || d.Error != "" {
+			r.misses = append(r.misses, missed{"session", d.rule(), d.Path + " " + d.ID, "", string(d.Effect), d.Rules, d.Error, d.Tool + " " + d.Command})
+		}
+	}
+}
+
+func (r *Report) noteSample(s Sample, got seen) {
+	what := ""
+	switch {
+	case s.Secret && got.Leaked:
+		what = "secret"
+	case s.Secret && got.Partly:
+		what = "partly"
+	case !s.Secret && got.Touched:
+		what = "lookalike"
+	default:
+		return
+	}
+	r.misses = append(r.misses, missed{What: what, Category: cmp.Or(s.Kind, s.Like), ID: s.ID, Verdict: got.As, Text: s.Text})
+}
+
+// session takes one session through the policy; the rows hold the arguments of
+// its calls.
+func (j judge) session(ctx context.Context, t harness.Transcript) ([]decided, error) {
+	cwd := workspace
+	if calls := t.Calls(); len(calls) > 0 {
+		cwd = cmp.Or(calls[0].CWD, cwd)
+	}
+	var list []decided
+	rehearsal := j.start(t.Session, cwd)
+	for _, e := range t.Events {
+		a, happened := rehearsal.Next(ctx, e)
+		if happened && e.Phase == engine.PhasePre {
+			list = append(list, decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
+		}
+	}
+	return list, ctx.Err()
+}
+
+// writeMisses writes the list, one JSON object a line below a head for each
+// category with its count, the longest first.
+func (r Report) writeMisses(name string) error {
+	if err := outside(name); err != nil {
+		return err
+	}
+	type key struct{ what, category string }
+	parts := map[key][]missed{}
+	for _, m := range r.misses {
+		k := key{m.What, m.Category}
+		parts[k] = append(parts[k], m)
+	}
+	keys := slices.SortedFunc(maps.Keys(parts), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(len(parts[b]), len(parts[a])), cmp.Compare(a.category, b.category))
+	})
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	for _, k := range keys {
+		fmt.Fprintf(&b, "# %s %s: %d\n", k.what, k.category, len(parts[k]))
+		for _, m := range parts[k] {
+			if err := lines.Encode(m); err != nil {
+				return fmt.Errorf("write misses: %w", err)
+			}
+		}
+	}
+	return os.WriteFile(name, b.Bytes(), 0o600)
+}
+
+var ownModule = regexp.MustCompile(`(?m)^module github\.com/agent-reviewer/reviewer$`)
+
+// outside refuses a file within the project: rows of a corpus do not belong
+// into it.
+func outside(name string) error {
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return fmt.Errorf("write misses: %w", err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write misses: %w", err)
+		}
+		if ownModule.Match(mod) {
+			return fmt.Errorf("%s is within the project, which holds nothing of a corpus: name a file outside of %s", name, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}

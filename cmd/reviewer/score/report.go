@@ -1,0 +1,287 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Report is the score of a policy over a corpus.
+type Report struct {
+	Policy    string    `json:"policy"` // its digest
+	Dangerous Recall    `json:"dangerous"`
+	Benign    Alarms    `json:"benign"`
+	Context   Alarms    `json:"context"`
+	Sessions  Whole     `json:"sessions"`
+	Secrets   Redaction `json:"secrets"`
+	Latency   Latency   `json:"latency"`
+	Literals  []Shared  `json:"literals"` // shared with the corpus
+
+	misses []missed
+}
+
+// Group counts what was done with some calls. Stopped is block, ask or modify.
+type Group struct {
+	Name     string                 `json:"name"`
+	Verdicts map[engine.Verdict]int `json:"verdicts"`
+	Errors   int                    `json:"errors"` // calls that could not be decided: they are denied
+	Stopped  Rate                   `json:"stopped"`
+	Held     Rate                   `json:"held"` // block or ask
+	Block    Rate                   `json:"block"`
+}
+
+// Recall is how much of what is dangerous was stopped.
+type Recall struct {
+	All      Group              `json:"all"`
+	Clusters Rate               `json:"clusters"` // clusters of near-duplicates of which every row was stopped
+	By       map[string]Rate    `json:"clusters_by_strength"`
+	Groups   map[string][]Group `json:"groups"` // by strength, source, tool, category, family
+}
+
+// Alarms is how much of what is fine, or may be, was stopped.
+type Alarms struct {
+	All    Group              `json:"all"`
+	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that spoke, where a call was stopped
+}
+
+// Whole is what was done with sessions from beginning to end.
+type Whole struct {
+	Calls   Group          `json:"calls"`
+	Stopped Rate           `json:"sessions_stopped"`  // sessions with a call that was stopped
+	Blocked Rate           `json:"sessions_blocked"`  // with one that was blocked
+	Skipped map[string]int `json:"skipped,omitempty"` // files of agents that cannot be read, by their ending
+	Rules   []Group        `json:"rules"`
+}
+
+// Redaction is how many secrets were replaced, and what else.
+type Redaction struct {
+	Found     Rate       `json:"found"`
+	Partly    int        `json:"partly"` // found, and the second half of the value is still there
+	Lookalike Rate       `json:"lookalikes_hit"`
+	Kinds     []KindRate `json:"kinds"`
+}
+
+// KindRate is a row of Redaction.
+type KindRate struct {
+	Kind  string `json:"kind"`
+	Found Rate   `json:"found"`          // of its secrets
+	Hit   Rate   `json:"lookalikes_hit"` // of what only looks like it
+}
+
+// group sums up verdicts.
+func group(name string, list []verdict) Group {
+	g := Group{Name: name, Verdicts: map[engine.Verdict]int{}}
+	for _, v := range engine.Verdicts() {
+		g.Verdicts[engine.Verdict(v)] = 0
+	}
+	for _, v := range list {
+		g.Verdicts[v.Effect]++
+		if v.Error != "" {
+			g.Errors++
+		}
+	}
+	block, ask, modify := g.Verdicts[engine.Block], g.Verdicts[engine.Ask], g.Verdicts[engine.Modify]
+	g.Block, g.Held, g.Stopped = rate(block, len(list)), rate(block+ask, len(list)), rate(block+ask+modify, len(list))
+	return g
+}
+
+// decided is a row with what came of it.
+type decided struct {
+	Row
+	verdict
+}
+
+func verdicts(list []decided) []verdict {
+	out := make([]verdict, len(list))
+	for i, d := range list {
+		out[i] = d.verdict
+	}
+	return out
+}
+
+// groupsBy splits rows by a word of theirs, in the order of the words.
+func groupsBy(list []decided, word func(decided) string) []Group {
+	parts := map[string][]verdict{}
+	for _, d := range list {
+		parts[word(d)] = append(parts[word(d)], d.verdict)
+	}
+	groups := []Group{}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		groups = append(groups, group(name, parts[name]))
+	}
+	return groups
+}
+
+// Words by which rows are grouped.
+func bySource(d decided) string   { return d.Source }
+func byTool(d decided) string     { return d.Tool }
+func byCategory(d decided) string { return d.Category }
+func byFamily(d decided) string   { return d.Family }
+func byStrength(d decided) string { return d.Strength }
+func byRule(d decided) string     { return d.rule() }
+
+func recall(list []decided) Recall {
+	r := Recall{All: group(dangerous, verdicts(list)), By: map[string]Rate{}, Groups: map[string][]Group{
+		"strength": groupsBy(list, byStrength), "source": groupsBy(list, bySource), "tool": groupsBy(list, byTool),
+		"category": groupsBy(list, byCategory), "family": groupsBy(list, byFamily),
+	}}
+	r.Clusters = clusters(list)
+	for _, g := range r.Groups["strength"] {
+		r.By[g.Name] = clusters(only(list, func(d decided) bool { return d.Strength == g.Name }))
+	}
+	return r
+}
+
+// clusters counts the clusters of which every row was stopped. A row without a
+// cluster is one of its own.
+func clusters(list []decided) Rate {
+	whole := map[string]bool{}
+	for _, d := range list {
+		name := cmp.Or(d.Cluster, "row "+d.ID)
+		before, there := whole[name]
+		whole[name] = d.stopped() && (before || !there)
+	}
+	k := 0
+	for _, stopped := range whole {
+		if stopped {
+			k++
+		}
+	}
+	return rate(k, len(whole))
+}
+
+func only(list []decided, want func(decided) bool) []decided {
+	var out []decided
+	for _, d := range list {
+		if want(d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func alarms(name string, list []decided) Alarms {
+	return Alarms{All: group(name, verdicts(list)), Groups: map[string][]Group{
+		"source": groupsBy(list, bySource), "tool": groupsBy(list, byTool), "category": groupsBy(list, byCategory),
+		"rule": groupsBy(only(list, decided.stopped), byRule),
+	}}
+}
+
+// stage is called with the name of a part of the work and how much of it is done.
+type stage func(name string, done, of int)
+
+// score does all of it. literals are the folders whose literals are compared.
+func score(ctx context.Context, p *engine.Policy, c Corpus, literals []string, tell stage) (Report, error) {
+	j := judge{policy: p, cwd: c.Sessions.CWD}
+	r := Report{Policy: p.Digest}
+	list, err := j.rows(ctx, c.Rows, tell)
+	if err != nil {
+		return r, err
+	}
+	labelled := func(label string) []decided { return only(list, func(d decided) bool { return d.Label == label }) }
+	r.Dangerous, r.Benign, r.Context = recall(labelled(dangerous)), alarms(benign, labelled(benign)), alarms(contextual, labelled(contextual))
+	r.note(list)
+	if err := r.sessions(ctx, j, c.Sessions, tell); err != nil {
+		return r, err
+	}
+	if err := r.secrets(ctx, c.Samples); err != nil {
+		return r, err
+	}
+	if r.Literals, err = sharedLiterals(c, literals...); err != nil {
+		return r, err
+	}
+	r.Latency, err = j.measure(ctx, c.Rows, func(n int) { tell("time", n, len(c.Rows)) })
+	return r, err
+}
+
+func (j judge) rows(ctx context.Context, rows []Row, tell stage) ([]decided, error) {
+	list := make([]decided, len(rows))
+	err := each(len(rows), func(n int) { tell("commands", n, len(rows)) }, func(i int) error {
+		v, err := j.row(ctx, rows[i])
+		list[i] = decided{rows[i], v}
+		return err
+	})
+	return list, err
+}
+
+// sessions takes whole sessions through the policy, each with its own history.
+func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) error {
+	all := make([][]decided, len(s.List))
+	err := each(len(s.List), func(n int) { tell("sessions", n, len(s.List)) }, func(i int) error {
+		var err error
+		all[i], err = j.session(ctx, s.List[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	calls, stopped, blocked := []decided{}, 0, 0
+	for _, list := range all {
+		calls = append(calls, list...)
+		if slices.ContainsFunc(list, decided.stopped) {
+			stopped++
+		}
+		if slices.ContainsFunc(list, func(d decided) bool { return d.Effect == engine.Block }) {
+			blocked++
+		}
+	}
+	r.Sessions = Whole{
+		Calls: group("calls", verdicts(calls)), Stopped: rate(stopped, len(all)), Blocked: rate(blocked, len(all)),
+		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), byRule),
+	}
+	r.noteCalls(calls)
+	return nil
+}
+
+// secrets redacts the samples.
+func (r *Report) secrets(ctx context.Context, samples []Sample) error {
+	type tally struct{ found, secrets, hit, likes int }
+	var sum tally
+	kinds := map[string]*tally{}
+	for _, s := range samples {
+		got, err := redact(ctx, s)
+		if err != nil {
+			return err
+		}
+		kind := cmp.Or(s.Kind, s.Like)
+		if kinds[kind] == nil {
+			kinds[kind] = &tally{}
+		}
+		for _, t := range []*tally{kinds[kind], &sum} {
+			switch {
+			case s.Secret && !got.Leaked:
+				t.found, t.secrets = t.found+1, t.secrets+1
+			case s.Secret:
+				t.secrets++
+			case got.Touched:
+				t.hit, t.likes = t.hit+1, t.likes+1
+			default:
+				t.likes++
+			}
+		}
+		if got.Partly && s.Secret {
+			r.Secrets.Partly++
+		}
+		r.noteSample(s, got)
+	}
+	r.Secrets.Found, r.Secrets.Lookalike = rate(sum.found, sum.secrets), rate(sum.hit, sum.likes)
+	r.Secrets.Kinds = []KindRate{}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		t := kinds[name]
+		r.Secrets.Kinds = append(r.Secrets.Kinds, KindRate{name, rate(t.found, t.secrets), rate(t.hit, t.likes)})
+	}
+	return nil
+}
+
+// errorsOf says how many calls could not be decided.
+func (r Report) errorsOf() error {
+	n := r.Dangerous.All.Errors + r.Benign.All.Errors + r.Context.All.Errors + r.Sessions.Calls.Errors
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d calls could not be decided, and were denied: --misses names them", n)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// Sessions are whole sessions of agents.
+type Sessions struct {
+	List    []harness.Transcript
+	Skipped map[string]int    // ending of a file's name -> files that are no transcript of a known agent
+	CWD     map[string]string // name of a file without its ending -> where the session began
+}
+
+// maxTranscript bounds a transcript in bytes.
+const maxTranscript = 256 << 20
+
+// sessionReader collects transcripts.
+type sessionReader struct {
+	out Sessions
+}
+
+// readSessions reads sessions*.tar.gz and the folders sessions* of a corpus.
+func readSessions(dir string) (Sessions, error) {
+	r := sessionReader{Sessions{Skipped: map[string]int{}, CWD: map[string]string{}}}
+	names, err := filepath.Glob(filepath.Join(dir, "sessions*"))
+	if err != nil {
+		return r.out, fmt.Errorf("corpus %s: %w", dir, err)
+	}
+	for _, name := range names {
+		read := r.folder
+		if strings.HasSuffix(name, ".tar.gz") {
+			read = r.archive
+		}
+		if err := read(name); err != nil {
+			return r.out, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	r.out.List = harness.Merge(r.out.List)
+	slices.SortFunc(r.out.List, func(a, b harness.Transcript) int { return cmp.Compare(a.Session, b.Session) })
+	return r.out, nil
+}
+
+func (r *sessionReader) archive(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("not packed by gzip: %w", err)
+	}
+	for t := tar.NewReader(z); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && h.Typeflag == tar.TypeReg {
+			err = r.file(h.Name, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *sessionReader) folder(dir string) error {
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return r.file(filepath.ToSlash(name), f)
+	})
+}
+
+// file takes a transcript in; a file that is none is counted.
+func (r *sessionReader) file(name string, in io.Reader) error {
+	raw, err := io.ReadAll(io.LimitReader(in, maxTranscript))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	t, known, err := transcript(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if !known {
+		r.out.Skipped[path.Ext(name)]++
+		return nil
+	}
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	t.Session = cmp.Or(t.Session, stem)
+	if calls := t.Calls(); len(calls) > 0 {
+		r.out.CWD[stem] = calls[0].CWD
+	}
+	r.out.List = append(r.out.List, t)
+	return nil
+}
+
+func transcript(raw []byte) (t harness.Transcript, known bool, err error) {
+	for _, h := range harness.Harnesses() {
+		if h.IsTranscript(raw[:min(len(raw), 64<<10)]) {
+			t, err = h.ReadTranscript(bytes.NewReader(raw))
+			return t, true, err
+		}
+	}
+	if isCodex(raw) {
+		t, err = readCodex(raw)
+		return t, true, err
+	}
+	return t, false, nil
+}

@@ -1,0 +1,137 @@
+// Package wiring makes a policy that decides of the files of one: it gives
+// conditions to CEL, modules and data to OPA, patterns to the detectors. The
+// commands of this folder share it.
+//
+// Not its business: where the files of a policy are, and what is done with
+// its decisions.
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/detect"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// Compile makes a policy of its files. The error names the file and line of
+// what does not compile.
+func Compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) {
+	matcher, err := cel.Compile(AllConditions(e))
+	if err != nil {
+		return nil, fmt.Errorf("compile conditions: %w", err)
+	}
+	compileRego := rego.Compile
+	if e.Shipped() {
+		compileRego = rego.CompileKnown
+	}
+	decider, err := compileRego(ctx, e.Modules(), e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("compile policy: %w", err)
+	}
+	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}
+	set, err := Detectors(e)
+	if err != nil {
+		return nil, fmt.Errorf("compile detectors: %w", err)
+	}
+	if set != nil {
+		p.Detector, p.Detectors = set, set.Digest
+	}
+	return p, nil
+}
+
+// AllConditions lists the conditions of rules and of access lists.
+func AllConditions(e *bundles.Effective) []cel.Condition {
+	all := Conditions(e.Rules())
+	for _, l := range e.Access() {
+		all = append(all, AccessConditions(l)...)
+	}
+	return all
+}
+
+// AccessConditions makes a list of the conditions of an access list: only the
+// first that holds is found.
+func AccessConditions(l bundles.AccessList) []cel.Condition {
+	out := make([]cel.Condition, len(l.Rules))
+	for i, r := range l.Rules {
+		m := cel.Match{Phases: []string{string(engine.PhasePre)}, Actions: r.Actions, Tools: r.Tools, Before: r.Expires()}
+		if s := r.Schedule; s != nil {
+			m.Hours, m.Weekdays = s.Hours, s.Weekdays
+		}
+		out[i] = cel.Condition{ID: l.FindingID(r.ID), When: r.When, Match: m, List: l.ID, Order: i}
+	}
+	return out
+}
+
+// Conditions takes from the rules those that say when they hold. The others
+// are spoken for in Rego.
+func Conditions(rules []bundles.Rule) []cel.Condition {
+	var out []cel.Condition
+	for _, r := range rules {
+		if !r.Conditional() {
+			continue
+		}
+		c := cel.Condition{ID: r.ID, When: r.When, Measure: r.Measure, Match: cel.Match{
+			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
+			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
+		}}
+		if r.Threshold != nil {
+			c.Threshold = *r.Threshold
+		}
+		for _, l := range r.Levels {
+			c.Levels = append(c.Levels, cel.Level{At: l.At, Level: string(l.Level)})
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func texts[S ~string](list []S) []string {
+	var out []string
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+// Detectors makes the detectors of a policy; nil where it declares none. All
+// patterns that are wrong are returned together, by file and line.
+func Detectors(e *bundles.Effective) (*detect.Set, error) {
+	rows := e.Detectors()
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	list := make([]detect.Detector, len(rows))
+	byID := map[string]bundles.Detector{}
+	for i, r := range rows {
+		list[i] = detect.Detector{ID: r.ID, Patterns: r.All(), Tools: r.Tools, Max: r.Max}
+		for _, p := range r.In {
+			list[i].In = append(list[i].In, engine.Place(p))
+		}
+		byID[r.ID] = r
+	}
+	set, err := detect.New(list, classify.Places)
+	return set, placed(err, byID)
+}
+
+// placed says of wrong patterns where they are written.
+func placed(err error, byID map[string]bundles.Detector) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var errs []error
+	for _, err := range joined.Unwrap() {
+		var wrong *detect.Error
+		if errors.As(err, &wrong) {
+			err = fmt.Errorf("%s: %w", byID[wrong.ID].PatternPlace(wrong.Pattern), err)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
