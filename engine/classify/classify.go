@@ -77,6 +77,7 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 		return err
 	}
 	facts.Args = c.MAC(canonical)
+	m.learnName(e.Tool)
 	learn(m, args)
 	r := read(e.Tool, args, c.shellInput(e.CWD))
 	if len(canonical) > 0 && canonical[0] != '{' {

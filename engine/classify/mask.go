@@ -33,6 +33,17 @@ func (m *masker) learn(text string) {
 	}
 }
 
+// learnName remembers the secrets of a tool's name, also as the name of its
+// action spells them.
+func (m *masker) learnName(name string) {
+	m.learn(name)
+	for _, s := range findSecrets(name) {
+		if secret := name[s.start:s.end]; s.kind != kindMasked {
+			m.know(dottedName(secret), m.replacement(s.kind, secret))
+		}
+	}
+}
+
 func (m *masker) remember(text string) {
 	for _, s := range findSecrets(text) {
 		secret := text[s.start:s.end]

@@ -1,83 +1,184 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// secretOptions are secrets that a program takes behind a short option, which says
-// nothing by itself.
-var secretOptions = []struct {
+// secretOption is a secret that a program takes behind an option or in a place
+// that says nothing by itself.
+type secretOption struct {
 	program string
-	flags   []string
-	glued   bool // the value follows the flag without a space
-	user    bool // the value is user:password
-	kind    string
-}{
-	{"curl", []string{"-u", "--user", "-U", "--proxy-user"}, false, true, "password"},
-	{"sshpass", []string{"-p"}, false, false, "password"},
-	{"sshpass", []string{"-p"}, true, false, "password"},
-	{"mysql", []string{"-p"}, true, false, "password"},
-	{"mysqldump", []string{"-p"}, true, false, "password"},
-	{"mysqladmin", []string{"-p"}, true, false, "password"},
-	{"mariadb", []string{"-p"}, true, false, "password"},
-	{"redis-cli", []string{"-a", "--pass"}, false, false, "password"},
-	{"mongosh", []string{"-p"}, false, false, "password"},
-	{"mongo", []string{"-p"}, false, false, "password"},
-	{"sqlcmd", []string{"-P"}, false, false, "password"},
-	{"login", []string{"-p"}, false, false, "password"},
-	{"htpasswd", []string{"-bB", "-nbB"}, false, false, "password"},
-	{"ldapsearch", []string{"-w"}, false, false, "password"},
-	{"openssl", []string{"pass:"}, true, false, "password"},
+	flag    string
+	form    optionForm
 }
 
-func appendOptions(found []span, s string) []span {
+type optionForm int
+
+const (
+	spacedValue  optionForm = iota // -p x, -p=x
+	gluedValue                     // -px
+	loginValue                     // -u user:x, -uuser:x
+	percentLogin                   // -U user%x
+	oracleLogin                    // user/x@database
+)
+
+var secretOptions = []secretOption{
+	{"curl", "-u", loginValue}, {"curl", "--user", loginValue}, {"curl", "-U", loginValue}, {"curl", "--proxy-user", loginValue},
+	{"http", "-a", loginValue}, {"https", "-a", loginValue}, {"xh", "-a", loginValue}, {"http", "--auth", loginValue},
+	{"sshpass", "-p", spacedValue}, {"sshpass", "-p", gluedValue},
+	{"mysql", "-p", gluedValue}, {"mysqldump", "-p", gluedValue}, {"mysqladmin", "-p", gluedValue}, {"mysqlimport", "-p", gluedValue}, {"mariadb", "-p", gluedValue}, {"mariadb-dump", "-p", gluedValue},
+	{"mysqladmin", "password", spacedValue},
+	{"redis-cli", "-a", spacedValue}, {"redis-cli", "--pass", spacedValue}, {"redis-cli", "AUTH", spacedValue}, {"redis-cli", "auth", spacedValue},
+	{"mongosh", "-p", spacedValue}, {"mongo", "-p", spacedValue}, {"mongodump", "-p", spacedValue}, {"mongorestore", "-p", spacedValue},
+	{"sqlcmd", "-P", spacedValue}, {"bcp", "-P", spacedValue}, {"clickhouse-client", "--password", spacedValue}, {"cqlsh", "-p", spacedValue}, {"influx", "-password", spacedValue},
+	{"login", "-p", spacedValue}, {"az", "-p", spacedValue}, {"cf", "-p", spacedValue}, {"oc", "-p", spacedValue},
+	{"htpasswd", "-bB", spacedValue}, {"htpasswd", "-nbB", spacedValue},
+	{"ldapsearch", "-w", spacedValue}, {"ldapadd", "-w", spacedValue}, {"ldapmodify", "-w", spacedValue}, {"ldapwhoami", "-w", spacedValue},
+	{"openssl", "pass:", gluedValue}, {"openssl", "-k", spacedValue},
+	{"zip", "-P", spacedValue}, {"unzip", "-P", spacedValue}, {"7z", "-p", gluedValue},
+	{"smbclient", "-U", percentLogin}, {"rpcclient", "-U", percentLogin}, {"smbmap", "-p", spacedValue}, {"lftp", "-u", spacedValue},
+	{"xfreerdp", "/p:", gluedValue}, {"ipmitool", "-P", spacedValue}, {"wpa_passphrase", "", spacedValue},
+	{"sqlplus", "", oracleLogin}, {"jdbc:oracle:thin:", "", oracleLogin},
+}
+
+// programIndex finds options by the first two bytes of their programs.
+type programIndex struct {
+	may  pairs
+	rows map[[2]byte][]secretOption
+}
+
+var optionsByPair = sync.OnceValue(func() *programIndex {
+	p := programIndex{rows: map[[2]byte][]secretOption{}}
 	for _, o := range secretOptions {
-		for from := 0; ; {
-			i := strings.Index(s[from:], o.program)
-			if i < 0 {
-				break
-			}
-			begin := from + i + len(o.program)
-			from = begin
-			if begin >= len(s) || !blank(s[begin]) || begin-len(o.program) > 0 && alnum(s[begin-len(o.program)-1]) {
+		at := [2]byte{o.program[0], o.program[1]}
+		p.may.add(at[0], at[1])
+		p.rows[at] = append(p.rows[at], o)
+	}
+	return &p
+})
+
+func appendOptions(found []span, s string) []span {
+	index := optionsByPair()
+	for i := 0; i+1 < len(s); i++ {
+		if !index.may.has(s[i], s[i+1]) || i > 0 && alnum(s[i-1]) {
+			continue
+		}
+		for _, o := range index.rows[[2]byte{s[i], s[i+1]}] {
+			begin := i + len(o.program)
+			if !strings.HasPrefix(s[i:], o.program) || begin >= len(s) || s[begin-1] != ':' && !blank(s[begin]) {
 				continue
 			}
-			end := run(s, begin, min(len(s), begin+judged), func(c byte) bool { return c != '\n' && c != ';' && c != '|' })
-			for _, flag := range o.flags {
-				if v, ok := optionValue(s, begin, end, flag, o.glued, o.user); ok {
-					found = append(found, span{v.start, v.end, o.kind})
-				}
+			if a, ok := o.value(s, begin, commandEnd(s, begin)); ok {
+				found = append(found, span{a.start, a.end, "password"})
 			}
 		}
 	}
 	return found
 }
 
-// optionValue finds the first value of a flag in s[begin:end].
-func optionValue(s string, begin, end int, flag string, glued, user bool) (assignment, bool) {
-	i := strings.Index(s[begin:end], " "+flag)
-	if i < 0 {
-		return assignment{}, false
-	}
-	at := begin + i + 1 + len(flag)
-	if at >= end {
-		return assignment{}, false
-	}
-	if !glued {
-		if s[at] != ' ' && s[at] != '=' && s[at] != '"' && s[at] != '\'' && !(user && len(flag) == 2) {
-			return assignment{}, false
+// commandEnd is where a command ends that goes on at i: at the end of its line,
+// unless a backslash continues it.
+func commandEnd(s string, i int) int {
+	for at := i; at < len(s) && at-i < judged; at++ {
+		switch c := s[at]; {
+		case c == '\n' && s[at-1] != '\\', c == ';', c == '|':
+			return at
 		}
-		at = run(s, at, end, func(c byte) bool { return c == ' ' || c == '=' })
+	}
+	return min(len(s), i+judged)
+}
+
+// value finds the first value of the option in s[begin:end].
+func (o secretOption) value(s string, begin, end int) (assignment, bool) {
+	at := o.place(s, begin, end)
+	if at < 0 || at >= end {
+		return assignment{}, false
 	}
 	a, ok := assignment{}.readValue(s[:end], at)
-	if !ok {
+	if !ok || blank(a.value[0]) { // code that puts the command together
 		return a, false
 	}
-	if user {
-		colon := strings.IndexByte(a.value, ':')
-		if colon < 0 {
-			return a, false
+	switch o.form {
+	case loginValue:
+		return a.login(s[:end])
+	case percentLogin:
+		a, ok = a.after("%")
+	case oracleLogin:
+		a, ok = a.after("/")
+		if i := strings.IndexByte(a.value, '@'); ok && i >= 0 {
+			a.value, a.end = a.value[:i], a.start+i
 		}
-		a.start += colon + 1
-		a.value = a.value[colon+1:]
 	}
-	return a, len(a.value) >= 3 && !placeholder(a.value) && a.value[0] != '-' && a.value[0] != '/'
+	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && a.value[0] != '-' && a.value[0] != '/'
 }
+
+// place is where the value begins; -1: there is none.
+func (o secretOption) place(s string, begin, end int) int {
+	if o.flag == "" {
+		return run(s, begin, end, blank)
+	}
+	for from := begin; ; {
+		i := strings.Index(s[from:end], o.flag)
+		if i < 0 {
+			return -1
+		}
+		at := from + i + len(o.flag)
+		from = at
+		if before := s[at-len(o.flag)-1]; !blank(before) || at >= end {
+			continue
+		}
+		if o.form == gluedValue {
+			return at
+		}
+		if blank(s[at]) || s[at] == '=' || s[at] == '"' || s[at] == '\'' || o.form == loginValue && len(o.flag) == 2 {
+			return run(s, at, end, func(c byte) bool { return blank(c) || c == '=' })
+		}
+	}
+}
+
+// after keeps what follows the first sign in a value.
+func (a assignment) after(sign string) (assignment, bool) {
+	_, secret, ok := strings.Cut(a.value, sign)
+	a.start += len(a.value) - len(secret)
+	a.value = secret
+	return a, ok
+}
+
+// login keeps the password of user:password. Where there is none the user is
+// the secret, if it looks like a key.
+func (a assignment) login(s string) (assignment, bool) {
+	user, secret, ok := strings.Cut(a.value, ":")
+	switch {
+	case !ok && strings.HasPrefix(s[min(len(s), a.end+1):], ":"): // "user":"password"
+		i := a.end + 2
+		b, ok := assignment{}.readValue(s, i)
+		if ok && strings.HasPrefix(b.value, ":") {
+			b, ok = b.after(":")
+		}
+		return b, ok && a.quoted && likelyPassword(b.value)
+	case !ok:
+		return a, false
+	case secret == "" && a.end < len(s) && (s[a.end] == '\'' || s[a.end] == '"') && !a.quoted: // user:'password'
+		b, ok := assignment{}.readValue(s, a.end)
+		return b, ok && likelyPassword(b.value)
+	case secret == "":
+		a.value, a.end = user, a.start+len(user)
+		return a, len(user) >= 8 && hasDigit(user) && (mixed(user) || entropy(user) >= 3.5) && !placeholder(user)
+	}
+	a, ok = a.after(":")
+	return a, ok && likelyPassword(a.value)
+}
+
+// likelyPassword says that the second half of a login may be a password: not a word
+// that stands for one.
+func likelyPassword(v string) bool {
+	switch v {
+	case "pass", "pwd", "test", "pw":
+		return false
+	}
+	return len(v) >= 3 && !blank(v[0]) && !placeholder(v) && !bracketed(v)
+}
+
+// bracketed says that a value is a word in brackets, as in manuals: [PASSWORD].
+func bracketed(v string) bool { return v[0] == '[' && v[len(v)-1] == ']' }

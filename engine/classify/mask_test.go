@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -179,12 +180,16 @@ func TestContextSecretsStayIn(t *testing.T) {
 // TestMaskIsLinear: a text made of beginnings of secrets takes no longer than
 // any other. It would not end in the time of a test if each began a new search.
 func TestMaskIsLinear(t *testing.T) {
-	for _, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A"} {
+	for _, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
+		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)"} {
 		text := strings.Repeat(lead, (1<<18)/len(lead))
-		m := &masker{mac: testMAC}
+		m, start := &masker{mac: testMAC}, time.Now()
 		m.learn(text)
 		if got := m.text(text); got == "" {
 			t.Errorf("%q: nothing is left", lead)
+		}
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%q: a quarter of a megabyte takes %v", lead, d)
 		}
 	}
 }
@@ -193,7 +198,9 @@ func FuzzMask(f *testing.F) {
 	f.Add("password=" + password + " x")
 	f.Add("curl -u a:" + password + " " + githubToken)
 	f.Add(keyBlock)
+	f.Add("\x8b0")
 	f.Fuzz(func(t *testing.T, text string) {
+		text = string([]rune(text)) // what leaves is text
 		m := &masker{mac: testMAC}
 		spans, end := findSecrets(text), 0
 		for _, s := range spans {

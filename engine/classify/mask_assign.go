@@ -1,0 +1,412 @@
+package classify
+
+import (
+	"strings"
+	"sync"
+)
+
+// keyword announces a secret when a value is given to a name that holds it.
+type keyword struct {
+	word  string
+	kind  string
+	plain bool // the value is a password, which people make up: it need not look random
+	weak  bool // the name may well mean something else: the value has to look random
+}
+
+var keywords = []keyword{
+	{"password", "password", true, false}, {"passwd", "password", true, false}, {"passphrase", "password", true, false}, {"pwd", "password", true, false},
+	{"passwort", "password", true, false}, {"db_pass", "password", true, false}, {"_pass", "password", true, false}, {"userpass", "password", true, false},
+	{"storepass", "password", true, false}, {"keypass", "password", true, false}, {"sshpass", "password", true, false}, {"requirepass", "password", true, false},
+	{"masterauth", "password", true, false}, {"identified by", "password", true, false}, {"contribsys__com", "password", true, false},
+	{"secret", "secret", false, false}, {"token", "token", false, false}, {"credential", "secret", false, false},
+	{"api_key", "api_key", false, false}, {"api-key", "api_key", false, false}, {"apikey", "api_key", false, false}, {"api key", "api_key", false, false},
+	{"access_key", "access_key", false, false}, {"access-key", "access_key", false, false}, {"accesskey", "access_key", false, false},
+	{"secret_key", "secret", false, false}, {"private_key", "secret", false, false}, {"privatekey", "secret", false, false}, {"private key", "secret", false, false}, {"privkey", "secret", false, false},
+	{"account_key", "access_key", false, false}, {"accountkey", "access_key", false, false}, {"encryption_key", "secret", false, false}, {"encryption-key", "secret", false, false},
+	{"encryptionkey", "secret", false, false}, {"signing_key", "secret", false, false}, {"signingkey", "secret", false, false}, {"service_key", "secret", false, false}, {"servicekey", "secret", false, false},
+	{"auth_key", "token", false, false}, {"authkey", "token", false, false}, {"auth-key", "token", false, false},
+	{"client_id", "client_id", false, false}, {"client-id", "client_id", false, false}, {"clientid", "client_id", false, false},
+	{"app_key", "api_key", false, false}, {"appkey", "api_key", false, false}, {"license_key", "secret", false, false}, {"licensekey", "secret", false, false}, {"webhook_key", "secret", false, false},
+	{"x-amz-signature", "signature", false, false}, {"sig=", "signature", false, false}, {"signature=", "signature", false, false},
+	{"hmac", "secret", false, false}, {"_auth", "token", false, false}, {"art-api", "api_key", false, false}, {"_session=", "cookie", false, false}, {"phpsessid=", "cookie", false, false}, {"jsessionid=", "cookie", false, false},
+	{"master_key", "secret", false, false}, {"master-key", "secret", false, false}, {"masterkey", "secret", false, false}, {"storage_key", "secret", false, false}, {"shared_key", "secret", false, false}, {"sharedkey", "secret", false, false},
+	{"_key", "secret", false, true}, {"-key", "secret", false, true}, {"key=", "secret", false, true},
+}
+
+// keywordsByPair finds keywords by their first two bytes.
+var keywordsByPair = sync.OnceValue(func() map[[2]byte][]keyword {
+	m := map[[2]byte][]keyword{}
+	for _, k := range keywords {
+		at := [2]byte{k.word[0], k.word[1]}
+		m[at] = append(m[at], k)
+	}
+	return m
+})
+
+// keywordPairs are the first two bytes of keywords, as a set that is quick to ask.
+var keywordPairs = sync.OnceValue(func() *pairs {
+	var p pairs
+	for _, k := range keywords {
+		p.add(k.word[0], k.word[1])
+	}
+	return &p
+})
+
+// pairs is a set of two bytes in a row.
+type pairs [256][256 / 8]byte
+
+func (p *pairs) add(a, b byte) { p[a][b>>3] |= 1 << (b & 7) }
+
+func (p *pairs) has(a, b byte) bool { return p[a][b>>3]&(1<<(b&7)) != 0 }
+
+func appendAssignments(found []span, t scanned) []span {
+	may, words := keywordPairs(), keywordsByPair()
+	for i := 0; i+1 < len(t.low); i++ {
+		if !may.has(t.low[i], t.low[i+1]) {
+			continue
+		}
+		for _, k := range words[[2]byte{t.low[i], t.low[i+1]}] {
+			if !strings.HasPrefix(t.low[i:], k.word) {
+				continue
+			}
+			if s, ok := k.find(t, i); ok {
+				found = append(found, s)
+				i = max(i, s.end-1)
+			}
+			break
+		}
+	}
+	return found
+}
+
+// find looks for the value that is given to the name around the keyword at i.
+func (k keyword) find(t scanned, i int) (span, bool) {
+	n := readName(t, i, len(k.word))
+	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.elsewhere, n.compared} {
+		if a, ok := read(t); ok && a.secret(k) {
+			return span{a.start, a.whole(t.raw), k.kind}, true
+		}
+	}
+	return span{}, false
+}
+
+// assignment is a value that is given to a name.
+type assignment struct {
+	start, end int
+	value      string
+	quoted     bool
+	glued      bool // no space around the sign, as in the shell, in URLs and options
+	random     bool // the form alone says little: the value has to look random
+	name       string
+	next       byte // the character after the value
+}
+
+// named is a name that holds a keyword.
+type named struct {
+	begin, end int
+	name       string
+	before     byte // the character before the name
+}
+
+// maxName bounds the search for the beginning and the end of a name.
+const maxName = 48
+
+func readName(t scanned, i, n int) named {
+	s := t.raw
+	begin := i
+	for begin > 0 && i-begin < maxName && tokenChar(s[begin-1]) {
+		begin--
+	}
+	end := i + n
+	if s[end-1] == '=' {
+		end-- // the sign is part of the keyword
+	}
+	end = run(s, end, min(len(s), end+maxName), dotted)
+	for end > i+n && s[end-1] == '.' && end < len(s) && (s[end] == '=' || s[end] == ' ') {
+		end-- // of PHP's .=
+	}
+	w := named{begin: begin, end: end, name: t.low[begin:end]}
+	if begin > 0 {
+		w.before = s[begin-1]
+	}
+	return w
+}
+
+// assigned reads sign and value after a name.
+func (w named) assigned(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name}
+	at := run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return strings.IndexByte("\"'`]\\", c) >= 0 })
+	at = skipIndex(s, at)
+	sign := run(s, at, min(len(s), at+8), blank)
+	gap := sign > at
+	j := run(s, sign, min(len(s), sign+4), func(c byte) bool { return strings.IndexByte("=:>!?+.~", c) >= 0 })
+	compare := strings.Contains(s[sign:j], "==") || strings.Contains(s[sign:j], "!=")
+	switch {
+	case j == sign:
+		return w.unsigned(t, at, sign)
+	case w.before == '/' && s[sign] == ':': // the user of a URL
+		return a, false
+	case !compare && s[j-1] != '=' && s[j-1] != ':' && s[sign:j] != "=>":
+		return a, false
+	}
+	v := run(s, j, min(len(s), j+8), blank)
+	a.glued = !gap && v == j && s[sign] == '='
+	a.random = compare
+	if !compare && (gap && s[sign] == '=' || s[sign] == ':') && s[sign:j] != "=>" && w.opensLine(s) {
+		if b, ok := a.readLine(s, v); ok {
+			return b, true
+		}
+	}
+	a, ok := a.readValue(s, v)
+	return a, ok && (a.quoted || !compare)
+}
+
+// skipIndex skips the brackets of an array, [] or [25].
+func skipIndex(s string, i int) int {
+	if i >= len(s) || s[i] != '[' {
+		return i
+	}
+	if end := run(s, i+1, min(len(s), i+8), digit); end < len(s) && s[end] == ']' {
+		return end + 1
+	}
+	return i
+}
+
+// unsigned reads a value that follows a name without a sign: --token x,
+// password "x", password("x"), login kim password x.
+func (w named) unsigned(t scanned, at, v int) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name}
+	switch {
+	case v >= len(s):
+		return a, false
+	case v > at && at == w.end && strings.HasPrefix(w.name, "-"):
+		a.glued = true
+		a, ok := a.readValue(s, v)
+		return a, ok && a.value[0] != '-' // the next option
+	case v > at && at == w.end && w.name == "password" && afterLogin(t.low[max(0, w.begin-2*maxName):w.begin]):
+		a.glued = true
+		return a.readValue(s, v)
+	case v == at && at == w.end && s[v] == '(' && !strings.HasPrefix(w.name, "get"):
+		a.random = true
+		a, ok := a.readValue(s, v+1)
+		return a, ok && a.quoted
+	case v > at && at == w.end:
+		a.random = w.name != "identified by"
+		a, ok := a.readValue(s, v)
+		return a, ok && a.quoted
+	}
+	return a, false
+}
+
+// afterLogin says that a text ends as a line of .netrc does before the word
+// password: login kim.
+func afterLogin(lead string) bool {
+	f := strings.Fields(lead)
+	return len(f) >= 2 && f[len(f)-2] == "login"
+}
+
+// opensLine says that nothing but indentation, quotes and the dash of a list
+// stands before the name.
+func (w named) opensLine(s string) bool {
+	for i := w.begin; i > 0 && w.begin-i < judged; i-- {
+		switch s[i-1] {
+		case '\n':
+			return true
+		case ' ', '\t', '"', '\'', '-':
+		default:
+			return false
+		}
+	}
+	return w.begin < judged
+}
+
+// readLine reads a bare value up to the end of its line, where it holds what
+// would end it in the shell and in code, but is neither: brackets that cross,
+// or many signs.
+func (a assignment) readLine(s string, i int) (assignment, bool) {
+	end := run(s, i, min(len(s), i+judged), func(c byte) bool { return c != '\n' && c != '\r' })
+	line := strings.TrimRight(s[i:end], " \t")
+	if line == "" || strings.IndexByte("\"'`@", line[0]) >= 0 || strings.HasSuffix(line, ";") {
+		return a, false
+	}
+	v := strings.TrimRight(line, ",\"'`")
+	if strings.ContainsAny(v, " \t|") || !crossed(v) && symbols(v) < 4 {
+		return a, false
+	}
+	a.start, a.end, a.value = i, i+len(v), v
+	return a, true
+}
+
+// elsewhere reads the value of a pair whose name is itself a value, as lists of
+// environment variables and of settings have it: name: TOKEN, value: x.
+func (w named) elsewhere(t scanned) (assignment, bool) {
+	from := max(0, w.begin-12)
+	lead := strings.TrimRight(t.low[from:w.begin], " \t\"'\\")
+	lead = strings.NewReplacer(`"`, "", `\`, "").Replace(lead)
+	if !strings.HasSuffix(lead, "name:") && !strings.HasSuffix(lead, "key:") && !strings.HasSuffix(t.low[from:w.begin], `key="`) {
+		return assignment{}, false
+	}
+	at := run(t.low, w.end, min(len(t.low), w.end+judged/8), func(c byte) bool { return strings.IndexByte(" \t\r\n\"'\\,-", c) >= 0 })
+	if !strings.HasPrefix(t.low[at:], "value") {
+		return assignment{}, false
+	}
+	at += len("value")
+	v := run(t.raw, at, min(len(t.raw), at+8), func(c byte) bool { return strings.IndexByte("\"'\\", c) >= 0 })
+	sign := run(t.raw, v, min(len(t.raw), v+8), func(c byte) bool { return strings.IndexByte(" :=", c) >= 0 })
+	if sign == v {
+		return assignment{}, false
+	}
+	return assignment{name: w.name, glued: true}.readValue(t.raw, sign)
+}
+
+// compared reads a literal that stands before the name: "x" == password.
+func (w named) compared(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name, quoted: true, random: true}
+	i := w.begin
+	for i > 0 && blank(s[i-1]) && w.begin-i < 8 {
+		i--
+	}
+	sign := i
+	for i > 0 && (s[i-1] == '=' || s[i-1] == '!') && sign-i < 4 {
+		i--
+	}
+	if sign-i < 2 {
+		return a, false
+	}
+	for i > 0 && blank(s[i-1]) && sign-i < 8 {
+		i--
+	}
+	if i < 2 || s[i-1] != '"' && s[i-1] != '\'' {
+		return a, false
+	}
+	a.end = i - 1
+	open := strings.LastIndexByte(s[max(0, a.end-judged):a.end], s[i-1])
+	if open < 0 {
+		return a, false
+	}
+	a.start = max(0, a.end-judged) + open + 1
+	a.value = s[a.start:a.end]
+	return a, a.value != "" && !strings.Contains(a.value, "\n")
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// readValue reads a quoted string or a bare word at i.
+func (a assignment) readValue(s string, i int) (assignment, bool) {
+	for i < len(s) && s[i] == '\\' {
+		i++ // an escaped quote of JSON in JSON
+	}
+	if i+1 < len(s) && strings.IndexByte("@bfru$L", s[i]) >= 0 && (s[i+1] == '"' || s[i+1] == '\'') {
+		i++ // a literal's prefix
+	}
+	if i >= len(s) {
+		return a, false
+	}
+	a.start = i
+	if q := s[i]; q == '"' || q == '\'' || q == '`' {
+		a.quoted, a.start = true, i+1
+	}
+	a.end = run(s, a.start, min(len(s), a.start+judged), a.chars(s))
+	a.value = s[a.start:a.end]
+	if a.end < len(s) {
+		a.next = s[a.end]
+	}
+	return a, a.value != ""
+}
+
+// chars are the characters of a value up to what ends it.
+func (a assignment) chars(s string) func(byte) bool {
+	if !a.quoted {
+		return func(c byte) bool { return strings.IndexByte(" \t\r\n\"'`;&|<>()[]{},\\$", c) < 0 }
+	}
+	q := s[a.start-1]
+	return func(c byte) bool { return c != q && c != '\n' && c != '\\' }
+}
+
+// whole is the end of a secret of which only the beginning was judged.
+func (a assignment) whole(s string) int {
+	if a.end != a.start+judged {
+		return a.end
+	}
+	return run(s, a.end, len(s), a.chars(s))
+}
+
+// harmless are ends of names that hold no secret though they name one.
+var harmless = []string{
+	"_file", "-file", "_path", "-path", "_name", "-name", "_type", "-type", "_url", "-url", "_uri", "-uri", "_length", "-length",
+	"_count", "_limit", "_ttl", "_expiry", "_expires", "_field", "_header", "_prefix", "_env", "_stdin", "-stdin", "_size", "_arn",
+	"_label", "_hint", "_policy", "_min", "_max", "_regex", "_pattern", "_dir", "-dir", "_enabled", "_class", "_color", "_version",
+	"tokens", "tokenizer", "keyword", "keywords", "keyboard", "public_key", "public-key", "publickey", "pub_key", "primary_key", "foreign_key",
+	"sort_key", "partition_key", "cache_key", "cache-key", "hotkey", "shortcut_key", "object_key", "row_key", "i18n_key", "oldpwd",
+}
+
+// secret says whether the value looks like one.
+func (a assignment) secret(k keyword) bool {
+	a.value = unmasked(a.value)
+	v := a.value
+	for _, h := range harmless {
+		if strings.HasSuffix(a.name, h) {
+			return false
+		}
+	}
+	if a.amazon() {
+		return true
+	}
+	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && k.plain {
+		return false
+	}
+	switch {
+	case a.quoted && strings.ContainsAny(v, " \t"):
+		return a.spaced(k)
+	case a.random:
+		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= 3.2)
+	case k.plain && (a.glued || a.quoted):
+		return !identifier(v) && strings.IndexFunc(v, isWord) >= 0 || hasDigit(v) || !a.quoted && a.glued
+	case k.plain:
+		return madeUp(v) && !numeric(v) && !expression(v)
+	case !k.weak && (longNumber(v) || oneWord(v) && entropy(v) >= 3.2):
+		return true
+	}
+	return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
+}
+
+// unmasked is a value without what was masked before.
+func unmasked(v string) string {
+	if !strings.Contains(v, redacted) {
+		return v
+	}
+	at, rest := 0, ""
+	for _, s := range appendMasked(nil, v) {
+		rest += v[at:s.start]
+		at = s.end
+	}
+	return rest + v[at:]
+}
+
+func isWord(r rune) bool { return r < 0x80 && alnum(byte(r)) }
+
+// amazon says that a value has the exact form of a secret access key.
+func (a assignment) amazon() bool {
+	return strings.Contains(a.name, "aws") && len(a.value) == 40 && amazonSecret(a.value)
+}
+
+// spaced judges a value of several words: a pass phrase, not a sentence.
+func (a assignment) spaced(k keyword) bool {
+	v := a.value
+	if phrase(v) && !a.random && !k.weak {
+		return true
+	}
+	return k.plain && len(v) >= 12 && hasDigit(v) && strings.Count(v, " ") < 4 && entropy(v) > 3.5
+}
+
+// floor is the entropy that a value must have; lower where the form of the
+// assignment leaves less doubt.
+func (a assignment) floor() float64 {
+	if a.glued || a.quoted {
+		return 2.8
+	}
+	return 3.2
+}

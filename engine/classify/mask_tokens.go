@@ -1,0 +1,482 @@
+package classify
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// issued is a secret that its issuer made recognisable by a prefix.
+type issued struct {
+	kind   string
+	prefix string
+	chars  func(byte) bool
+	min    int               // characters after the prefix
+	max    int               // 0: no limit; otherwise a longer run is no such token
+	start  bool              // only where no letter or digit stands before
+	check  func(string) bool // of what follows the prefix; nil: no filler
+}
+
+// judged is how much of a run decides whether it is a token. It bounds the work
+// on a text made of prefixes; the longest headers of tokens are shorter.
+const judged = 512
+
+// issuedTokens are formats that issuers or their clients publish, grouped by
+// issuer. Of two rows with one prefix the first that fits counts.
+var issuedTokens = []issued{
+	{"aws_key", "AKIA", upperDigit, 16, 16, true, awsID},
+	{"aws_key", "ASIA", upperDigit, 16, 16, true, awsID},
+	{"aws_key", "ABIA", upperDigit, 16, 16, true, awsID},
+	{"aws_key", "ACCA", upperDigit, 16, 16, true, awsID},
+	{"aws_key", "A3T", upperDigit, 17, 17, true, awsID},
+	{"aws_bedrock", "ABSK", base64Char, 109, 271, true, anything},
+	{"aws_bedrock", "bedrock-api-key-", base64Char, 20, 0, false, nil},
+	{"aws_session", "FwoGZXIvYXdz", base64Char, 60, 0, true, nil},
+	{"aws_session", "IQoJb3JpZ2lu", base64Char, 60, 0, true, nil},
+	{"alibaba_key", "LTAI", alnum, 16, 26, true, nil},
+	{"digitalocean_token", "dop_v1_", hexChar, 40, 0, false, nil},
+	{"digitalocean_token", "doo_v1_", hexChar, 40, 0, false, nil},
+	{"digitalocean_token", "dor_v1_", hexChar, 40, 0, false, nil},
+	{"google_key", "AIza", tokenChar, 35, 36, false, nil},
+	{"google_token", "ya29.", dotted, 20, 0, false, nil},
+	{"google_token", "1//0", tokenChar, 40, 0, true, mixed},
+	{"google_secret", "GOCSPX-", tokenChar, 24, 0, false, nil},
+	{"yandex_key", "AQVN", tokenChar, 35, 38, true, mixed},
+	{"yandex_key", "YCA", tokenChar, 36, 36, true, mixed},
+	{"yandex_key", "t1.9eu", dotted, 80, 0, true, nil},
+	{"yandex_key", "y0_Ag", tokenChar, 50, 0, true, nil},
+	{"fly_token", "fo1_", tokenChar, 20, 0, true, nil},
+	{"fly_token", "fm1r_", base64Char, 40, 0, true, nil},
+	{"fly_token", "fm1a_", base64Char, 40, 0, true, nil},
+	{"fly_token", "fm2_", base64Char, 40, 0, true, nil},
+	{"heroku_key", "HRKU-", tokenChar, 36, 0, true, nil},
+	{"scalingo_token", "tk-us-", tokenChar, 40, 0, true, nil},
+	{"cloudflare_key", "v1.0-", tokenChar, 160, 0, true, nil},
+	{"render_key", "rnd_", alnum, 28, 0, true, nil},
+	{"netlify_token", "nfp_", alnum, 30, 0, true, nil},
+	{"openshift_token", "sha256~", tokenChar, 43, 43, false, nil},
+
+	{"github_token", "ghp_", alnum, 30, 0, false, nil},
+	{"github_token", "gho_", alnum, 30, 0, false, nil},
+	{"github_token", "ghu_", alnum, 30, 0, false, nil},
+	{"github_token", "ghs_", dotted, 30, 0, false, nil},
+	{"github_token", "ghr_", alnum, 30, 0, false, nil},
+	{"github_token", "github_pat_", tokenChar, 22, 0, false, nil},
+	{"gitlab_token", "glpat-", dotted, 29, 0, false, routable},
+	{"gitlab_token", "glpat-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glrt-", dotted, 29, 0, false, routable},
+	{"gitlab_token", "glrt-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glrtr-", dotted, 20, 0, false, nil},
+	{"gitlab_token", "gldt-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glft-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glsoat-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glffct-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glwt-", tokenChar, 20, 50, false, nil},
+	{"gitlab_token", "glcbt-", dotted, 100, 0, false, routable},
+	{"gitlab_token", "glcbt-", tokenChar, 20, 53, false, nil},
+	{"gitlab_token", "glimt-", tokenChar, 25, 25, false, nil},
+	{"gitlab_token", "glptt-", tokenChar, 40, 40, false, nil},
+	{"gitlab_token", "glagent-", tokenChar, 50, 0, false, nil},
+	{"gitlab_token", "gloas-", tokenChar, 64, 64, false, nil},
+	{"gitlab_token", "GR1348941", tokenChar, 20, 50, true, nil},
+	{"bitbucket_token", "ATBB", alnum, 28, 36, true, mixed},
+	{"atlassian_token", "ATATT3", base64Char, 50, 0, true, nil},
+	{"atlassian_token", "ATCTT3", base64Char, 50, 0, true, nil},
+	{"buildkite_token", "bkua_", hexChar, 40, 0, true, nil},
+	{"circleci_token", "CCIPAT_", tokenChar, 40, 0, true, nil},
+	{"circleci_token", "CCIPRJ_", tokenChar, 40, 0, true, nil},
+	{"sourcegraph_token", "sgp_", tokenChar, 40, 0, true, nil},
+	{"sourcegraph_token", "slk_", hexChar, 64, 64, true, nil},
+	{"sonar_token", "sqp_", alnum, 40, 0, true, nil},
+	{"sonar_token", "squ_", alnum, 40, 0, true, nil},
+	{"sonar_token", "sqa_", alnum, 40, 0, true, nil},
+	{"snyk_token", "snyk_uat.", dotted, 40, 0, true, nil},
+	{"harness_token", "pat.", dotted, 60, 0, true, harnessForm},
+	{"harness_token", "sat.", dotted, 60, 0, true, harnessForm},
+	{"octopus_key", "API-", upperDigit, 26, 26, true, nil},
+	{"prefect_key", "pnu_", alnum, 36, 0, true, nil},
+	{"terraform_token", "atlasv1.", tokenChar, 60, 0, false, nil},
+	{"pulumi_token", "pul-", hexChar, 40, 0, true, nil},
+	{"infracost_key", "ico-", alnum, 32, 0, true, nil},
+
+	{"npm_token", "npm_", alnum, 30, 0, true, nil},
+	{"pypi_token", "pypi-AgEIcHlwaS5vcmc", tokenChar, 70, 0, false, nil},
+	{"pypi_token", "pypi-AgENdGVzdC5weXBpLm9yZw", tokenChar, 70, 0, false, nil},
+	{"rubygems_token", "rubygems_", hexChar, 40, 0, false, nil},
+	{"crates_token", "cio", alnum, 32, 32, true, nil},
+	{"clojars_token", "CLOJARS_", alnum, 60, 0, true, nil},
+	{"nuget_key", "oy2", alnum, 43, 43, true, lowerDigit},
+	{"docker_token", "dckr_pat_", tokenChar, 20, 0, false, nil},
+	{"docker_token", "dckr_oat_", tokenChar, 20, 0, false, nil},
+	{"artifactory_token", "AKC", alnum, 10, 0, true, artifactory},
+	{"artifactory_token", "AP", alnum, 9, 0, true, artifactory},
+	{"artifactory_token", "cmVmd", alnum, 50, 0, true, nil},
+
+	{"slack_token", "xoxb-", tokenChar, 16, 0, false, slackForm},
+	{"slack_token", "xoxp-", tokenChar, 16, 0, false, slackForm},
+	{"slack_token", "xoxa-", tokenChar, 8, 0, false, slackForm},
+	{"slack_token", "xoxr-", tokenChar, 8, 0, false, slackForm},
+	{"slack_token", "xoxs-", tokenChar, 16, 0, false, slackForm},
+	{"slack_token", "xoxo-", tokenChar, 16, 0, false, slackForm},
+	{"slack_token", "xoxc-", tokenChar, 16, 0, false, slackForm},
+	{"slack_token", "xoxd-", base64Char, 40, 0, false, nil},
+	{"slack_token", "xoxe-", tokenChar, 20, 0, false, hasDigit},
+	{"slack_token", "xoxe.xox", dotted, 20, 0, false, hasDigit},
+	{"slack_token", "xapp-", tokenChar, 20, 0, false, hasDigit},
+	{"slack_token", "xwfp-", tokenChar, 20, 0, false, hasDigit},
+	{"slack_webhook", "hooks.slack.com/services/", base64Char, 20, 0, false, nil},
+	{"slack_webhook", "hooks.slack.com/workflows/", base64Char, 20, 0, false, nil},
+	{"slack_webhook", "hooks.slack.com/triggers/", base64Char, 20, 0, false, nil},
+	{"discord_webhook", "discord.com/api/webhooks/", base64Char, 40, 0, false, nil},
+	{"discord_webhook", "discordapp.com/api/webhooks/", base64Char, 40, 0, false, nil},
+	{"teams_webhook", "webhook.office.com/webhookb2/", func(c byte) bool { return base64Char(c) || c == '@' }, 60, 0, false, nil},
+	{"softlayer_key", "api.softlayer.com/soap/v3/", alnum, 32, 0, false, nil},
+	{"softlayer_key", "api.softlayer.com/soap/v3.1/", alnum, 32, 0, false, nil},
+	{"telegram_token", "api.telegram.org/bot", func(c byte) bool { return tokenChar(c) || c == ':' }, 30, 0, false, nil},
+
+	{"stripe_key", "sk_live_", alnum, 10, 0, false, nil},
+	{"stripe_key", "sk_test_", alnum, 10, 0, false, nil},
+	{"stripe_key", "sk_prod_", alnum, 10, 0, false, nil},
+	{"stripe_key", "rk_live_", alnum, 10, 0, false, nil},
+	{"stripe_key", "rk_test_", alnum, 10, 0, false, nil},
+	{"stripe_key", "rk_prod_", alnum, 10, 0, false, nil},
+	{"stripe_key", "whsec_", base64Char, 24, 0, false, nil},
+	{"square_token", "sq0atp-", tokenChar, 20, 0, true, nil},
+	{"square_token", "sq0csp-", tokenChar, 40, 0, true, nil},
+	{"square_token", "EAAA", tokenChar, 56, 60, true, nil},
+	{"shopify_token", "shpat_", hexChar, 32, 0, false, nil},
+	{"shopify_token", "shpca_", hexChar, 32, 0, false, nil},
+	{"shopify_token", "shppa_", hexChar, 32, 0, false, nil},
+	{"shopify_token", "shpss_", hexChar, 32, 0, false, nil},
+	{"shippo_token", "shippo_live_", hexChar, 40, 0, false, nil},
+	{"shippo_token", "shippo_test_", hexChar, 40, 0, false, nil},
+	{"plaid_token", "access-sandbox-", tokenChar, 36, 36, true, nil},
+	{"plaid_token", "access-development-", tokenChar, 36, 36, true, nil},
+	{"plaid_token", "access-production-", tokenChar, 36, 36, true, nil},
+	{"flutterwave_key", "FLWSECK_TEST-", tokenChar, 12, 0, false, nil},
+	{"flutterwave_key", "FLWPUBK_TEST-", tokenChar, 32, 0, false, nil},
+	{"flutterwave_key", "FLWSECK-", tokenChar, 12, 0, false, nil},
+	{"easypost_key", "EZAK", alnum, 54, 54, true, nil},
+	{"easypost_key", "EZTK", alnum, 54, 54, true, nil},
+	{"duffel_token", "duffel_test_", func(c byte) bool { return tokenChar(c) || c == '=' }, 40, 0, false, nil},
+	{"duffel_token", "duffel_live_", func(c byte) bool { return tokenChar(c) || c == '=' }, 40, 0, false, nil},
+	{"brevo_key", "xsmtpsib-", tokenChar, 64, 0, false, nil},
+	{"sendinblue_key", "xkeysib-", tokenChar, 64, 0, false, nil},
+	{"sendgrid_key", "SG.", func(c byte) bool { return dotted(c) || c == '=' }, 66, 66, true, nil},
+	{"mailgun_key", "key-", hexChar, 32, 32, true, nil},
+	{"mailgun_key", "pubkey-", hexChar, 32, 32, true, nil},
+	{"resend_key", "re_", tokenChar, 32, 36, true, mixed},
+	{"twilio_key", "SK", alnum, 32, 32, true, twilioForm},
+	{"twilio_key", "AC", alnum, 32, 32, true, twilioForm},
+	{"typeform_token", "tfp_", dotted, 40, 0, true, nil},
+	{"facebook_token", "EAAM", alnum, 100, 0, true, nil},
+	{"facebook_token", "EAAC", alnum, 100, 0, true, nil},
+	{"twitter_token", "AAAAAAAAAAAAAAAAAAAAA", func(c byte) bool { return base64Char(c) || c == '%' }, 60, 0, true, mixed},
+
+	{"anthropic_key", "sk-ant-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-proj-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-svcacct-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-admin-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-or-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-", tokenChar, 20, 0, true, keyWithout},
+	{"huggingface_token", "hf_", alnum, 30, 0, true, nil},
+	{"huggingface_token", "api_org_", alnum, 30, 0, true, nil},
+	{"groq_key", "gsk_", alnum, 40, 0, true, nil},
+	{"perplexity_key", "pplx-", alnum, 40, 0, true, nil},
+	{"xai_key", "xai-", alnum, 60, 0, true, nil},
+	{"replicate_token", "r8_", alnum, 37, 0, true, nil},
+	{"tavily_key", "tvly-", tokenChar, 20, 0, true, nil},
+	{"langsmith_key", "lsv2_pt_", tokenChar, 40, 0, true, nil},
+	{"langsmith_key", "lsv2_sk_", tokenChar, 40, 0, true, nil},
+	{"nvidia_key", "nvapi-", tokenChar, 40, 0, true, nil},
+	{"pinecone_key", "pcsk_", tokenChar, 40, 0, true, nil},
+
+	{"vault_token", "hvs.", tokenChar, 20, 0, true, nil},
+	{"vault_token", "hvb.", tokenChar, 20, 0, true, nil},
+	{"vault_token", "hvr.", tokenChar, 20, 0, true, nil},
+	{"vault_token", "s.", alnum, 24, 24, true, mixed},
+	{"onepassword_token", "ops_eyJ", base64Char, 60, 0, false, nil},
+	{"onepassword_key", "A3-", tokenChar, 34, 40, true, upperGroups},
+	{"age_key", "AGE-SECRET-KEY-1", upperDigit, 50, 0, false, nil},
+	{"doppler_token", "dp.pt.", alnum, 40, 0, true, nil},
+	{"doppler_token", "dp.st.", dotted, 40, 0, true, nil},
+	{"doppler_token", "dp.ct.", alnum, 40, 0, true, nil},
+	{"doppler_token", "dp.sa.", alnum, 40, 0, true, nil},
+	{"infisical_token", "st.", dotted, 60, 0, true, infisicalForm},
+	{"tailscale_key", "tskey-", tokenChar, 20, 0, true, nil},
+	{"defined_token", "dnkey-", tokenChar, 50, 0, true, nil},
+	{"authress_key", "sc_", dotted, 60, 0, true, authressForm},
+	{"authress_key", "ext_", dotted, 60, 0, true, authressForm},
+	{"authress_key", "scauth_", dotted, 60, 0, true, authressForm},
+	{"authress_key", "authress_", dotted, 60, 0, true, authressForm},
+
+	{"databricks_token", "dapi", hexChar, 32, 32, true, nil},
+	{"clickhouse_key", "4b1d", alnum, 38, 38, true, mixed},
+	{"planetscale_token", "pscale_tkn_", func(c byte) bool { return dotted(c) || c == '=' }, 30, 0, false, nil},
+	{"planetscale_token", "pscale_oauth_", func(c byte) bool { return dotted(c) || c == '=' }, 30, 0, false, nil},
+	{"planetscale_token", "pscale_pw_", func(c byte) bool { return dotted(c) || c == '=' }, 30, 0, false, nil},
+	{"supabase_key", "sbp_", hexChar, 40, 0, true, nil},
+	{"supabase_key", "sb_secret_", tokenChar, 20, 0, true, nil},
+	{"contentful_token", "CFPAT-", tokenChar, 40, 0, true, nil},
+	{"airtable_token", "pat", dotted, 79, 79, true, airtableForm},
+	{"settlemint_token", "sm_aat_", alnum, 16, 0, true, nil},
+	{"settlemint_token", "sm_pat_", alnum, 16, 0, true, nil},
+	{"settlemint_token", "sm_sat_", alnum, 16, 0, true, nil},
+
+	{"newrelic_key", "NRAK-", upperDigit, 20, 0, true, nil},
+	{"newrelic_key", "NRII-", tokenChar, 20, 0, true, nil},
+	{"newrelic_key", "NRJS-", alnum, 19, 0, true, nil},
+	{"sentry_token", "sntrys_", base64Char, 40, 0, false, nil},
+	{"sentry_token", "sntryu_", hexChar, 64, 64, false, nil},
+	{"grafana_token", "glsa_", tokenChar, 32, 0, true, nil},
+	{"grafana_token", "glc_eyJ", base64Char, 32, 0, true, nil},
+	{"grafana_token", "eyJrIjoi", base64Char, 50, 0, true, nil},
+	{"dynatrace_token", "dt0c01.", dotted, 60, 0, true, nil},
+	{"honeycomb_key", "hcaik_", alnum, 40, 0, true, nil},
+	{"posthog_key", "phx_", alnum, 40, 0, true, nil},
+	{"linear_key", "lin_api_", alnum, 30, 0, false, nil},
+	{"linear_key", "lin_oauth_", alnum, 30, 0, false, nil},
+	{"notion_token", "ntn_", alnum, 40, 0, true, nil},
+	{"notion_token", "secret_", alnum, 43, 43, true, mixed},
+	{"figma_token", "figd_", tokenChar, 30, 0, true, nil},
+	{"frameio_token", "fio-u-", tokenChar, 60, 0, true, nil},
+	{"adobe_secret", "p8e-", alnum, 32, 0, true, nil},
+	{"adafruit_key", "aio_", alnum, 28, 28, true, nil},
+	{"dropbox_token", "sl.", tokenChar, 130, 0, true, nil},
+	{"postman_key", "PMAK-", tokenChar, 50, 0, true, nil},
+	{"readme_key", "rdme_", alnum, 60, 0, true, nil},
+	{"hubspot_token", "pat-na1-", tokenChar, 36, 36, true, nil},
+	{"hubspot_token", "pat-eu1-", tokenChar, 36, 36, true, nil},
+	{"mapbox_token", "sk.eyJ", dotted, 60, 0, true, nil},
+	{"intra42_secret", "s-s4t2ud-", hexChar, 64, 0, true, nil},
+	{"intra42_secret", "s-s4t2af-", hexChar, 64, 0, true, nil},
+	{"rapid7_token", "r7_", alnum, 40, 0, true, nil},
+	{"jwt", "eyJ", dotted, 30, 0, false, jwtForm},
+	{"jwt", "ZXlK", base64Char, 80, 0, true, wrappedJWT},
+}
+
+func anything(string) bool { return true }
+
+// awsID keeps the ids of Amazon's own documentation and blanked ones.
+func awsID(rest string) bool {
+	return !strings.HasSuffix(rest, "EXAMPLE") && strings.Trim(rest, "X") != "" && strings.Trim(rest, "0") != ""
+}
+
+// routable is GitLab's later form: a payload, a dot and nine characters or more.
+func routable(rest string) bool {
+	i := strings.IndexByte(rest, '.')
+	return i >= 20 && len(rest)-i > 9 && !filler(rest)
+}
+
+// slackForm is the number of a team or a user and then, after a dash, a part
+// with letters; only the oldest form has no number.
+func slackForm(rest string) bool {
+	number, secret, ok := strings.Cut(rest, "-")
+	if !ok || strings.Trim(number, "0123456789") != "" {
+		return !ok && hasDigit(rest) && mixed(rest)
+	}
+	if len(number) == 1 { // a version
+		return hasDigit(secret) && !filler(secret)
+	}
+	return len(number) >= 6 && !numeric(secret) && !filler(secret)
+}
+
+// artifactory's keys have no fixed length. Filler counts too: nothing else
+// begins like them and is made of letters and digits alone.
+func artifactory(rest string) bool {
+	if len(rest) == 0 || !mixed(rest) && !repetitive(rest[1:]) {
+		return false
+	}
+	return true
+}
+
+// twilioForm is hexadecimal, or filler in its place.
+func twilioForm(rest string) bool {
+	return strings.Trim(rest, "0123456789abcdef") == "" || strings.Trim(rest, "x") == ""
+}
+
+func lowerDigit(rest string) bool {
+	return rest == lower(rest) && hasDigit(rest) && !identifier(rest)
+}
+
+// keyWithout is a key of OpenAI and of those who copied its prefix: without
+// mixed characters it is a name that begins with sk-.
+func keyWithout(rest string) bool { return mixed(rest) || strings.Trim(rest, "0123456789abcdef") == "" }
+
+// upperGroups are the groups of a 1Password key.
+func upperGroups(rest string) bool {
+	return strings.Count(rest, "-") >= 5 && strings.Trim(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == "" && hasDigit(rest)
+}
+
+func harnessForm(rest string) bool {
+	parts := strings.Split(rest, ".")
+	return len(parts) == 3 && len(parts[0]) == 22 && len(parts[1]) == 24 && len(parts[2]) == 20
+}
+
+func infisicalForm(rest string) bool { return strings.Count(rest, ".") >= 2 && mixed(rest) }
+
+func authressForm(rest string) bool {
+	parts := strings.Split(rest, ".")
+	return len(parts) == 4 && strings.HasPrefix(parts[2], "acc") && len(parts[3]) >= 30
+}
+
+func airtableForm(rest string) bool {
+	return rest[14] == '.' && strings.Trim(rest[15:], "0123456789abcdef") == ""
+}
+
+// jwtForm has a header that is JSON: other text begins with eyJ too.
+func jwtForm(rest string) bool {
+	head, body, ok := strings.Cut(rest, ".")
+	if !ok || body == "" || strings.Count(body, ".") > 3 {
+		return false
+	}
+	b, err := base64.RawURLEncoding.DecodeString("eyJ" + head)
+	return err == nil && json.Valid(b)
+}
+
+// payload says that what begins at i is the second part of something that looks
+// like a JWT and has a whole header, which was judged. Without its header, as
+// where a text was cut, it is judged by itself.
+func payload(s string, i int) bool {
+	if i == 0 || s[i-1] != '.' {
+		return false
+	}
+	begin := i - 1
+	for begin > 0 && i-begin < judged && tokenChar(s[begin-1]) {
+		begin--
+	}
+	return strings.HasPrefix(s[begin:], "eyJ")
+}
+
+// wrappedJWT is a JWT in base64 once more.
+func wrappedJWT(rest string) bool {
+	b, err := base64.RawStdEncoding.DecodeString("ZXlK" + rest[:len(rest)&^3][:min(len(rest)&^3, 256)])
+	return err == nil && strings.HasPrefix(string(b), "eyJ") && !filler(rest)
+}
+
+// filler says that people made a value up to show where one goes: it has hardly
+// any different characters, or a long run of one.
+func filler(s string) bool {
+	if repetitive(s) || strings.Contains(s, "EXAMPLE") {
+		return true
+	}
+	for i, n := 1, 1; i < len(s); i++ {
+		if s[i] != s[i-1] {
+			n = 1
+			continue
+		}
+		if n++; n >= 9 && strings.IndexByte("xX0*#.-_", s[i]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenIndex finds the rows of the table by the first bytes of their prefixes.
+type tokenIndex struct {
+	rows [256][]issued
+	may  pairs
+}
+
+var tokensByPair = sync.OnceValue(func() *tokenIndex {
+	var t tokenIndex
+	for _, k := range issuedTokens {
+		t.rows[k.prefix[0]] = append(t.rows[k.prefix[0]], k)
+		t.may.add(k.prefix[0], k.prefix[1])
+	}
+	return &t
+})
+
+// kinds are the kinds of all rules: what a replacement may be named after.
+var kinds = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret", "discord_token", "password", "registry_login", "kubernetes_secret"} {
+		all[k] = true
+	}
+	for _, k := range issuedTokens {
+		all[k.kind] = true
+	}
+	for _, k := range shapes {
+		all[k.kind] = true
+	}
+	for _, k := range keywords {
+		all[k.kind] = true
+	}
+	return all
+})
+
+func appendTokens(found []span, s string) []span {
+	index := tokensByPair()
+	for i := 0; i+1 < len(s); i++ {
+		if !index.may.has(s[i], s[i+1]) {
+			continue
+		}
+		for _, k := range index.rows[s[i]] {
+			if k.prefix[1] != s[i+1] {
+				continue
+			}
+			if end, ok := k.match(s, i); ok {
+				found = append(found, span{i + k.open(), end, k.kind})
+				i = end - 1
+				break
+			}
+		}
+	}
+	return appendShapes(found, s)
+}
+
+// open is where the secret begins: of a webhook the host is left.
+func (k issued) open() int {
+	if strings.IndexByte(k.prefix, '/') > 4 {
+		return len(k.prefix)
+	}
+	return 0
+}
+
+func (k issued) match(s string, i int) (end int, ok bool) {
+	if !strings.HasPrefix(s[i:], k.prefix) || k.start && !opens(s, i) || k.kind == "jwt" && payload(s, i) {
+		return 0, false
+	}
+	begin := i + len(k.prefix)
+	end = run(s, begin, min(len(s), begin+judged), k.chars)
+	if end == begin+judged && k.max == 0 && k.plausible(s[begin:end]) {
+		end = run(s, end, len(s), k.chars)
+	}
+	for end > begin && (s[end-1] == '.' || s[end-1] == '-') && end-begin > k.min { // punctuation of the sentence around it
+		end--
+	}
+	n := end - begin
+	if n < k.min || k.max > 0 && (n > k.max || end < len(s) && alnum(s[end])) {
+		return 0, false
+	}
+	if len(k.prefix) == 2 && k.max == 0 && inBase64(s, i, end) {
+		return 0, false // chance made the prefix
+	}
+	return end, k.plausible(s[begin:end])
+}
+
+// inBase64 says that signs of base64 join s[i:end] to the letters around it.
+func inBase64(s string, i, end int) bool {
+	return i >= 2 && strings.IndexByte("+/", s[i-1]) >= 0 && alnum(s[i-2]) || end+1 < len(s) && strings.IndexByte("+/", s[end]) >= 0 && alnum(s[end+1])
+}
+
+// opens says that a word begins at i. Letters may stand before it that belong
+// to an escape, \n or %3D.
+func opens(s string, i int) bool {
+	if i == 0 || !alnum(s[i-1]) && s[i-1] != '_' {
+		return i < 2 || s[i-1] != '+' || !alnum(s[i-2]) // the middle of base64
+	}
+	if i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0 {
+		return true
+	}
+	return i >= 3 && s[i-3] == '%' && hexChar(s[i-2]) && hexChar(s[i-1])
+}
+
+// plausible keeps words and examples apart from tokens.
+func (k issued) plausible(rest string) bool {
+	if k.check != nil {
+		return k.check(rest)
+	}
+	return !filler(rest)
+}
