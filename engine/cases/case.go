@@ -33,7 +33,7 @@ type Case struct {
 
 // The defaults of a case.
 const (
-	defaultWorkspace = "/work/shop"
+	defaultWorkspace = "/srv/shop"
 	defaultHome      = "/home/anna"
 	defaultNow       = "2026-03-02T09:00:00Z"
 )

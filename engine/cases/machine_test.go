@@ -16,34 +16,34 @@ import (
 func TestMachine(t *testing.T) {
 	c := parse(t, `
 name: a
-files: {a.txt: text, src/: null, up: {link: ../other}, /work/other/b.txt: more, self: {link: self}, ~/.x: ""}
+files: {a.txt: text, src/: null, up: {link: ../other}, /srv/other/b.txt: more, self: {link: self}, ~/.x: ""}
 cases: [{Bash: ls, decision: allow}]
 `)[0]
 	m := c.Machine()
-	if b, err := m.ReadFile("/work/shop/up/b.txt", 10); string(b) != "more" || err != nil {
+	if b, err := m.ReadFile("/srv/shop/up/b.txt", 10); string(b) != "more" || err != nil {
 		t.Errorf("through a link: %q, %v", b, err)
 	}
-	if _, err := m.ReadFile("/work/shop/a.txt", 3); err == nil {
+	if _, err := m.ReadFile("/srv/shop/a.txt", 3); err == nil {
 		t.Error("a file that is longer than the limit was read")
 	}
-	if _, err := m.ReadFile("/work/shop/self", 3); err == nil {
+	if _, err := m.ReadFile("/srv/shop/self", 3); err == nil {
 		t.Error("a link to itself was read")
 	}
-	if _, err := m.Lstat("/work/shop/b.txt"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := m.Lstat("/srv/shop/b.txt"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	for name, mode := range map[string]string{
-		"/work/shop": "drwxr-xr-x", "/work/shop/src": "drwxr-xr-x", "/work/shop/up": "Lrwxrwxrwx", "/home/anna/.x": "-rw-r--r--", "/": "drwxr-xr-x", "/tmp": "drwxr-xr-x",
+		"/srv/shop": "drwxr-xr-x", "/srv/shop/src": "drwxr-xr-x", "/srv/shop/up": "Lrwxrwxrwx", "/home/anna/.x": "-rw-r--r--", "/": "drwxr-xr-x", "/tmp": "drwxr-xr-x",
 	} {
 		if info, err := m.Lstat(name); err != nil || info.Mode().String() != mode {
 			t.Errorf("%s: %v, %v; want %s", name, info, err, mode)
 		}
 	}
-	if list, err := m.ReadDir("/work/shop", 2); err != nil || len(list) != 2 || list[0].Name() != "a.txt" || list[1].Name() != "self" {
+	if list, err := m.ReadDir("/srv/shop", 2); err != nil || len(list) != 2 || list[0].Name() != "a.txt" || list[1].Name() != "self" {
 		t.Errorf("the workspace: %v, %v", list, err)
 	}
 	m.Put(map[string]File{"new/deep.txt": {Content: "x"}})
-	if info, err := m.Lstat("/work/shop/new"); err != nil || !info.IsDir() {
+	if info, err := m.Lstat("/srv/shop/new"); err != nil || !info.IsDir() {
 		t.Errorf("the folder above a new file: %v, %v", info, err)
 	}
 }

@@ -46,19 +46,19 @@ events:
 		got = append(got, told(s))
 	}
 	want := []string{
-		`0 start    in /work/shop default`,
-		`1 pre call-1 Read {"file_path":"/work/shop/src/a.go"} in /work/shop default`,
-		`1 post call-1 Read {"file_path":"/work/shop/src/a.go"} in /work/shop default failed=false output="text"`,
-		`31 pre call-2 mcp__db__drop {"table":"x"} in /work/shop/src plan`,
-		`32 pre call-3 Bash {"command":"make"} in /work/shop/src plan`,
-		`32 post call-3 Bash {"command":"make"} in /work/shop/src plan failed=true output=""`,
-		`32 pre call-4 Bash {"command":"make"} in /work/shop/src plan`,
-		`32 post call-4 Bash {"command":"make"} in /work/shop/src plan failed=true output=""`,
-		`33 post call-2 mcp__db__drop {"table":"y"} in /work/shop/src plan failed=false output=""`,
+		`0 start    in /srv/shop default`,
+		`1 pre call-1 Read {"file_path":"/srv/shop/src/a.go"} in /srv/shop default`,
+		`1 post call-1 Read {"file_path":"/srv/shop/src/a.go"} in /srv/shop default failed=false output="text"`,
+		`31 pre call-2 mcp__db__drop {"table":"x"} in /srv/shop/src plan`,
+		`32 pre call-3 Bash {"command":"make"} in /srv/shop/src plan`,
+		`32 post call-3 Bash {"command":"make"} in /srv/shop/src plan failed=true output=""`,
+		`32 pre call-4 Bash {"command":"make"} in /srv/shop/src plan`,
+		`32 post call-4 Bash {"command":"make"} in /srv/shop/src plan failed=true output=""`,
+		`33 post call-2 mcp__db__drop {"table":"y"} in /srv/shop/src plan failed=false output=""`,
 		`34 allow_session of "call-3"`,
 		`35 stop of ""`,
 		`36 resume of ""`,
-		`37 stop    in /work/shop/src plan`,
+		`37 stop    in /srv/shop/src plan`,
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Error(diff)
@@ -95,14 +95,14 @@ func TestStepErrors(t *testing.T) {
 }
 
 func TestPath(t *testing.T) {
-	known := Case{Workspace: "/work/shop", Home: "/home/anna"}
+	known := Case{Workspace: "/srv/shop", Home: "/home/anna"}
 	none := Case{Workspace: noWorkspace, Home: "/home/anna"}
 	for _, test := range []struct {
 		c          Case
 		name, want string
 	}{
-		{known, "a.txt", "/work/shop/a.txt"}, {known, "./src/../a.txt", "/work/shop/a.txt"}, {known, "../a", "/work/a"},
-		{known, "~", "/home/anna"}, {known, "~/x", "/home/anna/x"}, {known, "~x", "/work/shop/~x"}, {known, "/a//b/", "/a/b"},
+		{known, "a.txt", "/srv/shop/a.txt"}, {known, "./src/../a.txt", "/srv/shop/a.txt"}, {known, "../a", "/srv/a"},
+		{known, "~", "/home/anna"}, {known, "~/x", "/home/anna/x"}, {known, "~x", "/srv/shop/~x"}, {known, "/a//b/", "/a/b"},
 		{none, "a.txt", "/a.txt"},
 	} {
 		if got := test.c.Path(test.name); got != test.want {
