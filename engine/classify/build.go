@@ -30,7 +30,11 @@ func build(c *call) {
 	o := c.opts
 	c.inDirectory(o.all("-C", "--directory", "-S"), func() {
 		c.process()
-		for _, f := range o.all("-f", "--file", "--makefile") {
+		files := o.all("-f", "--file", "--makefile")
+		if len(files) == 0 {
+			files = []arg{word("GNUmakefile"), word("makefile"), word("Makefile"), word("justfile")}
+		}
+		for _, f := range files {
 			text, ok := c.s.written(f)
 			if f.is("-", "/dev/stdin") && c.s.frame.stdin != nil {
 				text, ok = *c.s.frame.stdin, true

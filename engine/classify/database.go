@@ -73,7 +73,7 @@ func sqlClient(c *call) {
 // sql looks for statements that destroy data.
 func (c *call) sql(text arg) {
 	what := destructiveSQL(text.text)
-	if what == "" {
+	if what == "" || c.name != "psql" && c.opts.operand(0).is(":memory:") { // which is gone when it ends
 		c.sqlShell(text)
 		return
 	}

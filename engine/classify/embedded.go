@@ -148,7 +148,7 @@ func interpreter(c *call) {
 // runShell finds the code that a shell is told to run.
 func (c *call) runShell() {
 	args := c.args
-	var code, errexit bool
+	var code, errexit, input bool
 	for len(args) > 0 && (args[0].hasPrefix("-") || args[0].hasPrefix("+")) && len(args[0].text) > 1 {
 		a := args[0]
 		args = args[1:]
@@ -167,17 +167,14 @@ func (c *call) runShell() {
 		if strings.HasSuffix(a.text, "o") || strings.HasSuffix(a.text, "O") {
 			args = args[min(1, len(args)):]
 		}
-		if a.is("-s") {
-			c.shellInput(args)
-			return
-		}
+		input = input || a.hasPrefix("-") && strings.Contains(a.text, "s")
 	}
 	switch {
 	case code && len(args) > 0:
 		c.bound(args[0], "sh-c", args[1:], errexit)
 	case code:
-	case len(args) == 0:
-		c.shellInput(nil)
+	case input || len(args) == 0:
+		c.shellInput(args)
 	default:
 		c.shellFile(args)
 	}
@@ -416,6 +413,7 @@ func (c *call) inPlace(o options, code bool) {
 	}
 	if edits {
 		c.writes("write", o.operands...)
+		c.spoils(o.operands)
 	} else {
 		c.reads(o.operands...)
 	}
@@ -470,6 +468,9 @@ func (s *shell) envCode(name string, a arg) {
 		s.signal(engine.SignalEnvInjected)
 		if name == "PROMPT_COMMAND" {
 			s.embed(a, "env", false)
+		}
+		if text, ok := s.written(a); ok && strings.HasSuffix(name, "ENV") {
+			s.embed(text, "env", false)
 		}
 	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
 		if strings.Contains(a.text, "-r") || strings.Contains(a.text, "--import") || strings.Contains(a.text, "--loader") || strings.Contains(a.text, "-M") || strings.Contains(a.text, "-javaagent") {

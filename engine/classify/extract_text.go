@@ -23,10 +23,20 @@ func sed(c *call) {
 	for _, o := range c.opts.list {
 		if o.name == "-i" || o.matches("--in-place") || o.name == "-I" {
 			c.writes("write", files...)
+			c.spoils(files)
 			return
 		}
 	}
 	c.reads(files...)
+}
+
+// spoils notes that files that the script has written hold something else now.
+func (c *call) spoils(files []arg) {
+	for _, f := range files {
+		if _, ok := c.s.written(f); ok {
+			c.s.store(f, unknownArg(), false)
+		}
+	}
 }
 
 // sedScript looks for the commands of sed that read or write files or run programs.

@@ -41,6 +41,9 @@ func git(c *call) {
 		}
 		c.gitSetting(key, set.with(v), false)
 	}
+	if body, ok := c.s.gitAliases[strings.ToLower(sub.text)]; ok {
+		c.gitAlias(body, args)
+	}
 	dirs := global.all("-C")
 	if tree, ok := global.get("--work-tree"); ok {
 		dirs = append(dirs, tree)
@@ -71,6 +74,9 @@ func (c *call) gitSetting(key string, v arg, stored bool) bool {
 		c.signal(engine.SignalGitNoVerify)
 		return true
 	case strings.HasPrefix(k, "alias."):
+		if stored {
+			c.s.gitAliases[k[len("alias."):]] = v
+		}
 		if code, ok := strings.CutPrefix(v.text, "!"); ok {
 			if stored {
 				c.signal(engine.SignalDeferred)

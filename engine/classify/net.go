@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -60,6 +61,9 @@ func curl(c *call) {
 		if method == "fetch" && !(o.has("-G", "--get") && !c.readsFiles(body)) {
 			method = "send"
 		}
+		if slices.ContainsFunc(body, deletesByBody) {
+			method = "delete"
+		}
 		c.uploads(o, body)
 	}
 	if c.opts.has("-K", "--config") {
@@ -84,6 +88,17 @@ func httpVerb(method string) string {
 		return "delete"
 	}
 	return "send"
+}
+
+// httpMethod tells whether a word is a method: in capitals any, else one of the
+// usual ones.
+func httpMethod(a arg) bool {
+	upper := strings.ToUpper(a.text)
+	switch upper {
+	case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
+		return true
+	}
+	return a.known() && upper == a.text && strings.Trim(upper, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // contacts is one request to a URL.
@@ -209,7 +224,7 @@ func wget(c *call) {
 func httpie(c *call) {
 	operands := c.opts.operands
 	method := "fetch"
-	if len(operands) > 0 && strings.ToUpper(operands[0].text) == operands[0].text && operands[0].known() && strings.Trim(operands[0].text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if len(operands) > 1 && httpMethod(operands[0]) {
 		method, operands = httpVerb(operands[0].text), operands[1:]
 	}
 	if len(operands) == 0 {

@@ -94,6 +94,7 @@ func nodePackages(c *call) {
 	c.subs = subName(sub)
 	rest := o.operands[min(1, len(o.operands)):]
 	c.inDirectory(o.all("--prefix", "-C", "--cwd", "--dir"), func() {
+		c.packageScripts(sub, rest)
 		switch {
 		case sub.is("install", "i", "add", "ci", "update", "up", "upgrade", "isntall", "install-test", "it", "link") || sub.text == "" && c.name != "npm":
 			if c.opts.has("--help") {

@@ -71,7 +71,11 @@ func (r *resolver) file(e *engine.Effect, raw rawEffect) {
 	default:
 		e.Location = engine.LocationUnknown
 	}
-	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && generated(r.below(e.Target)) {
+	name := r.below(e.Target)
+	if e.Certainty == engine.CertaintyGlob {
+		name += strings.TrimPrefix(e.Short, r.short(e.Target)) // all that **/__pycache__ matches has that name
+	}
+	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && generated(name) {
 		e.Class = engine.ClassGenerated
 	}
 }

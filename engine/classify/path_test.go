@@ -22,7 +22,7 @@ func TestLocation(t *testing.T) {
 		{"/tmp/ws", "/tmp/ws/a", "inside"}, {"/tmp/ws", "/tmp/other", "outside"}, {"/tmp/ws", "/tmp", "ancestor"}, {"/tmp/ws", "/var/tmp/x", "temp"},
 		{"", "/srv/shop", "outside"}, {"/", "/srv/shop/a", "outside"}, {"/", "/etc/x", "system"}, {"/srv/shop", "C:/", "root"}, {"/srv/shop", "C:/Users/kim", "home_root"},
 		{"/srv/shop", "C:/Users", "root"}, {"/srv/shop", "D:/x", "outside"}, {"/srv/shop", "C:/Windows/a", "system"}, {"/srv/shop", "C:/Program Files", "root"},
-		{`C:\work\shop`, "C:/work/SHOP/a", "inside"}, {`C:\work\shop`, "C:/work", "ancestor"},
+		{`C:\srv\shop`, "C:/srv/SHOP/a", "inside"}, {`C:\srv\shop`, "C:/srv", "ancestor"},
 	} {
 		r := newResolver(nowhere(), c.workspace)
 		if got := r.location(c.path); got != engine.Location(c.want) {

@@ -37,23 +37,24 @@ type shellInput struct {
 // shell interprets code abstractly: it walks every command that could run and
 // notes what each would do. It decides nothing and runs nothing.
 type shell struct {
-	in      shellInput
-	out     script
-	scope   *scope
-	frame   frame
-	effects map[rawEffect]bool
-	opaques map[engine.Opaque]bool
-	indexes map[commandKey]int
-	files   map[string]arg   // what the script has written to a file so far
-	links   map[string]value // symbolic links that it has made
-	first   int              // index of the first command of the statement; -1: none yet
-	steps   int
-	bytes   int
-	parsed  int // bytes of embedded code
-	nesting int
-	calls   []*syntax.Stmt // bodies of the functions that are running
-	full    bool           // a budget is used up
-	traps   bool           // a signal that ends things is caught
+	in         shellInput
+	out        script
+	scope      *scope
+	frame      frame
+	effects    map[rawEffect]bool
+	opaques    map[engine.Opaque]bool
+	indexes    map[commandKey]int
+	files      map[string]arg   // what the script has written to a file so far
+	links      map[string]value // symbolic links that it has made
+	gitAliases map[string]arg   // short forms that it has taught git
+	first      int              // index of the first command of the statement; -1: none yet
+	steps      int
+	bytes      int
+	parsed     int // bytes of embedded code
+	nesting    int
+	calls      []*syntax.Stmt // bodies of the functions that are running
+	full       bool           // a budget is used up
+	traps      bool           // a signal that ends things is caught
 }
 
 // frame is how the code that runs now came to run.
@@ -97,13 +98,14 @@ func interpretShell(src string, in shellInput) script {
 
 func newShell(in shellInput) *shell {
 	s := &shell{
-		in:      in,
-		effects: map[rawEffect]bool{},
-		opaques: map[engine.Opaque]bool{},
-		indexes: map[commandKey]int{},
-		files:   map[string]arg{},
-		links:   map[string]value{},
-		first:   -1,
+		in:         in,
+		effects:    map[rawEffect]bool{},
+		opaques:    map[engine.Opaque]bool{},
+		indexes:    map[commandKey]int{},
+		files:      map[string]arg{},
+		links:      map[string]value{},
+		gitAliases: map[string]arg{},
+		first:      -1,
 	}
 	s.out.signals = map[engine.Signal]bool{}
 	s.scope = &scope{vars: map[string]variable{}, dirs: []value{in.cwd}}

@@ -403,12 +403,26 @@ func printsSetup(args []arg) bool {
 
 // script runs a file whose content the script itself has written.
 func (c *call) script() (outcome, bool) {
-	if !strings.Contains(c.path.text, "/") {
-		return outcome{}, false
+	for _, p := range c.places() {
+		if text, ok := c.s.written(p); ok {
+			return c.runText(text, "file"), true
+		}
 	}
-	text, ok := c.s.written(c.path)
-	if !ok {
-		return outcome{}, false
+	return outcome{}, false
+}
+
+// places are where the program's file may lie: its path, or its name in the
+// directories of a PATH that the script has set.
+func (c *call) places() []arg {
+	if strings.Contains(c.path.text, "/") {
+		return []arg{c.path}
 	}
-	return c.runText(text, "file"), true
+	if _, set := c.s.scope.lookup("PATH"); !set || len(c.s.files) == 0 {
+		return nil
+	}
+	var list []arg
+	for dir := range strings.SplitSeq(c.s.read("PATH").text, ":") {
+		list = append(list, word(dir+"/"+c.path.text))
+	}
+	return list
 }

@@ -567,9 +567,12 @@ func callsName(st *syntax.Stmt, name string) bool {
 func (s *shell) declClause(c *syntax.DeclClause) outcome {
 	local := c.Variant.Value == "local" || c.Variant.Value == "declare" || c.Variant.Value == "typeset"
 	printed := c.Variant.Value != "local"
+	refers := c.Variant.Value == "nameref"
 	for _, as := range c.Args {
 		if as.Name == nil {
-			printed = printed && s.single(as.Value).is("-p", "-x", "-px")
+			flag := s.single(as.Value)
+			printed = printed && flag.is("-p", "-x", "-px")
+			refers = refers || flag.hasPrefix("-") && strings.Contains(flag.text, "n")
 			continue
 		}
 		printed = false
@@ -577,9 +580,21 @@ func (s *shell) declClause(c *syntax.DeclClause) outcome {
 			s.scope.hold(as.Name.Value)
 		}
 		s.assign(as)
+		if refers {
+			s.refer(as.Name.Value)
+		}
 	}
 	if printed {
 		s.signal(engine.SignalEnvDump)
 	}
 	return outcome{fail: s.scope.dirs}
+}
+
+// refer makes a variable another name of the one that its value names.
+func (s *shell) refer(name string) {
+	if v, ok := s.scope.find(name); ok && v.ref == "" && len(v.alts) == 1 && v.alts[0].known() {
+		s.scope.set(name, variable{ref: v.alts[0].text})
+	} else {
+		s.scope.setText(name, unknownArg())
+	}
 }

@@ -46,10 +46,12 @@ func readProgram(name string) program {
 		return program{values: " -w -b -i -o -c -l -s -g ", run: encode}
 	case "which":
 		return program{run: func(c *call) { c.out = programPath(c.opts.operands) }}
+	case "man":
+		return program{values: " -P --pager -H --html -C -M -S -e -R -r ", run: manual}
 	case "env", "printenv":
 		return program{run: environment}
 	case "ps", "top", "htop", "pgrep", "pidof", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
-		"w", "who", "last", "lastlog", "finger", "whereis", "type", "man", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
+		"w", "who", "last", "lastlog", "finger", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
 		"getent", "journalctl", "dmesg", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "logger", "caller":
 		return program{run: nothing}
 	}

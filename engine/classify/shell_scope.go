@@ -11,6 +11,7 @@ type variable struct {
 	alts  []arg // alternatives; none: unset
 	list  []arg // elements of an array
 	array bool
+	ref   string // the variable that is meant instead (declare -n)
 }
 
 // scope is the state of one shell process. A child sees its parent's state and
@@ -39,7 +40,22 @@ func (c *scope) child() *scope {
 	return &k
 }
 
-func (c *scope) lookup(name string) (variable, bool) {
+// lookup finds a variable, also under another name.
+func (c *scope) lookup(name string) (variable, bool) { return c.find(c.meant(name)) }
+
+// meant follows references to other variables; those in a circle mean nothing.
+func (c *scope) meant(name string) string {
+	for range maxDepth {
+		v, ok := c.find(name)
+		if !ok || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
+	return name
+}
+
+func (c *scope) find(name string) (variable, bool) {
 	for ; c != nil; c = c.parent {
 		if v, ok := c.vars[name]; ok {
 			return v, true
@@ -70,7 +86,7 @@ func (c *scope) set(name string, v variable) {
 	if c.vars == nil {
 		c.vars = map[string]variable{}
 	}
-	c.vars[name] = v
+	c.vars[c.meant(name)] = v
 }
 
 func (c *scope) setText(name string, alts ...arg) {
@@ -136,7 +152,10 @@ func (c *scope) takeNames(b *scope) {
 func mergeVariable(name string, branches []*scope) variable {
 	var out variable
 	for _, b := range branches {
-		v, ok := b.lookup(name)
+		v, ok := b.find(name)
+		if v.ref != "" {
+			out.ref = v.ref
+		}
 		if !ok {
 			v.alts = []arg{word(vacancyText)}
 		}

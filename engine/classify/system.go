@@ -166,6 +166,7 @@ func settings(c *call) {
 		if len(o.operands) == 0 {
 			return
 		}
+		c.bindMount()
 	case "sysctl":
 		assigns := o.has("-w", "-p", "--write", "--load", "--system")
 		for _, a := range o.operands {
@@ -373,5 +374,19 @@ func encrypt(c *call) {
 	}
 	if c.opts.has("--export-secret-keys", "--export-secret-subkeys") {
 		c.signal(engine.SignalCredential)
+	}
+}
+
+// bindMount is mount --bind: what is done below the second directory happens
+// to the first.
+func (c *call) bindMount() {
+	kind, _ := c.opts.get("-o", "--options")
+	if len(c.opts.operands) != 2 || !c.opts.has("--bind", "--rbind", "-B", "-R", "-M", "--move") && !strings.Contains(kind.text, "bind") {
+		return
+	}
+	for _, dir := range c.s.scope.dirs {
+		if at := joinDir(dir, c.opts.operands[1]); at.sure == literal && len(c.s.links) < 256 {
+			c.s.links[at.text] = joinDir(dir, c.opts.operands[0])
+		}
 	}
 }

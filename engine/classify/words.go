@@ -357,12 +357,23 @@ func (s *shell) capture(list []*syntax.Stmt) arg {
 // process runs a process substitution. What the command around it would read
 // there is kept with the word.
 func (b *builder) process(p *syntax.ProcSubst) {
-	out := b.s.capture(p.Stmts)
 	a := unknownArg()
-	if p.Op != syntax.CmdOut {
+	if p.Op == syntax.CmdOut {
+		b.s.feed(p.Stmts)
+	} else {
+		out := b.s.capture(p.Stmts)
 		a.from = &out
 	}
 	b.addArg(a, true)
+}
+
+// feed runs the commands of >(…). What they will read is not known yet.
+func (s *shell) feed(list []*syntax.Stmt) {
+	saved := s.frame
+	in := unknownArg()
+	s.frame.stdin, s.frame.piped = &in, true
+	s.capture(list)
+	s.frame = saved
 }
 
 // braces expands {a,b} and {1..9}.

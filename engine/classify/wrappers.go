@@ -3,6 +3,7 @@ package classify
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -321,7 +322,8 @@ func (c *call) xargs() outcome {
 	for _, file := range o.all("-a", "--arg-file") {
 		s.note(engine.EffectFileRead, "read", file)
 	}
-	words := s.inputWords()
+	mark, each := o.get("-I", "--replace", "-J")
+	words := s.inputWords(xargsSeparator(o, each))
 	if o.has("-a", "--arg-file") {
 		words = []arg{{text: holeText, splits: true, taint: filed}}
 	}
@@ -334,8 +336,7 @@ func (c *call) xargs() outcome {
 			return s.invoke(argv, c.node)
 		})
 	}
-	mark, ok := o.get("-I", "--replace", "-J")
-	if !ok {
+	if !each {
 		run(append(argv[:len(argv):len(argv)], words...))
 		return o2
 	}
@@ -345,16 +346,37 @@ func (c *call) xargs() outcome {
 	return o2
 }
 
+// xargsSeparator tells what stands between the arguments that xargs reads:
+// blanks, but the ends of lines where each line is put in somewhere.
+func xargsSeparator(o options, lines bool) func(rune) bool {
+	end, given := o.get("-d", "--delimiter")
+	switch {
+	case o.has("-0", "--null"):
+		return func(r rune) bool { return r == 0 }
+	case given && end.known() && len(end.text) == 1:
+		return func(r rune) bool { return r == rune(end.text[0]) }
+	case lines || given:
+		return func(r rune) bool { return r == '\n' || r == 0 }
+	}
+	return blankOrNUL
+}
+
+// blankOrNUL is what stands between words, and NUL.
+func blankOrNUL(r rune) bool { return unicode.IsSpace(r) || r == 0 }
+
 // inputWords are the words of standard input, as far as they are known.
-func (s *shell) inputWords() []arg {
+func (s *shell) inputWords(separator func(rune) bool) []arg {
 	in := s.frame.stdin
 	if in == nil {
 		return []arg{{text: holeText, splits: true}}
 	}
 	var out []arg
 	seen := map[string]bool{}
-	for _, f := range strings.Fields(in.text) {
-		f = strings.Trim(f, `'"`)
+	for _, f := range strings.FieldsFunc(in.text, separator) {
+		f = strings.Trim(f, "'\" \t")
+		if strings.Contains(f, holeText) {
+			f = strings.TrimRight(f, "\n")
+		}
 		if !seen[f] {
 			seen[f] = true
 			out = append(out, arg{text: f, taint: in.taint, splits: f == holeText})
@@ -393,7 +415,7 @@ func (c *call) parallel() (outcome, bool) {
 		*list = append(*list, a)
 	}
 	if items == nil {
-		items = s.inputWords()
+		items = s.inputWords(blankOrNUL)
 	}
 	if len(items) > maxAlts {
 		items = []arg{joinArgs(items)}

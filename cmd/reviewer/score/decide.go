@@ -22,7 +22,7 @@ import (
 )
 
 // workspace is where a row runs of which no place is known.
-const workspace = "/home/dev/work/shop"
+const workspace = "/home/dev/srv/shop"
 
 // judge takes calls through a policy, on a machine of which nothing is known
 // but its home directories.
