@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Records a log for testdata/audits: a short session with every kind of answer,
 # one that was stopped and resumed, and one that is long enough for keyframes.
-# What is there is never recorded again; a new version of the format gets a
+# What is there is never recorded again; a new version of the format or the fold gets a
 # folder of its own.
 #
 # usage: testdata/audits/record.sh PATH/TO/reviewer VERSION
