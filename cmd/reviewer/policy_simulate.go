@@ -85,24 +85,11 @@ func (a *app) simulate(ctx context.Context, paths []string, dir string, out *out
 // the session stood.
 func elsewhere(t harness.Transcript) classify.World {
 	for _, e := range t.Events {
-		if home := homeOf(e.CWD); home != "" {
+		if home := classify.HomeOf(e.CWD); home != "" {
 			return classify.World{Home: home}
 		}
 	}
 	return classify.World{}
-}
-
-func homeOf(dir string) string {
-	for _, homes := range []string{"/home/", "/Users/"} {
-		if rest, ok := strings.CutPrefix(dir, homes); ok {
-			name, _, _ := strings.Cut(rest, "/")
-			return homes + name
-		}
-	}
-	if dir == "/root" || strings.HasPrefix(dir, "/root/") {
-		return "/root"
-	}
-	return ""
 }
 
 // transcriptFiles lists the files of the paths, folders searched in order.

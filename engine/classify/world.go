@@ -98,3 +98,18 @@ func (w World) homes() []string {
 	}
 	return usualHomes
 }
+
+// HomeOf returns the home directory that a folder of a recorded session lies
+// in, by the usual places; empty: none.
+func HomeOf(dir string) string {
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(dir, homes); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			return homes + name
+		}
+	}
+	if dir == "/root" || strings.HasPrefix(dir, "/root/") {
+		return "/root"
+	}
+	return ""
+}

@@ -89,7 +89,7 @@ func locate(path string) (string, fs.FileInfo, error) {
 	case path == "":
 		return "", nil, fs.ErrNotExist
 	case base == "." || base == ".." || base == "/":
-		return "", nil, errors.New("a folder is named by its name, not as /, . or ..")
+		return "", nil, errors.New("a folder is named by its name, not as its root, itself or its parent")
 	}
 	full, err := resolve(bare)
 	if err != nil {

@@ -116,7 +116,7 @@ func judged(a simulate.Action) verdict {
 }
 
 func classifier(cwd string) *classify.Classifier {
-	return &classify.Classifier{World: classify.World{Home: homeOf(cwd)}, MAC: mac, Program: "/usr/local/bin/reviewer"}
+	return &classify.Classifier{World: classify.World{Home: classify.HomeOf(cwd)}, MAC: mac, Program: "/usr/local/bin/reviewer"}
 }
 
 // mac has a key that everybody knows: the same corpus gives the same scores,
@@ -125,20 +125,6 @@ func mac(b []byte) string {
 	h := hmac.New(sha256.New, []byte("score"))
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// homeOf returns the home directory above a directory; empty: none.
-func homeOf(dir string) string {
-	for _, homes := range []string{"/home/", "/Users/"} {
-		if rest, ok := strings.CutPrefix(dir, homes); ok {
-			name, _, _ := strings.Cut(rest, "/")
-			return homes + name
-		}
-	}
-	if dir == "/root" || strings.HasPrefix(dir, "/root/") {
-		return "/root"
-	}
-	return ""
 }
 
 // each calls fn with 0 to n-1 on all cores, tells done how many are finished,
