@@ -13,10 +13,11 @@ package reviewer.rewriting
 import data.reviewer.spoken
 
 # METADATA
-# title: The operations of all rules that spoke and say modify, in their order
+# title: The operations of all rules that spoke, say modify and are held to, in their order
 operations := [op |
 	some r in spoken.rules
 	r.decision == "modify"
+	r.mode == "enforce"
 	some op in offers[r.id]
 ]
 

@@ -91,6 +91,15 @@ _catalog := {"git_force_push": {
 	"id": "git_force_push", "decision": "modify", "message": "m", "tags": [], "overridable": [], "always": false,
 }}
 
+# A rule that is only watched changes no call, also where another one does.
+test_watched_rules_change_nothing if {
+	offers := {"a": [{"op": "drop_flag", "command": 0, "flag": "-a"}], "b": [{"op": "drop_flag", "command": 0, "flag": "-b"}]}
+	got := rewriting.operations with input as given.call({})
+		with data.reviewer.rewriting.offers as offers
+		with data.reviewer.spoken.rules as [{"id": "a", "decision": "modify", "mode": "observe"}, {"id": "b", "decision": "modify", "mode": "enforce"}]
+	got == offers.b
+}
+
 # The decision carries the operations, and what is answered where they fail.
 test_decision if {
 	got := reviewer.decision with input as object.union(_push(["--force"]), {"findings": ["git_force_push"]})
