@@ -36,8 +36,8 @@ type AccessList struct {
 	Default string       `json:"default,omitempty" yaml:"default,omitempty"` // one of Effects; absent: deny
 	Rules   []AccessRule `json:"rules" yaml:"rules"`
 
-	file string
-	line int
+	file      string
+	line, col int
 }
 
 // AccessRule is one row of a list. It holds where everything that it asks for
@@ -55,6 +55,7 @@ type AccessRule struct {
 
 	file    string
 	lines   map[string]int // of the row itself (""), and of the text of each key's value
+	cols    map[string]int // the same, of its first character
 	expires int64          // ExpiresAt in Unix ms; 0: never
 }
 
@@ -123,6 +124,12 @@ func (r AccessRule) Expires() int64 { return r.expires }
 // keys, such as "when"; line 0 or a key that is not there: of the row.
 func (r AccessRule) Place(key string, line int) string { return place(r.file, r.lines, key, line) }
 
+// Spot returns file, line and column for a place in the text of one of the
+// rule's keys, as Place does; column 0 where it is not known.
+func (r AccessRule) Spot(key string, line, col int) (string, int, int) {
+	return textSpot(r.file, r.lines, r.cols, key, line, col)
+}
+
 // ParseAccess reads the lists of one file, each a YAML document. It is strict:
 // whatever is not understood is an error, and all errors are returned together,
 // each as file:line: what is wrong and what was expected.
@@ -138,7 +145,7 @@ func ParseAccess(file string, data []byte) ([]AccessList, error) {
 
 // accessList reads a list. What it returns counts only if nothing is wrong.
 func (p *rowParser) accessList(n *yaml.Node) AccessList {
-	l := AccessList{file: p.file, line: n.Line}
+	l := AccessList{file: p.file, line: n.Line, col: n.Column}
 	before := len(p.problems)
 	p.check(n, "the list", reflect.TypeFor[AccessList](), nil)
 	if len(p.problems) > before {
@@ -172,10 +179,8 @@ func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
 
 func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]int) {
 	nodes := values(row)
-	r.file, r.lines = p.file, map[string]int{"": row.Line}
-	for key, value := range nodes {
-		r.lines[key] = textLine(value)
-	}
+	r.file = p.file
+	r.lines, r.cols = p.note(row)
 	p.idForm(nodes["id"], r.ID)
 	if r.ID == accessDefault {
 		p.wrong(nodes["id"], "id %s is what the list's own default is called; give the rule another", r.ID)
@@ -342,6 +347,3 @@ func (l AccessList) document() map[string]any {
 	}
 	return doc
 }
-
-// place returns file:line of the list.
-func (l AccessList) place() string { return place(l.file, map[string]int{"": l.line}, "", 0) }

@@ -55,6 +55,7 @@ type Bundle struct {
 
 	shipped bool     // embedded: the tests compile it
 	unread  []string // files that look like a part of the policy, and are none
+	broken  []string // ids of rows that are wrong; some in a bundle that Inspect has read
 	checked bool     // its settings were found right before: by the tests, or when it was kept
 }
 
@@ -110,18 +111,22 @@ func Load(fsys fs.FS, layer string) (*Bundle, error) {
 
 // FromFiles makes a bundle of files in memory.
 func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
+	b, err := fromFiles(files, layer)
+	if err != nil {
+		return nil, err
+	}
+	b.Digest, err = digest(files)
+	return b, err
+}
+
+// fromFiles makes a bundle of what can be read of the files.
+func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		errs = append(errs, b.add(name, files[name]))
 	}
-	errs = append(errs, b.checkManifest(), b.checkRuleIDs())
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	var err error
-	b.Digest, err = digest(files)
-	return b, err
+	return b, errors.Join(append(errs, b.checkManifest(), b.checkRuleIDs())...)
 }
 
 // counts says whether a file is part of the effective policy: tests, cases and
@@ -140,8 +145,8 @@ func counts(name string) bool {
 	return false
 }
 
-// readFiles returns the files that count, and the names of those that somebody
-// may take for such.
+// readFiles returns the files that count, as far as they can be read, and the
+// names of those that somebody may take for such.
 func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
 	files = map[string][]byte{}
 	var wrong []error
@@ -150,7 +155,7 @@ func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error)
 		case err != nil:
 			return err
 		case d.Type()&fs.ModeSymlink != 0 && leadsToDir(fsys, name):
-			return fmt.Errorf("%s is a link to a folder: what is in it would not be read; put the folder itself there", name)
+			return inFile(name).wrong("is a link to a folder: what is in it would not be read; put the folder itself there")
 		case d.IsDir() && (name == "cases" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir():
@@ -161,12 +166,15 @@ func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error)
 			}
 			return nil
 		}
-		files[name], err = readFile(fsys, name)
-		wrong = append(wrong, err)
+		if content, err := readFile(fsys, name); err != nil {
+			wrong = append(wrong, err)
+		} else {
+			files[name] = content
+		}
 		return nil
 	})
 	if err = errors.Join(append(wrong, err)...); err != nil {
-		return nil, nil, fmt.Errorf("read policy: %w", err)
+		return files, unread, fmt.Errorf("read policy: %w", err)
 	}
 	return files, unread, nil
 }
@@ -187,7 +195,7 @@ func mistakable(name string) bool {
 // left of a file whose writing was cut short, and rules would be gone with it.
 func readFile(fsys fs.FS, name string) ([]byte, error) {
 	if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is no plain file; put a file with text there", name))
+		return nil, cmp.Or(err, inFile(name).wrong("is no plain file; put a file with text there"))
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -197,11 +205,11 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, inFile(name).wrong("%w", err)
 	case len(b) > maxFile:
-		return nil, fmt.Errorf("%s: larger than %d bytes; split it", name, maxFile)
+		return nil, inFile(name).wrong("larger than %d bytes; split it", maxFile)
 	case len(bytes.TrimSpace(b)) == 0:
-		return nil, fmt.Errorf("%s is empty; write what belongs there, or delete the file", name)
+		return nil, inFile(name).wrong("is empty; write what belongs there, or delete the file")
 	}
 	return b, nil
 }
@@ -226,8 +234,8 @@ func (b *Bundle) add(name string, content []byte) error {
 	case base == "data.yaml" || base == "data.json":
 		return b.addData(name, content)
 	case strings.HasPrefix(name, "rules/"):
-		rows, err := ParseConditions(name, content)
-		b.Rules = append(b.Rules, rows...)
+		rows, broken, err := parseConditions(name, content)
+		b.Rules, b.broken = append(b.Rules, rows...), append(b.broken, broken...)
 		return err
 	case strings.HasPrefix(name, "access/"):
 		lists, err := ParseAccess(name, content)
@@ -238,24 +246,24 @@ func (b *Bundle) add(name string, content []byte) error {
 		b.Detectors = append(b.Detectors, rows...)
 		return err
 	}
-	return fmt.Errorf("%s: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, access/**.yaml and detectors/**.yaml", name)
+	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, access/**.yaml and detectors/**.yaml")
 }
 
 func (b *Bundle) addManifest(content []byte) error {
 	if _, err := engine.Canonical(content); err != nil {
-		return fmt.Errorf(".manifest: %w", err)
+		return inFile(".manifest").wrong("%w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&b.Manifest); err != nil {
-		return fmt.Errorf(".manifest: %w", err)
+		return inFile(".manifest").wrong("%w", err)
 	}
 	return nil
 }
 
 func (b *Bundle) addSettings(content []byte) error {
 	if b.Layer == Base {
-		return errors.New("settings.yaml: the base layer's settings are its data.yaml, below the key reviewer")
+		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, below the key reviewer")
 	}
 	var err error
 	b.Settings, err = decodeYAML("settings.yaml", content)
@@ -273,7 +281,7 @@ func (b *Bundle) addData(name string, content []byte) error {
 		for _, key := range strings.Split(dir, "/") {
 			next, ok := at[key].(map[string]any)
 			if _, taken := at[key]; taken && !ok {
-				return fmt.Errorf("%s: %q is set by another data file too, and holds no keys there", name, key)
+				return inFile(name).wrong("%q is set by another data file too, and holds no keys there", key)
 			}
 			if !ok {
 				next = map[string]any{}
@@ -284,7 +292,7 @@ func (b *Bundle) addData(name string, content []byte) error {
 	}
 	for k, v := range doc {
 		if _, twice := at[k]; twice {
-			return fmt.Errorf("%s: %q is set by another data file too", name, k)
+			return inFile(name).wrong("%q is set by another data file too", k)
 		}
 		at[k] = v
 	}
@@ -308,17 +316,17 @@ func (b *Bundle) checkManifest() error {
 		m.Metadata.Name = b.Layer
 	}
 	if !slices.Equal(m.Roots, []string{b.root()}) {
-		return fmt.Errorf(".manifest: roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
+		return inFile(".manifest").wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
 	}
 	if m.Rego > 1 {
-		return fmt.Errorf(".manifest: rego_version is %d; this reviewer reads version 1", m.Rego)
+		return inFile(".manifest").wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
 	}
 	for what, need := range m.Metadata.Requires {
 		if what != "engine" {
-			return fmt.Errorf(".manifest: the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
+			return inFile(".manifest").wrong("the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
 		}
 		if need > engine.Version {
-			return fmt.Errorf(".manifest: the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+			return inFile(".manifest").wrong("the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
 		}
 	}
 	return b.checkData()
@@ -329,18 +337,30 @@ func (b *Bundle) checkData() error {
 	for k, v := range b.Data {
 		first, rest, nested := strings.Cut(b.root(), "/")
 		if k != first {
-			return fmt.Errorf("data: %q lies outside the root %q of the %s layer", k, b.root(), b.Layer)
+			return inFile(b.dataFile(k)).wrong("data: %q lies outside the root %q of the %s layer", k, b.root(), b.Layer)
 		}
 		if m, ok := v.(map[string]any); nested && (!ok || len(m) != 1 || m[rest] == nil) {
-			return fmt.Errorf("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
+			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
 		}
 	}
 	for _, made := range [][2]string{{"catalog", "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
 		if _, taken := layerData(b)[made[0]]; taken {
-			return fmt.Errorf("data: %q is made of %s", b.root()+"/"+made[0], made[1])
+			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.root()+"/"+made[0], made[1])
 		}
 	}
 	return nil
+}
+
+// dataFile names a file that gives data under a key: by its folder, else the
+// one at the top.
+func (b *Bundle) dataFile(key string) string {
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		base := path.Base(name)
+		if (base == "data.yaml" || base == "data.json") && (path.Dir(name) == "." || slices.Contains(strings.Split(name, "/"), key)) {
+			return name
+		}
+	}
+	return "data.yaml"
 }
 
 func (b *Bundle) checkRuleIDs() error {
@@ -348,7 +368,7 @@ func (b *Bundle) checkRuleIDs() error {
 	var errs []error
 	for _, r := range b.Rules {
 		if first, twice := seen[r.ID]; twice {
-			errs = append(errs, fmt.Errorf("%s: rule %q is in %s already; give this one another id", r.Place("id", 0), r.ID, first))
+			errs = append(errs, r.at("id").wrong("rule %q is in %s already; give this one another id", r.ID, first))
 			continue
 		}
 		seen[r.ID] = r.Place("id", 0)
@@ -368,7 +388,7 @@ func LayerOf(fsys fs.FS) (string, error) {
 	}
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", fmt.Errorf(".manifest: %w", err)
+		return "", inFile(".manifest").wrong("%w", err)
 	}
 	for _, layer := range Layers() {
 		b := Bundle{Layer: layer}
@@ -376,5 +396,5 @@ func LayerOf(fsys fs.FS) (string, error) {
 			return layer, nil
 		}
 	}
-	return "", fmt.Errorf(".manifest: roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
+	return "", inFile(".manifest").wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
 }

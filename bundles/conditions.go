@@ -55,6 +55,7 @@ type Rule struct {
 
 	file  string
 	lines map[string]int // of the row itself (""), and of the text of each key's value
+	cols  map[string]int // the same, of its first character; 0: not known
 }
 
 // RuleMatch is what an input must have before a rule's expressions are looked
@@ -128,7 +129,7 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists what the message of a rule with a condition may name in
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it
@@ -151,21 +152,82 @@ func place(file string, lines map[string]int, key string, line int) string {
 	return file + ":" + strconv.Itoa(at+max(0, line-1))
 }
 
+// Spot returns file, line and column for a place in the text of one of the
+// rule's keys, as Place does; column 0 where it is not known.
+func (r Rule) Spot(key string, line, col int) (string, int, int) {
+	return textSpot(r.file, r.lines, r.cols, key, line, col)
+}
+
+func (r Rule) at(key string) spot {
+	file, line, col := r.Spot(key, 0, 0)
+	return spot{"", file, line, col}
+}
+
+// textSpot finds a place in a text. Lines below the first of a text that is no
+// block are folded, and their columns lost.
+func textSpot(file string, lines, cols map[string]int, key string, line, col int) (string, int, int) {
+	at, ok := lines[key]
+	if !ok {
+		return file, lines[""], cols[""]
+	}
+	if first, block := cols[key], cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
+		return file, at + max(0, line-1), first + max(0, col-1)
+	}
+	return file, at + max(0, line-1), 0
+}
+
+// blockKey marks in columns the keys whose text is a block below a |.
+const blockKey = "|"
+
+// note takes down where the texts of a row's keys are.
+func (p *rowParser) note(row *yaml.Node) (lines, cols map[string]int) {
+	lines, cols = map[string]int{"": row.Line}, map[string]int{"": row.Column}
+	for key, value := range values(row) {
+		lines[key], cols[key] = textLine(value), value.Column
+		switch {
+		case value.Style&yaml.LiteralStyle != 0:
+			cols[key], cols[blockKey+key] = p.indent(lines[key])+1, 1
+		case value.Style&yaml.FoldedStyle != 0:
+			cols[key] = 0
+		case value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+			cols[key]++
+		}
+	}
+	return lines, cols
+}
+
+// indent counts the spaces that a line of the file begins with.
+func (p *rowParser) indent(line int) int {
+	if line > len(p.lines) {
+		return 0
+	}
+	return len(p.lines[line-1]) - len(bytes.TrimLeft(p.lines[line-1], " "))
+}
+
 // ParseConditions reads the rules of one file: YAML documents, each a rule or a
 // list of them. It is strict: whatever is not understood is an error, and all
 // errors are returned together, each as file:line: what is wrong and what was
 // expected.
 func ParseConditions(file string, data []byte) ([]Rule, error) {
-	p := &rowParser{file: file, seen: map[string]int{}}
-	if err := p.parse(data, p.document); err != nil {
+	rows, _, err := parseConditions(file, data)
+	if err != nil {
 		return nil, err
 	}
-	return p.rules, nil
+	return rows, nil
+}
+
+// parseConditions returns the rows that can be read also where others cannot,
+// and the ids of those.
+func parseConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
+	p := &rowParser{file: file, seen: map[string]int{}}
+	err = p.parse(data, p.document)
+	return p.rules, p.broken, err
 }
 
 // parse calls take for each document that holds more than comments, and returns
 // all that is wrong with them.
 func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
+	p.lines = bytes.Split(data, []byte("\n"))
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc yaml.Node
@@ -189,10 +251,12 @@ type rowParser struct {
 	rules    []Rule
 	seen     map[string]int // id -> line
 	problems []error
+	lines    [][]byte
+	broken   []string // ids of rows that are wrong, as far as they can be read
 }
 
 func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
-	p.problems = append(p.problems, fmt.Errorf("%s:%d: %s", p.file, n.Line, fmt.Sprintf(format, args...)))
+	p.problems = append(p.problems, nodeAt(p.file, n).wrong(format, args...))
 }
 
 func (p *rowParser) document(n *yaml.Node) {
@@ -209,19 +273,29 @@ func (p *rowParser) row(n *yaml.Node) {
 	before := len(p.problems)
 	p.check(n, "the rule", reflect.TypeFor[Rule](), nil)
 	if len(p.problems) > before {
+		p.broken = append(p.broken, idOf(n))
 		return
 	}
-	r := Rule{file: p.file, lines: map[string]int{"": n.Line}}
+	r := Rule{file: p.file}
+	r.lines, r.cols = p.note(n)
 	if err := n.Decode(&r); err != nil {
 		p.wrong(n, "%v", err)
 		return
 	}
 	nodes := values(n)
-	for key, value := range nodes {
-		r.lines[key] = textLine(value)
-	}
 	p.validate(r, n, nodes)
 	p.rules = append(p.rules, r)
+}
+
+// idOf is what stands where a row has its id; empty: nothing.
+func idOf(row *yaml.Node) string {
+	if row.Kind != yaml.MappingNode {
+		return ""
+	}
+	if id := values(row)["id"]; id != nil {
+		return id.Value
+	}
+	return ""
 }
 
 // values returns the values of an object by their keys.

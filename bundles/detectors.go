@@ -3,7 +3,6 @@ package bundles
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -177,9 +176,11 @@ func (e *Effective) Detectors() []Detector {
 // refuses an id that a layer before it has.
 func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error {
 	titles := map[string]any{}
+	var errs []error
 	for _, d := range l.Detectors {
 		if other, taken := owner[d.ID]; taken {
-			return fmt.Errorf("%s/%s:%d: detector %q is one of the %s layer already; no other may change it: give this one another id", l.Layer, d.file, d.line, d.ID, other)
+			errs = append(errs, spot{l.Layer, d.file, d.line, 0}.wrong("detector %q is one of the %s layer already; no other may change it: give this one another id", d.ID, other))
+			continue
 		}
 		owner[d.ID] = l.Layer
 		titles[d.ID] = map[string]any{"title": d.Title}
@@ -187,7 +188,7 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 	if len(titles) > 0 {
 		at[detectorsKey] = titles
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // detectorsKey is where a layer's data holds the titles of its detectors.
@@ -204,10 +205,20 @@ func (e *Effective) checkDetected() error {
 		for _, r := range l.Rules {
 			for _, id := range r.Match.Detected {
 				if !slices.Contains(known, id) {
-					errs = append(errs, fmt.Errorf("%s/%s: rule %s: no detector has the id %s", l.Layer, r.Place("match", 0), r.ID, unknown(id, known)))
+					errs = append(errs, r.at("match").in(l).wrong("rule %s: no detector has the id %s", r.ID, unknown(id, known)))
 				}
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
+
+// File names the file that the row is in, below its layer's folder.
+func (d Detector) File() string { return d.file }
+
+// PatternLine is the line of a pattern.
+func (d Detector) PatternLine(i int) int { return d.patterns[i] }
+
+// ExampleLine is the line of an example: of those that match, and then of those
+// that do not.
+func (d Detector) ExampleLine(i int) int { return d.matches[i] }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,8 +23,9 @@ type Effective struct {
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
 	Windows  []engine.Window
-	Digest   string // over the ordered (layer, digest) pairs and Config
-	Config   string // of the merged settings
+	Redact   []string // kinds of personal data that facts are to be without
+	Digest   string   // over the ordered (layer, digest) pairs and Config
+	Config   string   // of the merged settings
 }
 
 // Assemble joins layers, the base layer first.
@@ -55,8 +57,23 @@ func assemble(layers []*Bundle, settings map[string]any, sources map[string][]st
 	if e.Windows, err = parseWindows(settings["windows"]); err != nil {
 		return nil, err
 	}
+	e.Redact = redacted(settings)
 	e.Digest = e.sum()
 	return e, nil
+}
+
+// redacted reads redact: {pii: [email]}, which the schema has checked.
+func redacted(settings map[string]any) []string {
+	redact, _ := settings["redact"].(map[string]any)
+	list, _ := redact["pii"].([]any)
+	var kinds []string
+	for _, v := range list {
+		if kind, ok := v.(string); ok {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 // checkOrder refuses layers out of their order: how settings merge depends on it.
@@ -121,6 +138,7 @@ func (e *Effective) join(settings map[string]any) error {
 	policies := map[string]any{}
 	e.Data = map[string]any{"reviewer": settings, "policies": policies}
 	owner, detectors := map[string]string{}, map[string]string{}
+	var errs []error
 	for _, l := range e.Layers {
 		at := settings
 		if l.Layer != Base {
@@ -130,24 +148,18 @@ func (e *Effective) join(settings map[string]any) error {
 		catalogue := map[string]any{}
 		for _, r := range l.Rules {
 			if other, taken := owner[r.ID]; taken {
-				return fmt.Errorf("%s/%s: rule %q of the %s layer has the id of a rule of the %s layer; give it another id", l.Layer, r.Place("id", 0), r.ID, l.Layer, other)
+				errs = append(errs, r.at("id").in(l).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id", r.ID, l.Layer, other))
+				continue
 			}
 			owner[r.ID] = l.Layer
 			row, err := r.row()
-			if err != nil {
-				return err
-			}
+			errs = append(errs, err)
 			catalogue[r.ID] = row
 		}
 		at["catalog"] = catalogue
-		if err := l.joinAccess(at, owner); err != nil {
-			return err
-		}
-		if err := l.joinDetectors(at, detectors); err != nil {
-			return err
-		}
+		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
 	}
-	return e.checkDetected()
+	return errors.Join(append(errs, e.checkDetected())...)
 }
 
 // Remarks lists what a person should look at, though nothing is wrong with it,
@@ -176,10 +188,13 @@ const accessKey = "access_lists"
 // rules must not be taken for those of others.
 func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	lists := map[string]any{}
+	var errs []error
 	for _, list := range l.Access {
 		for _, id := range list.Speakers() {
 			if other, taken := owner[id]; taken {
-				return fmt.Errorf("%s/%s: access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", l.Layer, list.place(), list.ID, l.Layer, id, other)
+				at := spot{l.Layer, list.file, list.line, list.col}
+				errs = append(errs, at.wrong("access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.ID, l.Layer, id, other))
+				break
 			}
 			owner[id] = l.Layer
 		}
@@ -188,7 +203,7 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	if len(lists) > 0 {
 		at[accessKey] = lists
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func layerData(l *Bundle) map[string]any {

@@ -121,7 +121,7 @@ func (s *setting) validate(b *Bundle, doc map[string]any) error {
 	})
 	var errs []error
 	for _, at := range slices.Sorted(maps.Keys(found)) {
-		errs = append(errs, fmt.Errorf("%s: %s: %w", b.where(at), orRoot(at), found[at]))
+		errs = append(errs, b.where(at).wrong("%s: %w", orRoot(at), found[at]))
 	}
 	return errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package bundles
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -81,10 +80,10 @@ func below(at, key string) string { return strings.TrimPrefix(at+"."+key, ".") }
 func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
 	switch {
 	case s.Merge == "":
-		m.errs = append(m.errs, fmt.Errorf("%s: %s: only the base layer may set this", m.layer.where(path), path))
+		m.errs = append(m.errs, m.layer.where(path).wrong("%s: only the base layer may set this", path))
 		return
 	case s.Merge == "replace" && m.layer.Layer == Project:
-		m.errs = append(m.errs, fmt.Errorf("%s: %s: the project layer may not set this, since the agent can write it", m.layer.where(path), path))
+		m.errs = append(m.errs, m.layer.where(path).wrong("%s: the project layer may not set this, since the agent can write it", path))
 		return
 	}
 	before, there := into[key]
@@ -180,8 +179,8 @@ func (m *merger) ascending(at string, s *setting, doc map[string]any) {
 	for i := 1; i < len(s.Ascending); i++ {
 		low, high := s.Ascending[i-1], s.Ascending[i]
 		if number(doc[low]) > number(doc[high]) {
-			m.errs = append(m.errs, fmt.Errorf("%s: %s.%s (%v) is above %s.%s (%v): levels are out of order",
-				m.place(below(at, low), below(at, high)), at, low, doc[low], at, high, doc[high]))
+			m.errs = append(m.errs, m.place(below(at, low), below(at, high)).wrong("%s.%s (%v) is above %s.%s (%v): levels are out of order",
+				at, low, doc[low], at, high, doc[high]))
 		}
 	}
 	for key, node := range s.Properties {
@@ -226,12 +225,12 @@ func (m *merger) notMilder(at string, s *setting, doc map[string]any, a, b [2]st
 	second, is := cell(b)
 	node := s.Properties[a[0]].Properties[a[1]]
 	if was != nil && is != nil && node.rank(is) < node.rank(was) {
-		m.errs = append(m.errs, fmt.Errorf("%s: %s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", m.place(second, first), second, is, first, was))
+		m.errs = append(m.errs, m.place(second, first).wrong("%s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", second, is, first, was))
 	}
 }
 
-// place returns file:line of the last layer's change to one of several settings.
-func (m *merger) place(paths ...string) string {
+// place is where the last layer's change to one of several settings is written.
+func (m *merger) place(paths ...string) spot {
 	for _, l := range slices.Backward(m.layers) {
 		for _, path := range paths {
 			if slices.Contains(m.sources[path], l.Layer) {

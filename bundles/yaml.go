@@ -3,7 +3,6 @@ package bundles
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -46,14 +45,14 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 		return nil, syntaxError(name, content, err)
 	}
 	if d.Decode(&more) != io.EOF {
-		return nil, fmt.Errorf("%s: what follows --- is not read; make one document of it", name)
+		return nil, inFile(name).wrong("what follows --- is not read; make one document of it")
 	}
 	root := doc.Content[0]
 	if root.Tag == "!!null" {
 		return nil, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("%s:%d: expected keys with values, got %s", name, root.Line, kind(root))
+		return nil, nodeAt(name, root).wrong("expected keys with values, got %s", kind(root))
 	}
 	return root, nil
 }
@@ -63,10 +62,10 @@ func syntaxError(file string, content []byte, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		if at, what, ok := strings.Cut(rest, ": "); ok {
-			return fmt.Errorf("%s:%d: %s", file, trueLine(at, what, content), what)
+			return spot{"", file, trueLine(at, what, content), 0}.wrong("%s", what)
 		}
 	}
-	return fmt.Errorf("%s:1: %s", file, text)
+	return spot{"", file, 1, 0}.wrong("%s", text)
 }
 
 // oneOff is what errors of the YAML parser begin with. Unlike those of its
@@ -94,13 +93,13 @@ func trueLine(at, what string, content []byte) int {
 func notJSON(name string, n *yaml.Node) []error {
 	var errs []error
 	if n.Kind == yaml.AliasNode {
-		errs = append(errs, fmt.Errorf("%s:%d: aliases are not read here; write the value out", name, n.Line))
+		errs = append(errs, nodeAt(name, n).wrong("aliases are not read here; write the value out"))
 	}
 	if n.Kind == yaml.MappingNode {
 		errs = append(errs, badKeys(name, n)...)
 	}
 	if f := strings.ToLower(n.Value); n.Tag == "!!float" && (strings.HasSuffix(f, ".nan") || strings.HasSuffix(f, ".inf")) {
-		errs = append(errs, fmt.Errorf("%s:%d: expected a finite number, got %s", name, n.Line, n.Value))
+		errs = append(errs, nodeAt(name, n).wrong("expected a finite number, got %s", n.Value))
 	}
 	for _, c := range n.Content {
 		errs = append(errs, notJSON(name, c)...)
@@ -115,11 +114,11 @@ func badKeys(name string, n *yaml.Node) []error {
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Tag != "!!str" {
-			errs = append(errs, fmt.Errorf("%s:%d: the key %s is no text; quote it", name, key.Line, key.Value))
+			errs = append(errs, nodeAt(name, key).wrong("the key %s is no text; quote it", key.Value))
 			continue
 		}
 		if line, twice := first[key.Value]; twice {
-			errs = append(errs, fmt.Errorf("%s:%d: the key %s is set on line %d already; keep one of the two", name, key.Line, key.Value, line))
+			errs = append(errs, nodeAt(name, key).wrong("the key %s is set on line %d already; keep one of the two", key.Value, line))
 			continue
 		}
 		first[key.Value] = key.Line
@@ -127,12 +126,12 @@ func badKeys(name string, n *yaml.Node) []error {
 	return errs
 }
 
-// where returns file:line of a setting of the bundle, such as
+// where returns the place of a setting of the bundle, such as
 // risk.low_threshold, or of the nearest that is written above it. It reads the
 // files again: only an error needs it.
-func (b *Bundle) where(setting string) string {
+func (b *Bundle) where(setting string) spot {
 	keys := strings.Split(setting, ".")
-	best, fewest := "settings.yaml", len(keys)
+	best, fewest := inFile("settings.yaml"), len(keys)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		rest, ok := b.settingKeys(name, keys)
 		if !ok {
@@ -142,14 +141,14 @@ func (b *Bundle) where(setting string) string {
 		if err != nil || root == nil {
 			continue
 		}
-		if line, left := lineOf(root, rest); line > 0 && left <= fewest {
-			best, fewest = name+":"+strconv.Itoa(line), left
+		if n, left := keyOf(root, rest); n != nil && left <= fewest {
+			best, fewest = nodeAt(name, n), left
 		}
 	}
-	if b.Layer == Base {
-		return best
+	if b.Layer != Base {
+		best.layer = b.Layer
 	}
-	return b.Layer + "/" + best
+	return best
 }
 
 // settingKeys returns the keys under which a file has a setting, where it may.
@@ -172,11 +171,11 @@ func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 	return keys[len(above):], true
 }
 
-// lineOf follows keys as far as they go, and says how many are left. A key may
+// keyOf follows keys as far as they go, and says how many are left. A key may
 // have dots in it, as the ids of rules do: then several make one.
-func lineOf(n *yaml.Node, keys []string) (line, left int) {
+func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
 	if n.Kind != yaml.MappingNode {
-		return 0, len(keys)
+		return nil, len(keys)
 	}
 	for used := len(keys); used > 0; used-- {
 		key := strings.Join(keys[:used], ".")
@@ -184,11 +183,11 @@ func lineOf(n *yaml.Node, keys []string) (line, left int) {
 			if n.Content[i].Value != key {
 				continue
 			}
-			if line, left = lineOf(n.Content[i+1], keys[used:]); line == 0 {
-				line = n.Content[i].Line
+			if at, left = keyOf(n.Content[i+1], keys[used:]); at == nil {
+				at = n.Content[i]
 			}
-			return line, left
+			return at, left
 		}
 	}
-	return 0, len(keys)
+	return nil, len(keys)
 }

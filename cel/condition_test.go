@@ -50,7 +50,7 @@ func TestCheckErrors(t *testing.T) {
 		{"true &&\n  session.action > 1", `when:2:10: there is no field "action"; did you mean "actions"?`},
 		{`action.?comands.hasValue()`, `there is no field "comands"; did you mean "commands"?`},
 		{`action.risk > 1`, `when:1:7: there is no field "risk"; expected one of name, resource, types,`},
-		{`actoin.types.size() > 1`, `when:1:1: undeclared reference to 'actoin' (did you mean 'action'?)`},
+		{`actoin.types.size() > 1`, `when:1:1: there is no "actoin"; did you mean "action"?`},
 		{`input.action.types.size() > 1`, `when:1:1: there is no "input"; expected one of the variables phase, harness,`},
 		{`event.args.command`, `when: expected a bool (compare the value with something), got dyn`},
 		{`size(action.types)`, `when: expected a bool (compare the value with something), got int`},

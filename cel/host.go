@@ -216,6 +216,7 @@ type expression struct {
 	id, part, text string
 	want           []*types.Type
 	compile        func() (*program, []*Error)
+	cover          func() *watched // nil: not asked for
 }
 
 // The types that expressions may have.
@@ -247,6 +248,9 @@ func (e *expression) eval(vars *variables) (ref.Val, error) {
 	p, errs := e.compile()
 	if len(errs) > 0 {
 		return nil, join(errs[:1])
+	}
+	if e.cover != nil {
+		e.cover().look(vars)
 	}
 	v, _, err := p.Eval(vars)
 	if err != nil {

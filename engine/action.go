@@ -196,6 +196,7 @@ type Effect struct {
 	Kind          EffectKind    `json:"kind"`
 	Verb          string        `json:"verb"`             // read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen, exec, kill, …
 	Target        string        `json:"target,omitempty"` // real absolute path, URL or host; masked
+	Object        string        `json:"object,omitempty"` // what is deleted or changed at a service, as it names it, in the singular: volume, stack, table, rows; absent: not known
 	Short         string        `json:"short,omitempty"`  // the path with the home directory as ~ and the workspace as .
 	Certainty     Certainty     `json:"certainty"`
 	Location      Location      `json:"location,omitempty"` // paths only
@@ -210,8 +211,18 @@ type Effect struct {
 	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
 	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
 	Reversibility Reversibility `json:"reversibility,omitempty"`
+	Host          string        `json:"host,omitempty"`   // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
 	Command       int           `json:"command"`          // index into Action.Commands; -1: the tool itself
 	Ledger        string        `json:"ledger,omitempty"` // what the session did to the path before: see LedgerStates; joined from history
+}
+
+// Place names an effect's path, behind the host where it lies unless that is
+// this machine; empty for what is no path.
+func (e *Effect) Place() string {
+	if e.Host == "" || e.Short == "" {
+		return e.Short
+	}
+	return e.Host + ":" + e.Short
 }
 
 // Opaque is something that the classifier did not understand, with where.

@@ -47,7 +47,13 @@ type Event struct {
 	Prompt   string  // the person's text, PhasePrompt only
 	Result   *Result // PhasePost only
 	Time     int64   // Unix milliseconds; 0: the shell stamps it on receipt
+
+	Redact []string // of PersonalKinds, what policy has replaced beside secrets; the agent has no say in it
 }
+
+// PersonalKinds lists the kinds of personal data that a Classifier can replace
+// as it does secrets.
+func PersonalKinds() []string { return []string{"card", "email", "iban", "phone", "ssn"} }
 
 // Result is what a tool call came to, raw.
 type Result struct {

@@ -167,7 +167,7 @@ func (h *History) foldEffects(r *Record) {
 		switch {
 		case e.Kind == EffectFileDelete:
 			h.FileOps++
-			h.mark(e.Short, ledgerDeleted, r.N)
+			h.mark(e.Place(), ledgerDeleted, r.N)
 		case e.Kind == EffectFileWrite:
 			h.FileOps++
 			h.foldWrite(r.N, e)
@@ -178,11 +178,11 @@ func (h *History) foldEffects(r *Record) {
 func (h *History) foldWrite(n int64, e *Effect) {
 	switch {
 	case e.Verb == "move":
-		h.mark(e.Short, ledgerMoved, n)
+		h.mark(e.Place(), ledgerMoved, n)
 	case e.Exists == "no":
 		// waits for the post: foldPost marks it as created
 	default:
-		h.mark(e.Short, ledgerWritten, n)
+		h.mark(e.Place(), ledgerWritten, n)
 	}
 }
 
@@ -393,7 +393,7 @@ func target(a *Action) (key, class string) {
 	if e.Kind == EffectNetwork {
 		return truncateKey(e.Target), "host"
 	}
-	return truncateKey(e.Short), truncateKey(string(e.Location) + "/" + string(e.Class))
+	return truncateKey(e.Place()), truncateKey(string(e.Location) + "/" + string(e.Class))
 }
 
 // sketch keeps the first sketchSize tokens as 4 digits each.

@@ -56,6 +56,8 @@ const maxID = 128
 // returns an answer: where anything fails before a tool call, that is a
 // denial. The error says what failed; the answer already takes it into account.
 func (r *Reviewer) Handle(ctx context.Context, e Event) (Answer, error) {
+	// Ids are keys of the log: the same secret in one is masked alike each time.
+	e.Session, e.Agent, e.Call = r.mask(e.Session), r.mask(e.Agent), r.mask(e.Call)
 	answer, err := r.handle(ctx, e)
 	if errors.Is(err, errOpened) {
 		answer, err = r.handle(ctx, e)
@@ -163,6 +165,10 @@ func (r *Reviewer) classify(ctx context.Context, e Event, workspace string, p *P
 
 // facts says what an event means, with what the policy's detectors find in it.
 func (r *Reviewer) facts(ctx context.Context, e Event, workspace string, p *Policy) (Facts, error) {
+	e.Redact = PersonalKinds() // nothing is known of what may be kept
+	if p != nil {
+		e.Redact = p.Redact
+	}
 	f, err := r.Classifier.Classify(ctx, e, workspace)
 	if err == nil && f.Action != nil && p != nil && p.Detector != nil {
 		f.Action.Detected = p.Detector.Detect(e)

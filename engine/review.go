@@ -12,7 +12,7 @@ import (
 
 // Version is the version of the deciding core, raised by hand whenever the
 // same facts and policy could come out otherwise.
-const Version = 2
+const Version = 3
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails
 // is a Finding with an Error; an error means that nothing can be said.
@@ -38,6 +38,7 @@ type Policy struct {
 	Digest  string // over the ordered (layer, digest) pairs and the settings
 	Config  string // digest of the merged settings
 	Windows []Window
+	Redact  []string // of PersonalKinds, what is replaced in facts beside secrets
 	Matcher Matcher
 	Decider Decider
 

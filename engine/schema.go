@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,6 +36,11 @@ type schemaMaker struct{ defs map[string]any }
 
 func (s schemaMaker) object(t reflect.Type) map[string]any {
 	properties, required := map[string]any{}, []string{}
+	for _, embedded := range embeddedIn(t) {
+		part := s.object(embedded)
+		maps.Copy(properties, part["properties"].(map[string]any))
+		required = append(required, part["required"].([]string)...)
+	}
 	for _, f := range JSONFields(t) {
 		properties[f.Name] = s.field(t, f)
 		if !f.Omit {
@@ -44,6 +50,18 @@ func (s schemaMaker) object(t reflect.Type) map[string]any {
 	return map[string]any{
 		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
 	}
+}
+
+// embeddedIn lists the structs whose fields encode as those of the one that
+// embeds them. Documents that policy reads have none.
+func embeddedIn(t reflect.Type) []reflect.Type {
+	var list []reflect.Type
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("json") == "" {
+			list = append(list, f.Type)
+		}
+	}
+	return list
 }
 
 func (s schemaMaker) field(t reflect.Type, f JSONField) map[string]any {
@@ -107,7 +125,7 @@ type JSONField struct {
 }
 
 // JSONFields lists the fields of a struct type that encode to JSON, in order.
-// Embedded structs are not looked into: the documents have none.
+// Embedded structs are not looked into: the documents that policy reads have none.
 func JSONFields(t reflect.Type) []JSONField {
 	var fields []JSONField
 	for i := range t.NumField() {

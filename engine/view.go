@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // join adds to an action what the session did to its targets before.
@@ -11,13 +12,25 @@ func (h *History) join(a Action) Action {
 	a.Paths, a.Hosts, a.Opaque = orEmpty(a.Paths), orEmpty(a.Hosts), orEmpty(a.Opaque)
 	effects := make([]Effect, len(a.Effects))
 	for i, e := range a.Effects {
-		if p := h.path(truncateKey(e.Short)); p != nil && e.Short != "" {
+		if p := h.path(truncateKey(e.Place())); p != nil && e.Short != "" {
 			e.Ledger = p.State
+		}
+		if e.Kind == EffectFileDelete && e.Recursive && e.Short != "" && h.movedBelow(e.Place()) {
+			e.Ledger = ledgerMoved
 		}
 		effects[i] = e
 	}
 	a.Effects = effects
 	return a
+}
+
+// movedBelow says that the session moved something into a folder: it may be the
+// only place where that is now.
+func (h *History) movedBelow(folder string) bool {
+	folder = truncateKey(strings.TrimSuffix(strings.TrimSuffix(folder, "*"), "/")) + "/"
+	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
+		return p.State == ledgerMoved && strings.HasPrefix(p.Key, folder)
+	})
 }
 
 func orEmpty[T any](s []T) []T {
@@ -199,7 +212,7 @@ func (h *History) contradicts(a Action) bool {
 		if e.Kind != EffectFileDelete {
 			return false
 		}
-		p := h.path(truncateKey(e.Short))
+		p := h.path(truncateKey(e.Place()))
 		return p != nil && p.State == ledgerCreated && p.Used
 	})
 }
@@ -227,7 +240,7 @@ func (a *agentHistory) repeats(act Action) bool {
 // buildsOn: the action uses a path or host that an earlier action touched.
 func (h *History) buildsOn(a Action) bool {
 	for _, e := range a.Effects {
-		if e.Short != "" && h.path(truncateKey(e.Short)) != nil {
+		if e.Short != "" && h.path(truncateKey(e.Place())) != nil {
 			return true
 		}
 		if e.Kind == EffectNetwork && e.Target != "" && h.seenHost(truncateKey(e.Target)) {

@@ -276,6 +276,24 @@ func TestLedgerJoins(t *testing.T) {
 	}
 }
 
+// What was moved into a folder may be nowhere else: who deletes the folder
+// deletes it, whoever made the folder.
+func TestMovedBelow(t *testing.T) {
+	move := func(e *Effect) { e.Verb = "move" }
+	s := newTale().ran(command("mkdir new", EffectFileWrite, "./new", created), "").
+		ran(command("mv a/* new", EffectFileWrite, "./new/*.pdf", move), "").
+		ran(command("mkdir news", EffectFileWrite, "./news", created), "")
+	tree := func(e *Effect) { e.Recursive = true }
+	for path, want := range map[string]string{"./new": "moved_into", "./new/*": "moved_into", ".": "moved_into", "./news": "created", "./ne": "", "": ""} {
+		if got := s.next(command("rm -r", EffectFileDelete, path, tree)).Action.Effects[0].Ledger; got != want {
+			t.Errorf("%q is %q, want %q", path, got, want)
+		}
+	}
+	if got := s.next(command("rmdir", EffectFileDelete, "./new")).Action.Effects[0].Ledger; got != "created" {
+		t.Errorf("a folder alone is %q, want created", got)
+	}
+}
+
 func TestSessionFacts(t *testing.T) {
 	s := newTale()
 	s.add(&Record{Kind: KindPrompt, Phase: PhasePrompt})

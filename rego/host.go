@@ -34,6 +34,7 @@ type Host struct {
 	encode   *encoder
 	compiler *ast.Compiler
 	verdicts map[string]engine.RuleResult
+	cover    *Coverage // nil: not asked for
 }
 
 // Compile compiles the modules of all layers (layer/path -> source) over a data
@@ -55,6 +56,11 @@ func CompileKnown(ctx context.Context, modules map[string]string, data map[strin
 		return nil, err
 	}
 	return open(ctx, compiler, data)
+}
+
+// Reopen returns a host of the same modules over another data document.
+func (h *Host) Reopen(ctx context.Context, data map[string]any) (*Host, error) {
+	return open(ctx, h.compiler, data)
 }
 
 // open makes a host of compiled modules and a data document.
@@ -179,6 +185,9 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 		opa.EvalExternalCancel(cancel), opa.EvalInterQueryBuiltinValueCache(h.values),
 		opa.EvalGenerateJSON(keepTerm),
 	}, more...)
+	if h.cover != nil {
+		options = append(options, opa.EvalQueryTracer(h.cover))
+	}
 	rs, err := q.Eval(ctx, options...)
 	if err != nil {
 		return nil, err

@@ -70,6 +70,18 @@ func effect(kind engine.EffectKind, change func(*engine.Effect)) engine.Action {
 	return engine.Action{Types: []engine.Type{engine.TypeUnknown}, Effects: []engine.Effect{e}, Hosts: []string{"example.com"}}
 }
 
+// machines are questions about this machine and others.
+func machines() []question {
+	stop := effect(engine.EffectSystemCall, func(e *engine.Effect) { e.Verb, e.Target, e.Short, e.Location = "stop", "auditd", "", "" })
+	stop.Types = []engine.Type{engine.TypeSystemCommand}
+	return []question{
+		ask(stop),
+		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) {
+			e.Host, e.Location, e.Reversibility = "container:web", engine.LocationOutside, engine.R4
+		})),
+	}
+}
+
 // questions holds one question at least for each setting of the policy, whose
 // answer depends on it.
 func questions() []question {
@@ -92,6 +104,8 @@ func questions() []question {
 		ask(effect(engine.EffectNetwork, func(e *engine.Effect) { e.Loopback = true })),
 	}
 	all = append(all, forms()...)
+	all = append(all, machines()...)
+	all = append(all, ends()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -228,7 +242,9 @@ func (s *schema) others(path string, v any) []any {
 // otherLists holds for each list what it might be instead.
 func otherLists() map[string][]any {
 	return map[string][]any{
-		"scope.locations": {}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "unattended_modes": {"alone"},
+		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "unattended_modes": {"alone"},
+		"services.ends": {"send"}, "services.unknown_ends": {"remove"}, "services.wide": {"stack"}, "services.stores": {"1"}, "services.local": {},
+		"databases.block": {"truncate"}, "markers.production": {"live"}, "markers.test": {},
 		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
 		"workspace.allowed": {"~/notes"}, "workspace.denied": {}, "prefilter.types": {}, "prefilter.locations": {}, "packages.sources": {"example.com"},
 	}
@@ -243,6 +259,7 @@ func elsewhere() map[string]string {
 		"audit.retain_days": "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.budget_mb":   "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.sync":        "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"redact.pii":        "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 	}
 }
 

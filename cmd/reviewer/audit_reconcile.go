@@ -21,7 +21,11 @@ func (a *app) auditReconcileCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			transcripts, sources, err := a.readTranscripts(paths)
+			mac, err := store.MAC()
+			if err != nil {
+				return err
+			}
+			transcripts, sources, err := a.readTranscripts(paths, masking(mac))
 			if err != nil {
 				return err
 			}

@@ -199,6 +199,11 @@ func explainAction(w io.Writer, title string, act *engine.Action) {
 }
 
 func nameOf(e engine.Effect) string {
+	if e.Host != "" {
+		here := e
+		here.Host = ""
+		return nameOf(here) + " on " + e.Host
+	}
 	switch {
 	case e.Target == "":
 		return "(not known beforehand)"

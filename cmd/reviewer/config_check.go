@@ -34,6 +34,10 @@ func (a *app) configCheckCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for i := range list {
+				toldAll(list[i].Errors)
+				toldAll(list[i].Remarks)
+			}
 			return out.write(a, func(w io.Writer) error { return a.showChecked(w, &out, list) })
 		},
 	}

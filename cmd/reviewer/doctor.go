@@ -55,7 +55,7 @@ func (e *examination) say(word, what string, args ...any) {
 	if word == "fail" {
 		e.failed++
 	}
-	fmt.Fprintf(e.a.stdout, "%s %s\n", e.p.verdict(pad(word, 5)), fmt.Sprintf(what, args...))
+	fmt.Fprintf(e.a.stdout, "%s %s\n", e.p.verdict(pad(word, 5)), told(fmt.Sprintf(what, args...)))
 }
 
 // check prints ok with what, or fail with the error.

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +76,7 @@ func (a *app) hookFailed(args []string, err error) int {
 	}
 	h := harness.Harnesses()[0]
 	var r reply
-	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+err.Error())
+	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+told(err.Error()))
 	if e, ok := a.send(r).(*exitError); ok {
 		return e.code
 	}
@@ -100,8 +96,7 @@ func (a *app) hook(ctx context.Context, h harness.Harness, event string) error {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				a.keepTrace(debug.Stack()) // first: the process ends with the answer
-				done <- failure(h, event, fmt.Sprintf("it failed inside (%T); please report it", p))
+				done <- failure(h, event, a.crashed(p))
 			}
 		}()
 		done <- a.answer(ctx, h, event, start)
@@ -120,15 +115,6 @@ func failure(h harness.Harness, event, text string) reply {
 	return r
 }
 
-// keepTrace writes where a panic came from: places in our code, no values.
-func (a *app) keepTrace(stack []byte) {
-	home, err := a.stateHome()
-	if err != nil {
-		return
-	}
-	_ = os.WriteFile(filepath.Join(home, "crash.txt"), stack, 0o600) // best effort: the denial does not depend on it
-}
-
 func (a *app) answer(ctx context.Context, h harness.Harness, event string, start time.Time) reply {
 	raw, err := io.ReadAll(io.LimitReader(a.stdin, harness.MaxInput+1))
 	if err != nil {
@@ -138,17 +124,28 @@ func (a *app) answer(ctx context.Context, h harness.Harness, event string, start
 	if err != nil {
 		return failure(h, event, err.Error())
 	}
+	return a.respond(ctx, h, event, raw, store, func() (*engine.Reviewer, error) {
+		r, err := a.reviewer(ctx, store)
+		if err == nil {
+			r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+		}
+		return r, err
+	})
+}
+
+// respond answers an event's input. The reviewer is asked for once the input
+// can be read.
+func (a *app) respond(ctx context.Context, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*engine.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.env(h.Project))
 	if err != nil {
 		text := masked(store, err)
 		a.noteUndecodable(ctx, store, raw, text)
 		return failure(h, e.Name, text) // the stricter of the two names, where they differ
 	}
-	r, err := a.reviewer(ctx, store)
+	r, err := reviewer()
 	if err != nil {
 		return failure(h, e.Name, err.Error())
 	}
-	r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 	answer, _ := r.Handle(ctx, e) // the answer says what failed
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
@@ -165,22 +162,15 @@ func masked(store *audit.Store, err error) string {
 	return text
 }
 
-// withoutSecrets masks a text as those of calls are masked.
-func withoutSecrets(store *audit.Store, text string) (string, error) {
-	mac, err := store.MAC()
-	if err != nil {
-		return "", err
-	}
-	c := classify.Classifier{MAC: mac}
-	return c.Mask(text), nil
-}
-
 // noteUndecodable leaves a trace of input that nobody could read, without its
 // contents.
 func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byte, cause string) {
-	sum := sha256.Sum256(raw)
+	mac, err := store.MAC()
+	if err != nil {
+		return // the denial says so
+	}
 	// The denial is given whether or not this can be written.
-	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, sha256 %s: %.200s", len(raw), hex.EncodeToString(sum[:8]), cause)})
+	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, mac %.16s: %.200s", len(raw), mac(raw), cause)})
 }
 
 // reviewer wires a live review: this machine's files, the log, the policy.

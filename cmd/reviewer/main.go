@@ -61,8 +61,16 @@ func main() {
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 
-// run executes a command line and returns its exit code.
-func (a *app) run(ctx context.Context, args []string) int {
+// run executes a command line and returns its exit code. A panic ends it as the
+// runtime would, with 2, which is a denial for the hook; but what the runtime
+// prints can hold secrets.
+func (a *app) run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintln(a.stderr, "reviewer:", a.crashed(p))
+			code = exitFindings
+		}
+	}()
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -72,13 +80,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if cmd, rest, _ := root.Find(args); cmd != nil && cmd.Name() == "hook" {
 		return a.hookFailed(rest, err)
 	}
-	code := exitFailed
+	code = exitFailed
 	var e *exitError
 	if errors.As(err, &e) {
 		code, err = e.code, e.err
 	}
 	if err != nil {
-		fmt.Fprintln(a.stderr, "reviewer:", err)
+		fmt.Fprintln(a.stderr, "reviewer:", told(err.Error()))
 	}
 	return code
 }

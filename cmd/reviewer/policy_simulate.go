@@ -59,11 +59,11 @@ func (a *app) simulate(ctx context.Context, paths []string, dir string, out *out
 	if err != nil {
 		return err
 	}
-	transcripts, sources, err := a.readTranscripts(paths)
+	mac, err := passingMAC()
 	if err != nil {
 		return err
 	}
-	mac, err := passingMAC()
+	transcripts, sources, err := a.readTranscripts(paths, masking(mac))
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,9 @@ func transcriptFiles(paths []string) ([]string, error) {
 }
 
 // readTranscripts reads every transcript below the paths. One that cannot be
-// read is listed among the sources; only where none can is it an error.
-func (a *app) readTranscripts(paths []string) ([]harness.Transcript, []source, error) {
+// read is listed among the sources; only where none can is it an error. What
+// is told of them is masked.
+func (a *app) readTranscripts(paths []string, mask func(string) string) ([]harness.Transcript, []source, error) {
 	files, err := transcriptFiles(paths)
 	if err != nil {
 		return nil, nil, err
@@ -127,9 +128,10 @@ func (a *app) readTranscripts(paths []string) ([]harness.Transcript, []source, e
 	var sources []source
 	for _, name := range files {
 		t, err := a.readTranscript(name)
-		s := source{Path: name, Session: t.Session, Lines: t.Lines, Bad: t.Bad}
+		maskTranscript(&t, mask)
+		s := source{Path: mask(name), Session: t.Session, Lines: t.Lines, Bad: t.Bad}
 		if err != nil {
-			s.Error = err.Error()
+			s.Error = mask(err.Error())
 		} else {
 			list = append(list, t)
 		}

@@ -145,7 +145,7 @@ func passingMAC() (func([]byte) string, error) {
 
 func (d *desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	d.n++
-	id := idOf(doc, d.n)
+	id := d.classifier.Mask(idOf(doc, d.n))
 	var e engine.Event
 	named := false
 	if err == nil {

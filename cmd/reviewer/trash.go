@@ -96,7 +96,7 @@ func (a *app) each(args []string, verb string, do func(string) error) error {
 	for _, arg := range args {
 		if err := do(arg); err != nil {
 			failed = true
-			fmt.Fprintf(a.stderr, "reviewer trash: cannot %s %s: %s\n", verb, printable(arg), oneLine(err.Error(), 400))
+			fmt.Fprintf(a.stderr, "reviewer trash: cannot %s %s: %s\n", verb, told(printable(arg)), oneLine(told(err.Error()), 400))
 		}
 	}
 	if failed {
@@ -201,6 +201,11 @@ func (a *app) listTrash(w io.Writer, t *trashing, bin *trash.Bin) error {
 	}
 	if len(rest) > 0 {
 		fmt.Fprintf(a.stderr, "reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` clears them\n", len(rest), bin.Dir)
+	}
+	for i := range list {
+		if path := told(list[i].Path); path != list[i].Path {
+			list[i].Path, list[i].Bytes = path, nil // its id brings it back
+		}
 	}
 	if t.out.format == "json" {
 		return writeJSON(w, append([]trash.Entry{}, list...))

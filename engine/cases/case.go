@@ -5,6 +5,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -26,9 +27,24 @@ type Case struct {
 	Layers    map[string]map[string]string `json:"layers,omitempty"`    // layer -> file -> content
 	Events    []Event                      `json:"events,omitempty"`    // in order
 	Rows      []Row                        `json:"cases,omitempty"`     // a table: each row is a case that begins with Events
+	Todo      string                       `json:"todo,omitempty"`      // why it does not hold yet: it runs, and may fail
+	Incident  string                       `json:"incident,omitempty"`  // id of what happened somewhere, and is told again: some call of it is to be stopped
+	Twin      bool                         `json:"twin,omitempty"`      // the harmless story beside a harmful one: no call may be blocked or asked about
 
 	File string `json:"-"` // where the case is written
 	Line int    `json:"-"`
+
+	table string // the table that it is a row of
+	row   int    // its number there, from 1; 0: no row
+}
+
+// ID names the case in its file: its name, and of a row the table's name and
+// the row's number from 1, such as deletions/3.
+func (c Case) ID() string {
+	if c.row == 0 {
+		return c.Name
+	}
+	return c.table + "/" + strconv.Itoa(c.row)
 }
 
 // The defaults of a case.
@@ -46,17 +62,19 @@ const noWorkspace = "none"
 func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored"} }
 
 // File is what a path of the machine is: one of a file with a content, a
-// folder, and a link.
+// folder, a link, and another name of what is elsewhere.
 type File struct {
 	Content string `json:"content,omitempty"`
 	Folder  bool   `json:"folder,omitempty"`
 	Link    string `json:"link,omitempty"` // what it leads to, absolute or from where it is
+	Same    string `json:"same,omitempty"` // the path that this is another name of: a disk that ignores case, a bind mount
 }
 
-// form reads "a text", null (a folder) and {link: target}.
+// form reads "a text", null (a folder), {link: target} and {same: path}.
 func (f *File) form(d *decoder, n *yaml.Node, name string) {
-	var link struct {
-		Link string `json:"link"`
+	var named struct {
+		Link string `json:"link,omitempty"`
+		Same string `json:"same,omitempty"`
 	}
 	switch {
 	case n.Tag == "!!null":
@@ -64,8 +82,10 @@ func (f *File) form(d *decoder, n *yaml.Node, name string) {
 	case n.Kind == yaml.ScalarNode:
 		f.Content = n.Value
 	default:
-		d.plain(reflect.ValueOf(&link).Elem(), n, name)
-		f.Link = link.Link
+		d.plain(reflect.ValueOf(&named).Elem(), n, name)
+		if f.Link, f.Same = named.Link, named.Same; (f.Link == "") == (f.Same == "") {
+			d.wrong(n, "%s: expected a text, null for a folder, {link: target} or {same: path}", name)
+		}
 	}
 }
 
@@ -249,7 +269,7 @@ func (r *Result) form(d *decoder, n *yaml.Node, name string) {
 	case n.Kind != yaml.ScalarNode:
 		d.plain(reflect.ValueOf(r).Elem(), n, name)
 	case n.Value == "failed":
-		r.Failed = "exit status 1"
+		r.Failed = failedResult
 	case n.Value != "ok":
 		d.wrong(n, "%s: expected ok, failed, or {failed: its error, output: what it printed}, got %s", name, kindOf(n))
 	}
@@ -258,6 +278,7 @@ func (r *Result) form(d *decoder, n *yaml.Node, name string) {
 // Row is a case in one line: a tool call and what is expected of it.
 type Row struct {
 	Name  string
+	Todo  string
 	Event Event
 }
 
@@ -274,6 +295,8 @@ func (r *Row) form(d *decoder, n *yaml.Node, name string) {
 		switch {
 		case key.Value == "name":
 			d.into(reflect.ValueOf(&r.Name).Elem(), value, "name")
+		case key.Value == "todo":
+			d.into(reflect.ValueOf(&r.Todo).Elem(), value, "todo")
 		case slices.Contains(expectations(), key.Value):
 			expect.Content = append(expect.Content, key, value)
 		default:
@@ -337,7 +360,7 @@ func (c *Case) check(d *decoder, n *yaml.Node) {
 		d.wrong(n, "settings: layers has a settings.yaml of the user's layer too; write them in one place")
 	}
 	expected := slices.ContainsFunc(c.Events, func(e Event) bool { return e.Expect != nil })
-	if !expected && len(c.Rows) == 0 {
+	if !expected && len(c.Rows) == 0 && !c.Twin {
 		d.wrong(n, "case %q expects nothing: give an event `expect: {decision: …}`, or the case a table `cases:`", c.Name)
 	}
 }

@@ -26,8 +26,18 @@ type formed interface {
 }
 
 func (d *decoder) wrong(n *yaml.Node, format string, args ...any) {
-	d.problems = append(d.problems, fmt.Errorf("%s:%d: %s", d.file, d.line(n), fmt.Sprintf(format, args...)))
+	d.problems = append(d.problems, &Problem{d.file, d.line(n), n.Column, fmt.Sprintf(format, args...)})
 }
+
+// Problem is something wrong in a file of cases. Its text gives the line; the
+// column is for who shows that too.
+type Problem struct {
+	File      string
+	Line, Col int // from 1; 0: not known
+	Message   string
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message) }
 
 func (d *decoder) line(n *yaml.Node) int { return d.above + max(1, n.Line) }
 

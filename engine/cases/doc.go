@@ -10,8 +10,12 @@
 //	  notes.txt: "a text"              # below the workspace, below ~/, or absolute
 //	  src/: null                       # a folder; those above a file are there by themselves
 //	  current: {link: src}
+//	  SRC: {same: src}                 # another name of the same folder: a disk that ignores case
 //	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored; left out: not known
 //	mode: default                      # the agent's permission mode
+//	todo: why it does not hold yet                         # of a case or a row: it runs, and its failure is not counted
+//	incident: INC05                    # what happened somewhere, told again: some call is stopped where the case expects it, and none before
+//	twin: true                         # the harmless story beside it: no call is blocked or asked about
 //	settings: {risk: {high_threshold: 0.7}}                # settings.yaml of the user's layer
 //	layers: {project: {rules/mine.yaml: "- id: …"}}        # whole files of layers
 //	events:

@@ -127,6 +127,9 @@ func TestWhy(t *testing.T) {
 func TestEveryKeyIsRead(t *testing.T) {
 	c := parse(t, `
 name: n
+todo: t
+incident: INC01
+twin: true
 workspace: /w
 home: /h
 now: 2026-01-01T00:00:00Z

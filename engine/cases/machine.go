@@ -59,7 +59,8 @@ func (c Case) GitState(name string) string {
 	return ""
 }
 
-// find follows the links in the folders of a path, not the last part itself.
+// find follows the links in the folders of a path, not the last part itself;
+// what has another name is found by that one.
 func (m *Machine) find(op, name string) (string, File, error) {
 	at := path.Clean(name)
 	for range maxLinks {
@@ -69,9 +70,12 @@ func (m *Machine) find(op, name string) (string, File, error) {
 			if !there {
 				return at, f, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 			}
-			return at, f, nil
+			if f.Same == "" {
+				return at, f, nil
+			}
+			dir, link = at, f
 		}
-		at = path.Join(target(dir, link), strings.TrimPrefix(at, dir))
+		at = path.Join(m.target(dir, link), strings.TrimPrefix(at, dir))
 	}
 	return at, File{}, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
 }
@@ -79,11 +83,11 @@ func (m *Machine) find(op, name string) (string, File, error) {
 // maxLinks bounds how many links are followed for one path.
 const maxLinks = 40
 
-// linkAbove returns the first folder of a path that is a link.
+// linkAbove returns the first folder of a path that is a link, or has another name.
 func (m *Machine) linkAbove(name string) (dir string, link File) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '/' {
-			if f := m.files[name[:i]]; f.Link != "" {
+			if f := m.files[name[:i]]; f.Link+f.Same != "" {
 				return name[:i], f
 			}
 		}
@@ -91,7 +95,10 @@ func (m *Machine) linkAbove(name string) (dir string, link File) {
 	return "", File{}
 }
 
-func target(name string, link File) string {
+func (m *Machine) target(name string, link File) string {
+	if link.Same != "" {
+		return m.c.Path(link.Same)
+	}
 	if path.IsAbs(link.Link) {
 		return link.Link
 	}
@@ -104,7 +111,7 @@ func (m *Machine) Lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return info{path.Base(at), f}, nil
+	return info{path.Base(name), at, f}, nil
 }
 
 // Readlink returns what a link leads to.
@@ -123,7 +130,7 @@ func (m *Machine) follow(op, name string) (string, File, error) {
 		if err != nil || f.Link == "" {
 			return at, f, err
 		}
-		at, f, err = m.find(op, target(at, f))
+		at, f, err = m.find(op, m.target(at, f))
 	}
 	return at, f, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
 }
@@ -140,7 +147,7 @@ func (m *Machine) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	var entries []fs.DirEntry
 	for _, child := range slices.Sorted(maps.Keys(m.files)) {
 		if path.Dir(child) == at && child != at && len(entries) < limit {
-			entries = append(entries, fs.FileInfoToDirEntry(info{path.Base(child), m.files[child]}))
+			entries = append(entries, fs.FileInfoToDirEntry(info{path.Base(child), child, m.files[child]}))
 		}
 	}
 	return entries, nil
@@ -148,22 +155,37 @@ func (m *Machine) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 
 // ReadFile returns a file's content; one that is longer than limit is an error.
 func (m *Machine) ReadFile(name string, limit int64) ([]byte, error) {
-	_, f, err := m.follow("open", name)
-	switch {
-	case err != nil:
-		return nil, err
-	case f.Folder:
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
-	case int64(len(f.Content)) > limit:
+	text, err := m.ReadHead(name, limit+1)
+	if err == nil && int64(len(text)) > limit {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("longer than %d bytes", limit)}
 	}
-	return []byte(f.Content), nil
+	return text, err
+}
+
+// ReadHead returns the beginning of a file's content, at most limit bytes.
+func (m *Machine) ReadHead(name string, limit int64) ([]byte, error) {
+	_, f, err := m.follow("open", name)
+	if err == nil && f.Folder {
+		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []byte(f.Content)[:min(limit, int64(len(f.Content)))], nil
 }
 
 // info describes a file of a Machine.
 type info struct {
 	name string
+	at   string // where it is found: the same for all names of one file
 	f    File
+}
+
+// Same says that two files of a Machine are one under two names.
+func (m *Machine) Same(a, b fs.FileInfo) bool {
+	x, xOK := a.(info)
+	y, yOK := b.(info)
+	return xOK && yOK && x.at == y.at
 }
 
 func (i info) Name() string       { return i.name }

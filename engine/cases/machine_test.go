@@ -48,6 +48,38 @@ cases: [{Bash: ls, decision: allow}]
 	}
 }
 
+// A file has several names on a disk that ignores case, and is one.
+func TestMachineSame(t *testing.T) {
+	m := parse(t, `
+name: a
+files: {Src/a.txt: text, src: {same: Src}, loop: {same: loop}}
+cases: [{Bash: ls, decision: allow}]
+`)[0].Machine()
+	if b, err := m.ReadFile("/srv/shop/src/a.txt", 10); string(b) != "text" || err != nil {
+		t.Errorf("by its other name: %q, %v", b, err)
+	}
+	stat := func(name string) fs.FileInfo {
+		info, err := m.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	src := stat("/srv/shop/src")
+	if !src.IsDir() || src.Name() != "src" {
+		t.Errorf("the other name is %v", src)
+	}
+	if !m.Same(src, stat("/srv/shop/Src")) || !m.Same(stat("/srv/shop/src/a.txt"), stat("/srv/shop/Src/a.txt")) {
+		t.Error("two names of one folder are two folders")
+	}
+	if m.Same(src, stat("/srv/shop")) {
+		t.Error("two folders are one")
+	}
+	if _, err := m.Lstat("/srv/shop/loop"); err == nil {
+		t.Error("a name of itself was found")
+	}
+}
+
 // Nothing is known of a machine that a case does not describe.
 func TestNoMachine(t *testing.T) {
 	cases := parse(t, "- {name: a, cases: [{Bash: ls, decision: allow}]}\n- {name: b, files: {}, cases: [{Bash: ls, decision: allow}]}")

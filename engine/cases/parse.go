@@ -22,14 +22,18 @@ const member = "case.yaml"
 
 // Load reads all case files of a folder and those below it, in the order of
 // their names. All that is wrong with any of them is in the one error.
-func Load(fsys fs.FS) ([]Case, error) {
+func Load(fsys fs.FS) ([]Case, error) { return LoadBelow(fsys, ".", "") }
+
+// LoadBelow is Load of a folder, or of one file, of a file system that lies in
+// the folder at: cases and errors name files with it.
+func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 	var all []Case
 	var problems []error
-	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasPrefix(entry.Name(), ".") && name != ".", path.Ext(name) == ".md":
+		case strings.HasPrefix(entry.Name(), ".") && name != dir, path.Ext(name) == ".md":
 			return skip(entry)
 		case entry.IsDir():
 			return nil
@@ -38,7 +42,7 @@ func Load(fsys fs.FS) ([]Case, error) {
 		if err != nil {
 			return err
 		}
-		list, err := Parse(name, data)
+		list, err := Parse(path.Join(at, name), data)
 		all, problems = append(all, list...), append(problems, err)
 		return nil
 	})
@@ -111,7 +115,7 @@ func (d *decoder) syntax(err error) error {
 	if _, scanned := fmt.Sscanf(text, "line %d:", &line); scanned == nil {
 		_, text, _ = strings.Cut(text, ": ")
 	}
-	return fmt.Errorf("%s:%d: %s", d.file, d.above+max(1, line), text)
+	return &Problem{d.file, d.above + max(1, line), 0, text}
 }
 
 // document reads a case or a list of them; a document of comments is none.
@@ -156,9 +160,10 @@ func (c Case) expand() []Case {
 		return []Case{c}
 	}
 	var all []Case
-	for _, row := range c.Rows {
+	for i, row := range c.Rows {
 		one := c
 		one.Name, one.Line, one.Rows = c.Name+": "+row.title(), row.Event.line, nil
+		one.table, one.row, one.Todo = c.Name, i+1, cmp.Or(row.Todo, c.Todo)
 		one.Events = append(slices.Clone(c.Events), row.Event)
 		all = append(all, one)
 	}

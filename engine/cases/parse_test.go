@@ -34,10 +34,11 @@ func TestParse(t *testing.T) {
 - name: one
   events: [{Bash: ls, expect: {decision: allow}}]
 - name: table
+  todo: later
   events: [{prompt: go}]
   cases:
     - {Bash: rm a, decision: warn}
-    - {name: named, Write: b.txt, decision: allow, at: +1m}
+    - {name: named, todo: sooner, Write: b.txt, decision: allow, at: +1m}
 ---
 # nothing but a comment
 ---
@@ -51,8 +52,15 @@ events: [{Bash: ls, expect: {rules_exactly: []}}]
 	if len(row.Events) != 2 || row.Events[0].Prompt != "go" || row.Events[1].At != "+1m" || row.Events[1].Expect.Decision != engine.Allow {
 		t.Errorf("the row is %+v", row.Events)
 	}
-	if row.Line != 8 || row.File != "a.yaml" || list[3].Line != 12 {
+	if row.Line != 9 || row.File != "a.yaml" || list[3].Line != 13 {
 		t.Errorf("the cases are at %s:%d and line %d", row.File, row.Line, list[3].Line)
+	}
+	var ids []string
+	for _, c := range list {
+		ids = append(ids, c.ID()+" "+c.Todo)
+	}
+	if diff := cmp.Diff(ids, []string{"one ", "table/1 later", "table/2 sooner", "last "}); diff != "" {
+		t.Error(diff)
 	}
 	if e := list[3].Events[0].Expect; e.RulesExactly == nil || e.Rules != nil {
 		t.Errorf("an empty list and none are the same: %+v", e)

@@ -47,13 +47,13 @@ type teller struct {
 func (c Case) Steps() ([]Step, error) {
 	start, err := time.Parse(time.RFC3339, c.Now)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: now: %w", c.File, c.Line, err)
+		return nil, &Problem{c.File, c.Line, 0, "now: " + err.Error()}
 	}
 	t := &teller{c: c, now: start, mode: c.Mode, cwd: c.workspace()}
 	t.tell(Step{Event: engine.Event{Phase: engine.PhaseStart}})
 	for i, e := range c.Events {
 		if err := t.event(i+1, e); err != nil {
-			return nil, fmt.Errorf("%s:%d: event %d: %w", c.File, e.line, i+1, err)
+			return nil, &Problem{c.File, e.line, 0, fmt.Sprintf("event %d: %v", i+1, err)}
 		}
 	}
 	return t.steps, nil

@@ -27,12 +27,22 @@ func agent(c *call) {
 	if o.operand(0).is("mcp", "config", "settings", "plugin", "extensions") {
 		c.subs = subName(o.operand(0))
 		if o.operand(1).is("add", "add-json", "remove", "set", "install", "add-from-claude-desktop", "disable") {
-			c.signal(engine.SignalGuardTamper)
+			c.changesAgent(o.operand(0))
 		}
 	}
 	if unguarded(o) {
 		c.signal(engine.SignalAgentUnguarded)
 	}
+}
+
+// changesAgent notes a change to an agent's settings by its own command. A
+// server of tools that another agent starts guards nobody here, but it stays.
+func (c *call) changesAgent(what arg) {
+	if what.is("mcp") && c.name != "claude" {
+		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word(c.name+" mcp"))
+		return
+	}
+	c.signal(engine.SignalGuardTamper)
 }
 
 func unguarded(o options) bool {

@@ -17,9 +17,15 @@ func assemble(r *reading, res *resolver) *engine.Action {
 	seen := map[engine.Effect]bool{}
 	for _, raw := range byKind(landings(r.script.effects)) {
 		e := res.effect(raw)
-		if !seen[e] {
+		if r.onlyLooks(res, &e) {
+			e.Class = ""
+		}
+		if !seen[e] && !(raw.guessed && !secret(&e)) {
 			seen[e] = true
 			a.Effects = append(a.Effects, e)
+		}
+		if raw.parents {
+			a.Effects = append(a.Effects, res.above(e)...)
 		}
 	}
 	sortEffects(a.Effects)
@@ -109,7 +115,7 @@ func pathsOf(effects []engine.Effect) []string {
 	list := []string{}
 	for _, e := range effects {
 		if e.Short != "" && e.Location != engine.LocationNull {
-			list = append(list, e.Short)
+			list = append(list, e.Place())
 		}
 	}
 	slices.Sort(list)
@@ -136,7 +142,6 @@ func remoteName(commands []engine.Command, e rawEffect) bool {
 
 // derive adds the signals that only resolved paths show.
 func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
-	secret, egress := false, false
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if broad(e) {
@@ -144,7 +149,6 @@ func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
 		}
 		if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
 			signals[engine.SignalCredential] = true
-			secret = secret || e.Kind == engine.EffectFileRead || displaced(e)
 		}
 		if persistent(e) {
 			signals[engine.SignalPersistence] = true
@@ -152,19 +156,60 @@ func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
 		if losesGit(e, res) {
 			signals[engine.SignalGitDataDelete] = true
 		}
+		if silencesHook(e) {
+			signals[engine.SignalGitNoVerify] = true
+		}
 		if tampers(e, res) {
 			signals[engine.SignalGuardTamper] = true
 		}
 		if alters(e) && e.Location == engine.LocationDevice && disk(e.Target) {
 			signals[engine.SignalDiskWrite] = true
 		}
-		if e.Kind == engine.EffectNetwork && e.Egress && !e.Loopback {
-			egress = true
-		}
 	}
-	if secret && egress {
+	if leaksSecret(a.Effects) {
 		signals[engine.SignalSecretEgress] = true
 	}
+	if staysHere(a.Effects) {
+		delete(signals, engine.SignalPipeExternal)
+	}
+}
+
+// staysHere says that data are sent, and to this machine only. Who listens
+// hands them to whoever comes.
+func staysHere(effects []engine.Effect) bool {
+	sent := false
+	for i := range effects {
+		e := &effects[i]
+		if e.Kind != engine.EffectNetwork {
+			continue
+		}
+		if e.Verb == "listen" || e.Egress && !e.Loopback {
+			return false
+		}
+		sent = sent || e.Egress
+	}
+	return sent
+}
+
+// leaksSecret says that a secret is read, or moved, and data leaves for a host.
+// The request by which code gets to another machine carries nothing that is
+// read there.
+func leaksSecret(effects []engine.Effect) bool {
+	all, hops := false, map[string]bool{} // data leaves whatever place, or by a hop from one
+	for i := range effects {
+		if e := &effects[i]; e.Kind == engine.EffectNetwork && e.Egress && !e.Loopback {
+			all = all || e.Verb != "exec"
+			hops[e.Host] = true
+		}
+	}
+	return len(hops) > 0 && slices.ContainsFunc(effects, func(e engine.Effect) bool {
+		return secret(&e) && (all || hops[e.Host])
+	})
+}
+
+// secret says that a file with secrets is read, or is at another place afterwards.
+func secret(e *engine.Effect) bool {
+	return (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile) && (e.Kind == engine.EffectFileRead || displaced(e))
 }
 
 // broad says that a root, a home, a system directory or what holds the
@@ -207,10 +252,26 @@ func losesGit(e *engine.Effect, res *resolver) bool {
 	if !gone(e) || strings.HasSuffix(e.Target, ".lock") && !e.Recursive { // what a crashed git leaves behind
 		return false
 	}
+	if _, ok := hookFile(e); ok {
+		return false
+	}
 	if e.Class == engine.ClassGitData || e.Class == engine.ClassGitHook && strings.Contains(e.Target+"/", "/.git/") {
 		return true
 	}
 	return e.Certainty == engine.CertaintyExact && res.holdsGit(e) // of a pattern the class says so
+}
+
+// hookFile is the name of a file among the hooks of a repository.
+func hookFile(e *engine.Effect) (string, bool) {
+	dir, name := path.Split(e.Target)
+	return name, strings.HasSuffix(dir, "/.git/hooks/") && name != "" && !e.Recursive && e.Certainty == engine.CertaintyExact
+}
+
+// silencesHook says that a hook is deleted. Git runs no file whose name has a
+// point in it: pre-push.sample, pre-push.bak.
+func silencesHook(e *engine.Effect) bool {
+	name, ok := hookFile(e)
+	return ok && gone(e) && !strings.Contains(name, ".")
 }
 
 // holdsGit says that a repository goes with a directory.
@@ -226,14 +287,29 @@ func tampers(e *engine.Effect, res *resolver) bool {
 	if !alters(e) {
 		return false
 	}
-	if gone(e) && (e.Recursive || displaced(e)) && e.Target != "" {
+	if gone(e) && (e.Recursive || displaced(e)) && e.Target != "" && e.Host == "" {
 		for _, g := range res.guard {
-			if within(e.Target, g) {
+			if within(e.Target, g) && mayMatch(e, g) {
 				return true
 			}
 		}
 	}
 	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
+}
+
+// mayMatch says that a pattern below a directory can mean a path that lies in
+// it: one of the names on the way matches the pattern's last.
+func mayMatch(e *engine.Effect, p string) bool {
+	last := strings.ToLower(path.Base(e.Short))
+	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
+		return true
+	}
+	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
+	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
+	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
+		ok, err := path.Match(last, name)
+		return ok || err != nil
+	})
 }
 
 // disk says that a device is a disk or a part of one.

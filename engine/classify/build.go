@@ -21,40 +21,33 @@ func buildPrograms(name string) program {
 	case "entr":
 		return program{first: true, run: func(c *call) { c.child(func() outcome { return c.s.invoke(c.opts.operands, c.node) }) }}
 	case "pwsh", "powershell", "cmd":
-		return program{own: true, run: func(c *call) { c.s.unseen(unknownArg(), c.name); c.process() }}
+		return program{own: true, run: windowsShell}
 	}
 	return program{}
 }
 
 func build(c *call) {
-	o := c.opts
-	c.inDirectory(o.all("-C", "--directory", "-S"), func() {
-		c.process()
-		files := o.all("-f", "--file", "--makefile")
-		if len(files) == 0 {
-			files = []arg{word("GNUmakefile"), word("makefile"), word("Makefile"), word("justfile")}
+	c.inDirectory(c.opts.all("-C", "--directory", "-S", "-d", "--dir", "--working-directory"), func() {
+		seen := false
+		for _, f := range c.opts.all("-f", "--file", "--makefile") {
+			if f.from != nil && f.from.taint&fetched != 0 {
+				c.s.unseen(*f.from, c.name) // make -f <(curl …)
+			}
 		}
-		for _, f := range files {
-			text, ok := c.s.written(f)
-			if f.is("-", "/dev/stdin") && c.s.frame.stdin != nil {
-				text, ok = *c.s.frame.stdin, true
-			}
-			if ok {
-				c.recipes(text)
-			}
+		switch c.name {
+		case "make", "gmake":
+			seen = c.makeTargets()
+		case "just":
+			seen = c.justRecipes()
+		case "task":
+			seen = c.taskCommands()
+		}
+		if !seen {
+			c.process()
 		}
 	})
-	if o.has("-n", "--dry-run", "--just-print", "--recon") && !strings.Contains("cmake meson bazel", c.name) {
+	if c.dryRuns() && !strings.Contains("cmake meson bazel", c.name) {
 		c.signal(engine.SignalDryRun)
-	}
-}
-
-// recipes runs the lines of a makefile that begin with a tab.
-func (c *call) recipes(text arg) {
-	for _, line := range strings.Split(text.text, "\n") {
-		if code, ok := strings.CutPrefix(line, "\t"); ok {
-			c.child(func() outcome { return c.s.embed(text.with(strings.TrimLeft(code, "@-+")), "make", false) })
-		}
 	}
 }
 

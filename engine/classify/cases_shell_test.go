@@ -134,7 +134,7 @@ func renderRaw(e rawEffect) string {
 		on   bool
 		name string
 	}{
-		{e.recursive, "recursive"}, {e.forced, "forced"}, {e.privileged, "privileged"},
+		{e.guessed, "guessed"}, {e.recursive, "recursive"}, {e.forced, "forced"}, {e.privileged, "privileged"},
 		{e.egress, "egress"}, {e.persistence, "persistence"}, {e.contents, "contents"},
 	} {
 		if f.on {
@@ -144,13 +144,16 @@ func renderRaw(e rawEffect) string {
 	if e.reversible != "" {
 		words = append(words, string(e.reversible))
 	}
+	if e.host != "" {
+		words = append(words, "@"+e.host)
+	}
 	return strings.Join(words, " ")
 }
 
 func renderRawTarget(e rawEffect) string {
 	v := e.target
 	isPath := e.kind == engine.EffectFileDelete || e.kind == engine.EffectFileWrite || e.kind == engine.EffectFileRead
-	if isPath && v.sure != unknown && !strings.HasPrefix(v.text, "/") && v.text != "" {
+	if isPath && v.sure != unknown && !drive(v.text) && !strings.HasPrefix(v.text, "/") && v.text != "" {
 		dir := "?"
 		if e.dir.sure != unknown {
 			dir = e.dir.text

@@ -22,7 +22,7 @@ import (
 
 // Version is raised by hand when the facts of some event change, so that
 // replays can tell facts of different classifiers apart.
-const Version = 2
+const Version = 3
 
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
@@ -43,7 +43,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	if err := ctx.Err(); err != nil {
 		return engine.Facts{}, fmt.Errorf("classify event: %w", err)
 	}
-	m := &masker{mac: c.MAC}
+	m := &masker{mac: c.MAC, personal: e.Redact}
 	facts := engine.Facts{Event: engine.EventFacts{Name: e.Name, Tool: e.Tool, CWD: e.CWD, Mode: e.Mode, PromptID: e.PromptID}}
 	switch e.Phase {
 	case engine.PhasePrompt:
@@ -79,11 +79,15 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 	facts.Args = c.MAC(canonical)
 	m.learnName(e.Tool)
 	learn(m, args)
-	r := read(e.Tool, args, c.shellInput(e.CWD))
+	res := newResolver(c.World, workspace)
+	in := c.shellInput(e.CWD)
+	in.disk = newCodeDisk(res)
+	r := read(e.Tool, args, in)
+	learn(m, in.disk.texts())
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")
 	}
-	a := assemble(r, newResolver(c.World, workspace))
+	a := assemble(r, res)
 	masked := m.arguments(r)
 	facts.Event.Args = masked.object(args, "")
 	a.Contents = masked.facts
@@ -127,7 +131,15 @@ func learn(m *masker, v any) {
 	switch v := v.(type) {
 	case string:
 		m.learn(v)
+		m.learnCoded(v)
+	case []string:
+		for _, item := range v {
+			m.learn(item)
+		}
 	case []any:
+		if argv, ok := stringList(v); ok {
+			m.learn(quoteAll(argv)) // an option and its value may be two items
+		}
 		for _, item := range v {
 			learn(m, item)
 		}
@@ -212,10 +224,17 @@ func maskAction(a *engine.Action, m *masker) {
 		c := &a.Commands[i]
 		c.Name, c.Sub, c.Flags, c.Operands = m.text(c.Name), m.texts(c.Sub), m.texts(c.Flags), m.texts(c.Operands)
 	}
-	a.Paths, a.Hosts = m.texts(a.Paths), m.texts(a.Hosts)
+	a.Paths = m.texts(a.Paths)
+	folded := m.folded()
+	for i, h := range a.Hosts {
+		a.Hosts[i] = m.host(folded, h)
+	}
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		e.Target, e.Short = m.text(e.Target), m.text(e.Short)
+		e.Target, e.Short, e.Host = m.text(e.Target), m.text(e.Short), m.text(e.Host)
+		if e.Kind == engine.EffectNetwork {
+			e.Target, e.Short = m.host(folded, e.Target), m.host(folded, e.Short)
+		}
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.text(a.Opaque[i].Where)

@@ -22,6 +22,8 @@ func cloudPrograms(name string) program {
 		return program{run: kafka}
 	case "gcloud", "az", "doctl", "flyctl", "fly", "heroku", "railway", "vercel", "netlify", "supabase", "wrangler", "firebase", "linode-cli", "hcloud", "oci", "ibmcloud", "scw", "exo", "civo", "render", "dokku", "cf", "eb", "amplify", "planetscale", "pscale", "neonctl", "turso", "stripe", "bq", "ossutil", "aliyun":
 		return program{values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o --output --account --configuration -c --config --org --context --team --scope ", run: genericCloud}
+	case "java":
+		return program{long: true, first: true, values: " -jar -cp -classpath --class-path -p --module-path ", run: javaTool}
 	case "gh", "glab", "hub":
 		return program{values: ghValues, run: gh}
 	}
@@ -33,20 +35,29 @@ const (
 	ghValues  = " -R --repo -b --body -F --body-file -t --title -B --base -H --head -l --label -a --assignee -r --reviewer -m --milestone -p --project --jq -q --json -L --limit -s --state -f --raw-field --field -X --method --template --hostname --notes -n --notes-file --target --input -d --description --homepage -e --env -o --org -w --workflow --ref --branch --search -S --author -c --comment --env-file "
 )
 
-// infra is a change of what runs elsewhere.
+// infra is a change of what runs elsewhere. A deletion is one of a thing whose
+// kind is not known; ends says more.
 func (c *call) infra(verb string, deletes, confirmed bool, target string) {
 	if deletes {
-		c.signal(engine.SignalInfraDelete)
-		if confirmed {
-			c.signal(engine.SignalUnconfirmed)
-		}
-		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: true, forced: confirmed, reversible: engine.R5}, word(target))
+		c.ends("delete", "", false, confirmed, word(target))
 		return
 	}
 	if confirmed {
 		c.signal(engine.SignalUnconfirmed)
 	}
 	c.emit(rawEffect{kind: engine.EffectNetwork, verb: verb, egress: true, forced: confirmed}, word(target))
+}
+
+// ends is the end of something at a service: of what kind it is, whether all
+// that is in it or of its kind goes too, and whether nobody is asked before.
+func (c *call) ends(verb, object string, all, confirmed bool, target arg) {
+	if !loopback(hostOf(target.value())) {
+		c.signal(engine.SignalInfraDelete)
+	}
+	if confirmed {
+		c.signal(engine.SignalUnconfirmed)
+	}
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: verb, object: object, egress: true, recursive: all, forced: confirmed, reversible: engine.R5}, target)
 }
 
 func terraform(c *call) {
@@ -63,13 +74,17 @@ func terraform(c *call) {
 	}
 	switch {
 	case destroys:
-		c.infra("delete", true, confirmed, c.name)
+		c.ends("delete", "stack", true, confirmed, word(c.name))
 	case sub.is("apply", "import", "taint", "untaint", "refresh"):
 		c.infra("send", false, confirmed, c.name)
 	case sub.is("state"), sub.is("workspace"):
 		c.subs = append(c.subs, subName(o.operand(1))...)
 		if o.operand(1).is("rm", "delete", "push", "replace-provider", "mv") {
-			c.infra("delete", o.operand(1).is("rm", "delete"), confirmed, c.name)
+			if o.operand(1).is("rm", "delete") {
+				c.ends("delete", sub.text, false, confirmed, word(c.name))
+				return
+			}
+			c.infra("send", false, confirmed, c.name)
 		}
 	case sub.is("force-unlock"):
 		c.infra("send", false, confirmed, c.name)
@@ -99,28 +114,17 @@ func stacks(c *call) {
 			c.process()
 			return
 		}
-		c.infra("delete", true, confirmed, c.name)
+		c.ends("delete", "stack", true, confirmed, word(c.name))
 	case sub.is("up", "deploy", "update", "apply", "cancel", "import") || strings.HasPrefix(c.name, "ansible"):
 		c.infra("send", false, confirmed || o.operand(1).is("--require-approval=never"), c.name)
 		if code, ok := o.get("-a"); ok && c.name == "ansible" {
 			if m, _ := o.get("-m"); m.is("shell", "command", "raw", "") {
-				c.elsewhere("ansible", func() { c.s.embed(code, "ansible", false) })
+				c.at(venue{wrapper: c.name, host: c.s.hostName("ssh", o.operand(0))}, func() { c.s.embed(code, c.name, false) })
 			}
 		}
 	default:
 		c.process()
 	}
-}
-
-// destructiveVerb tells whether an operation's name means that something ends.
-func destructiveVerb(op string) bool {
-	for _, part := range strings.FieldsFunc(op, func(r rune) bool { return r == '-' || r == ':' || r == '_' || r == '.' }) {
-		switch part {
-		case "delete", "destroy", "terminate", "purge", "remove", "rm", "rb", "reset", "prune", "deregister", "drop", "wipe", "erase", "del", "unlink", "decommission", "schedule":
-			return part != "schedule" || strings.Contains(op, "deletion")
-		}
-	}
-	return false
 }
 
 func readingVerb(op string) bool {
@@ -134,7 +138,7 @@ func readingVerb(op string) bool {
 
 func aws(c *call) {
 	o := c.opts
-	service, op := o.operand(0), o.operand(1)
+	service, op, host := o.operand(0), o.operand(1), c.awsHost()
 	c.subs = append(subName(service), subName(op)...)
 	if o.has("--dryrun", "--dry-run") {
 		c.signal(engine.SignalDryRun)
@@ -146,36 +150,42 @@ func aws(c *call) {
 		c.awsCopy(o, op)
 	case service.is("secretsmanager") && op.is("get-secret-value"), service.is("ssm") && op.hasPrefix("get-parameter"), op.is("get-session-token", "get-login-password", "create-access-key", "export-credentials"):
 		c.signal(engine.SignalCredential)
-		c.fetches(word("aws"))
-	case service.is("ssm") && op.is("send-command"):
-		c.sends("exec", word("aws"))
-		if p, ok := o.get("--parameters"); ok {
-			_, code, _ := strings.Cut(p.text, "=")
-			c.elsewhere("aws", func() { c.s.embed(p.with(strings.Trim(code, `[]"'`)), "ssm", false) })
-		}
-	case destructiveVerb(op.text):
-		c.infra("delete", true, confirmed, "aws")
+		c.fetches(host)
+	case endsOf(op) != "":
+		verb, object := endingVerb(op.text)
+		c.ends(verb, object, o.has("--force-delete-without-recovery", "--delete-all-versions"), confirmed, host)
+	case service.is("route53") && deletesInBatch(o):
+		c.ends("delete", "record", false, confirmed, host)
+	case service.is("rds-data") && op.hasPrefix("execute"):
+		c.infra("send", false, false, host.text)
+		c.sqlOptions()
 	case service.text == "" || service.is("configure", "help", "sts") || readingVerb(op.text) || op.is("filter-log-events", "batch-get-item", "scan", "query"):
 		if service.is("configure") && (op.text == "" || op.is("set", "import")) {
 			c.writes("write", concat(c.s.read("HOME"), word("/.aws/credentials")))
 			return
 		}
-		c.fetches(word("aws"))
+		c.fetches(host)
 		c.out.taint &^= fetched
 	default:
-		c.infra("send", false, confirmed, "aws")
+		c.infra("send", false, confirmed, host.text)
 	}
 }
 
 func (c *call) awsCopy(o options, op arg) {
-	operands := o.operands[min(2, len(o.operands)):]
+	operands, host := o.operands[min(2, len(o.operands)):], c.awsHost()
 	switch {
 	case op.is("rm", "rb"):
-		c.infra("delete", true, o.has("--force"), "aws")
+		object := "object"
+		if op.is("rb") {
+			object = "bucket"
+		}
+		c.ends("delete", object, o.has("--force", "--recursive"), o.has("--force"), host)
 	case op.is("cp", "mv", "sync") && len(operands) > 1:
 		from, to := operands[0], operands[1]
-		if isURL(from) {
+		if isURL(from) && host.is("aws") {
 			c.fetches(from)
+		} else if isURL(from) {
+			c.fetches(host)
 		} else {
 			c.reads(from)
 			if op.is("mv") {
@@ -183,9 +193,12 @@ func (c *call) awsCopy(o options, op arg) {
 			}
 		}
 		if isURL(to) {
-			c.sends("send", to)
+			if host.is("aws") {
+				host = to
+			}
+			c.sends("send", host)
 			if o.has("--delete") {
-				c.infra("delete", true, false, "aws")
+				c.ends("delete", "object", true, false, c.awsHost())
 			}
 			return
 		}
@@ -194,11 +207,76 @@ func (c *call) awsCopy(o options, op arg) {
 			c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, contents: true}, to)
 		}
 	case op.is("ls", "presign"):
-		c.fetches(word("aws"))
+		c.fetches(host)
 		c.out.taint &^= fetched
 	default:
-		c.infra("send", false, false, "aws")
+		c.infra("send", false, false, host.text)
 	}
+}
+
+// awsHost is who is asked: aws, or what stands in for it on this machine.
+func (c *call) awsHost() arg {
+	host := word("aws")
+	for _, at := range c.opts.all("--endpoint-url") { // the last one counts
+		host = word("aws")
+		if loopback(hostOf(at.value())) {
+			host = at
+		}
+	}
+	return host
+}
+
+func endsOf(op arg) string {
+	verb, _ := endingVerb(op.text)
+	return verb
+}
+
+// deletesInBatch tells whether a batch of changes holds a deletion.
+func deletesInBatch(o options) bool {
+	batch, _ := o.get("--change-batch")
+	verb, _ := bodyVerb(batch.text)
+	return verb == "delete"
+}
+
+// operation is what the words of a command line say that a tool ends, wherever
+// the verb stands among the first of them: instances delete web, delete-db-instance
+// shop, pg:reset. n is the number of words up to the verb.
+func operation(words []arg) (verb, object string, n int) {
+	for i, a := range words[:min(len(words), 4)] {
+		if !a.known() || readingVerb(a.text) || makingVerb(a.text) {
+			return "", "", i + 1
+		}
+		if strings.ContainsAny(a.text, "/@=. ") || strings.Contains(a.text, "::") {
+			continue // a name
+		}
+		if verb, object = endingVerb(a.text); verb == "" {
+			continue
+		}
+		switch {
+		case object != "":
+		case i > 0:
+			object = plainNoun(singular(words[i-1].text))
+		case len(words) > 2: // delete volume 7
+			object = plainNoun(singular(words[1].text))
+		}
+		return verb, object, i + 1
+	}
+	return "", "", 0
+}
+
+// makingVerb tells the operations behind which all words are names.
+func makingVerb(op string) bool {
+	return wordlist(`create add new import extract mount restore init put set apply run build start enable install`).has(op)
+}
+
+// everything tells whether options say that all things of a kind are meant, or
+// all that is in one.
+func (o options) everything() bool {
+	return o.has("--all", "--recursive", "--all-namespaces", "--purge", "--cascade", "--delete-contents", "--force-delete", "--all-versions") || o.exact("-r") || o.exact("-R")
+}
+
+func (o options) unasked() bool {
+	return o.has("-y", "--yes", "-q", "--quiet", "-f", "--force", "--confirm", "--auto-confirm", "--auto-approve", "--assume-yes", "--no-prompt", "--non-interactive")
 }
 
 // genericCloud judges a tool by the verb among its operands, wherever it
@@ -209,38 +287,46 @@ func genericCloud(c *call) {
 		c.signal(engine.SignalDryRun)
 		return
 	}
-	confirmed := o.has("-y", "--yes", "-q", "--quiet", "-f", "--force", "--confirm", "--auto-confirm")
-	n := min(len(o.operands), 4)
-	deletes, reads := false, true
-	for i, a := range o.operands[:n] {
-		if destructiveVerb(a.text) && (i > 0 || len(o.operands) <= 2 || c.name != "gcloud") {
-			deletes = true
-			n = i + 1
-			break
-		}
-		if readingVerb(a.text) {
-			n = i + 1
-			break
-		}
-		reads = i+1 < n
+	verb, object, n := operation(o.operands)
+	if n == 0 {
+		n = min(len(o.operands), 4)
 	}
 	for _, a := range o.operands[:min(n, 3)] {
 		c.subs = append(c.subs, a.show())
 	}
+	reads := n > 0 && readingVerb(o.operands[n-1].text)
 	switch {
-	case deletes:
-		c.infra("delete", true, confirmed, c.name)
+	case verb != "":
+		c.ends(verb, object, o.everything(), o.unasked(), word(c.name))
 		if o.operand(0).is("db") || strings.HasPrefix(o.operand(0).text, "pg:") {
 			c.signal(engine.SignalDatabaseDrop)
 		}
 	case c.name == "gcloud" && o.operand(0).is("secrets") && o.operand(2).is("access"), o.operand(0).is("auth") && strings.Contains(o.operand(1).text, "token"), o.operand(0).is("keyvault"):
 		c.signal(engine.SignalCredential)
 		c.fetches(word(c.name))
+	case c.name == "bq" && o.operand(0).is("query"), c.name == "turso" && o.operand(1).is("shell"):
+		c.infra("send", false, false, c.name)
+		c.sql(o.operands[len(o.operands)-1])
 	case len(o.operands) == 0 && c.name != "vercel", reads:
 		c.fetches(word(c.name))
 		c.out.taint &^= fetched
 	default:
 		c.infra("send", false, o.has("-y", "--yes", "--auto-confirm"), c.name)
+	}
+	c.sqlOptions()
+}
+
+// sqlOptions judges the SQL that an option carries: d1 execute --command, spanner
+// execute-sql --sql, rds-data execute-statement --sql.
+func (c *call) sqlOptions() {
+	for _, name := range []string{"--sql", "--command", "--query-string", "--statement"} {
+		for i, a := range c.args {
+			if text, ok := strings.CutPrefix(a.text, name+"="); ok {
+				c.sql(a.with(text))
+			} else if a.is(name) && i+1 < len(c.args) {
+				c.sql(c.args[i+1])
+			}
+		}
 	}
 }
 
@@ -250,20 +336,89 @@ func serviceTool(c *call) {
 		secrets(c)
 		return
 	}
+	if c.opts.has("--dry-run") {
+		c.signal(engine.SignalDryRun)
+		return
+	}
+	words := c.opts.operands
 	c.subs = subName(c.opts.operand(0))
-	for i, a := range c.opts.operands {
-		if i < 4 && (destructiveVerb(a.text) || a.is("unregister", "clear", "forget")) {
-			c.infra("delete", true, c.opts.has("-y", "--yes", "-f", "--force"), c.name)
-			return
+	verb, object, n := operation(words)
+	if verb == "" && c.opts.operand(0).is("unregister", "uninstall") {
+		verb, n = "remove", 1
+	}
+	if verb == "" {
+		verb, n = optionVerb(c.opts), 1
+	}
+	if verb == "" {
+		c.process()
+		return
+	}
+	for _, a := range words[min(1, len(words)):max(min(n, len(words)), min(1, len(words)))] {
+		c.subs = append(c.subs, a.show())
+	}
+	c.ends(verb, object, c.opts.everything(), c.opts.unasked(), word(c.name))
+}
+
+// optionVerb is the end that an option asks for, where the subcommand names
+// none: sync --delete, unlock --remove-all.
+func optionVerb(o options) string {
+	for _, opt := range o.list {
+		first, _, _ := strings.Cut(strings.TrimLeft(opt.name, "-"), "-")
+		if wordlist(`delete remove purge prune`).has(first) && !opt.value.is("false", "no", "0") {
+			return "remove"
 		}
 	}
+	return ""
+}
+
+// javaTool is java -jar TOOL.jar: the client of a service is judged as a
+// program of the archive's name.
+func javaTool(c *call) {
+	jar, ok := c.opts.get("-jar")
+	base, known := jar.base()
+	if !ok || !known {
+		c.process()
+		return
+	}
 	c.process()
+	c.name = strings.TrimSuffix(strings.ToLower(base), ".jar")
+	c.opts = parseOptions(afterJar(c.args), program{values: " -s -auth -i -user -logger "})
+	c.unlisted()
+}
+
+func afterJar(args []arg) []arg {
+	for i, a := range args {
+		if a.is("-jar") {
+			return args[min(i+2, len(args)):]
+		}
+	}
+	return nil
+}
+
+// unlisted is a program of which nothing is known but what its words say. A
+// noun and the verb of an end, as clients of services write them (flags delete
+// beta, delete-job nightly), is worth a word; `remove x` alone is not, every
+// package manager has it.
+func (c *call) unlisted() {
+	words := c.opts.operands
+	c.givesSecrets()
+	verb, object, n := operation(words)
+	if verb == "" || object == "" || c.local() || n == 1 && !verbFirst(words[0].text) {
+		c.process()
+		return
+	}
+	if c.opts.has("--dry-run", "--dryrun") {
+		c.signal(engine.SignalDryRun)
+		c.process()
+		return
+	}
+	c.emit(rawEffect{kind: engine.EffectProcess, verb: verb, object: object, recursive: c.opts.everything(), forced: c.opts.unasked()}, word(c.name))
 }
 
 // kafka's tools say by an option what they do.
 func kafka(c *call) {
-	if c.opts.exact("--delete") || c.opts.exact("--remove") || strings.Contains(c.name, "delete-records") || c.opts.exact("--reset-offsets") && c.opts.exact("--execute") {
-		c.infra("delete", true, c.opts.has("--force"), "kafka")
+	if c.opts.exact("--delete") || c.opts.exact("--remove") || c.opts.exact("--delete-config") || strings.Contains(c.name, "delete-records") || c.opts.exact("--reset-offsets") && c.opts.exact("--execute") {
+		c.ends("delete", "topic", false, c.opts.has("--force"), word("kafka"))
 		return
 	}
 	c.process()
@@ -286,7 +441,8 @@ func gh(c *call) {
 		c.signal(engine.SignalCredential)
 		c.fetches(host)
 	case op.is("delete", "delete-asset", "archive", "remove"):
-		c.infra("delete", true, o.has("-y", "--yes", "--confirm"), host.text)
+		verb, _ := endingVerb(op.text)
+		c.ends(verb, plainNoun(singular(group.text)), false, o.has("-y", "--yes", "--confirm"), host)
 	case group.is("gist") && op.is("create"), group.is("release") && op.is("create", "upload", "edit"), group.is("repo") && op.is("create", "rename", "edit", "sync"):
 		if group.is("repo") && !op.is("create") {
 			c.sends("send", host)
@@ -317,51 +473,70 @@ func gh(c *call) {
 	}
 }
 
-// ghAPI is gh api: method and body say what it does.
+// ghAPI is gh api: method, path and body say what it does.
 func (c *call) ghAPI(o options, host arg) {
-	method := "fetch"
-	if o.has("-f", "-F", "--field", "--raw-field", "--input") {
-		method = "send"
-	}
-	if m, ok := o.get("-X", "--method"); ok {
-		method = httpVerb(m.text)
-	}
-	deletes := method == "delete"
-	for _, f := range o.all("-f", "-F", "--field", "--raw-field") {
-		if strings.HasPrefix(f.text, "query=") {
-			deletes = deletes || deletesByGraph(f.text)
-			if !strings.Contains(f.text, "mutation") {
-				method = "fetch"
+	r := request{method: "fetch"}
+	fields := o.all("-f", "-F", "--field", "--raw-field")
+	graph := o.operand(1).is("graphql")
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f.text, "=")
+		if graph && name == "query" {
+			if file, ok := strings.CutPrefix(value, "@"); ok {
+				for _, text := range c.held(f.with(file)) {
+					value = text.text
+				}
 			}
+			f = f.with(value)
+			if !strings.Contains(value, "mutation") && f.known() {
+				continue // a question
+			}
+			r.body(f)
+			continue
+		}
+		if !graph {
+			r.body(unknownArg())
 		}
 	}
-	switch {
-	case deletes:
-		c.infra("delete", true, false, host.text)
-	case method == "fetch":
+	for _, f := range o.all("--input") {
+		r.body(unknownArg())
+		r.bodies = append(r.bodies, c.held(f)...)
+	}
+	m, named := o.get("-X", "--method")
+	r.named(m, named)
+	for _, h := range o.all("-H", "--header") {
+		r.header(h)
+	}
+	verb, object := c.says(r, o.operand(1))
+	switch verb {
+	case "fetch":
 		c.fetches(host)
 		c.out.taint &^= fetched
+	case "send":
+		c.sends(verb, host)
 	default:
-		c.sends(method, host)
+		if !graph {
+			object = nounOfEndpoint(o.operand(1).text)
+		}
+		c.ends(verb, object, false, false, host)
 	}
 }
 
-// deletesByGraph tells whether a GraphQL text holds a mutation whose field is
-// named after an end: volumeDelete, deleteRef.
-func deletesByGraph(text string) bool {
-	tokens := tokenize(text, syntaxNode)
-	mutation := false
-	for _, t := range tokens {
-		if t.kind != tokenName {
-			continue
-		}
-		mutation = mutation || t.text == "mutation"
-		lower := strings.ToLower(t.text)
-		for _, verb := range []string{"delete", "destroy", "remove", "purge", "terminate"} {
-			if mutation && (strings.HasPrefix(lower, verb) || strings.HasSuffix(lower, verb)) {
-				return true
-			}
-		}
+// nounOfEndpoint is what a path of a code platform is about: repos/ana/shop is
+// a repository, and repos/ana/shop/issues/7 an issue.
+func nounOfEndpoint(endpoint string) string {
+	parts := strings.Split(strings.Trim(endpoint, "/"), "/")
+	if parts[0] == "repos" && len(parts) > 3 {
+		parts = parts[3:]
 	}
-	return false
+	if parts[0] == "projects" && len(parts) > 2 {
+		parts = parts[2:]
+	}
+	return plainNoun(singular(parts[0]))
+}
+
+// verbFirst tells delete-job from watch-del.
+func verbFirst(op string) bool {
+	parts := nameParts(op)
+	first, _ := endingVerb(parts[0])
+	return len(parts) > 1 && first != ""
 }

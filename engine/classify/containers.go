@@ -40,6 +40,11 @@ func docker(c *call) {
 	sub := rest[0]
 	args := rest[1:]
 	c.subs = subName(sub)
+	if far, ok := farDaemon(c.opts); ok {
+		host := c.s.frame.host
+		c.s.frame.host = c.s.hostName("docker", far)
+		defer func() { c.s.frame.host = host }()
+	}
 	if sub.is("container", "image", "volume", "network", "system", "builder", "buildx", "context", "compose", "swarm", "stack", "service", "secret", "node", "machine", "pod", "config", "plugin", "manifest") && len(args) > 0 {
 		if sub.is("compose") {
 			o := parseOptions(args, program{first: true, values: composeValues})
@@ -55,6 +60,19 @@ func docker(c *call) {
 		}
 	}
 	c.dockerSub(sub, args)
+}
+
+// farDaemon is the machine of a daemon that is reached by a network: containers
+// run there, and what they see of a machine is of that one.
+func farDaemon(o options) (arg, bool) {
+	for _, a := range append(o.all("-H", "--host"), o.all("--url")...) {
+		if isURL(a) && !a.hasPrefix("unix://") && !a.hasPrefix("npipe://") && !a.hasPrefix("fd://") {
+			name := a.with(a.text[strings.Index(a.text, "://")+3:])
+			name.text = hostText(name.text)
+			return name, !loopback(name.text)
+		}
+	}
+	return arg{}, false
 }
 
 func (c *call) dockerSub(sub arg, args []arg) {
@@ -166,13 +184,8 @@ func (c *call) dockerRun(verb string, args []arg) {
 	if len(o.operands) == 0 {
 		return
 	}
-	var mounts []mount
-	for _, v := range append(o.all("-v", "--volume"), o.all("--mount")...) {
-		if m, ok := c.mountOf(v); ok {
-			mounts = append(mounts, m)
-		}
-	}
-	if hostAccess(o, mounts) {
+	p := c.container(verb, o)
+	if p.reaches {
 		c.signal(engine.SignalContainerHost)
 	}
 	argv := o.operands[1:]
@@ -182,36 +195,72 @@ func (c *call) dockerRun(verb string, args []arg) {
 	if len(argv) == 0 {
 		return
 	}
-	c.elsewhere(c.name, func() {
-		c.s.frame.mounts = mounts
-		c.s.frame.isolated = verb != "exec"
-		if w, ok := o.get("-w", "--workdir"); ok {
-			c.s.scope.enter([]value{w.value()})
-		}
+	c.at(p, func() {
+		c.passEnvironment(o)
 		c.s.invoke(argv, c.node)
 	})
 }
 
-// mountOf reads -v host:inside and --mount type=bind,source=…,target=….
+// container is the place of docker run and docker exec. What a new container
+// does to its own files ends with it; what lies in volumes stays.
+func (c *call) container(verb string, o options) venue {
+	name := o.operand(0)
+	if given, ok := o.get("--name"); ok {
+		name = given
+	}
+	p := venue{wrapper: c.name, host: c.s.hostName("container", name), isolated: verb != "exec"}
+	if w, ok := o.get("-w", "--workdir"); ok {
+		p.dir = w.value()
+	}
+	for _, v := range append(o.all("-v", "--volume"), o.all("--mount")...) {
+		if m, ok := c.mountOf(v); ok {
+			p.mounts = append(p.mounts, m)
+		}
+	}
+	if p.reaches = hostAccess(o, p.mounts); p.reaches {
+		p.mounts = append(p.mounts, mount{host: word("/dev"), on: c.s.frame.host, inside: "/dev"}, mount{host: word("/proc/sys"), on: c.s.frame.host, inside: "/proc/sys"})
+	}
+	return p
+}
+
+// passEnvironment sets the variables that a container is given.
+func (c *call) passEnvironment(o options) {
+	for _, e := range o.all("-e", "--env") {
+		if name, v, ok := strings.Cut(e.text, "="); ok {
+			c.s.scope.setText(name, e.with(v))
+		}
+	}
+}
+
+// mountOf reads -v host:inside:ro and --mount type=bind,source=…,target=….
 func (c *call) mountOf(v arg) (mount, bool) {
-	if strings.Contains(v.text, "=") {
-		var m mount
+	var m mount
+	var from arg
+	if strings.Contains(v.text, "=") && !v.hasPrefix("/") {
 		for _, field := range strings.Split(v.text, ",") {
 			key, val, _ := strings.Cut(field, "=")
 			switch key {
 			case "source", "src":
-				m.host = v.with(val)
+				from = v.with(val)
 			case "target", "dst", "destination":
-				m.inside = val
+				m.inside = path.Clean(val)
+			case "readonly", "ro":
+				m.readonly = val != "false" && val != "0"
 			}
 		}
-		return m, m.host.text != "" && m.inside != ""
+	} else if parts := strings.Split(v.text, ":"); len(parts) > 1 {
+		from, m.inside = v.with(parts[0]), path.Clean(parts[1])
+		m.readonly = len(parts) > 2 && slices.Contains(strings.Split(parts[2], ","), "ro")
 	}
-	parts := strings.Split(v.text, ":")
-	if len(parts) < 2 || !strings.ContainsAny(parts[0], "/.~"+holes) {
+	if from.text == "" || m.inside == "" {
 		return mount{}, false
 	}
-	return mount{host: joinDir(c.s.scope.dirs[0], v.with(parts[0])).arg(), inside: path.Clean(parts[1])}, true
+	if !strings.ContainsAny(from.text, "/.~"+holes) { // the name of a volume
+		m.host, m.on = word(m.inside), c.s.hostName("volume", from)
+		return m, true
+	}
+	m.host, m.on = joinDir(c.s.scope.dirs[0], from).arg(), c.s.frame.host
+	return m, true
 }
 
 // hostAccess tells whether a container can reach beyond its walls.
@@ -249,8 +298,10 @@ func (c *call) composeSub(global options) {
 		c.opts = c.withSub(o)
 		c.process()
 		if len(o.operands) > 1 {
-			c.elsewhere("compose", func() {
-				c.s.frame.isolated = sub.is("run") && o.has("--rm")
+			p := c.container(sub.text, o)
+			p.wrapper, p.isolated = "compose", sub.is("run") && o.has("--rm")
+			c.at(p, func() {
+				c.passEnvironment(o)
 				c.s.invoke(o.operands[1:], c.node)
 			})
 		}
@@ -291,7 +342,7 @@ func kubectl(c *call) {
 	case sub.is("scale") && zeroReplicas(o), sub.is("replace") && o.has("--force"):
 		c.signal(engine.SignalInfraDelete)
 		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, reversible: engine.R3}, host)
-	case sub.is("exec"):
+	case sub.is("exec", "run", "debug"):
 		c.kubeExec()
 	case sub.is("get", "describe") && strings.Contains(o.operand(1).text, "secret"):
 		c.signal(engine.SignalCredential)
@@ -344,15 +395,16 @@ func (c *call) kubeDelete(o options) {
 	if o.has("--force", "--now") {
 		c.signal(engine.SignalUnconfirmed)
 	}
-	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: o.has("--all"), forced: o.has("--force"), reversible: engine.R5}, word("kubernetes"))
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: o.has("--all"), forced: o.has("--force"), reversible: engine.R5, object: plainNoun(singular(kind))}, word("kubernetes"))
 }
 
-// kubeExec is kubectl exec POD -- command.
+// kubeExec is kubectl exec POD -- command, and run and debug of a new pod.
 func (c *call) kubeExec() {
-	c.sends("exec", word("kubernetes"))
+	c.connects(word("kubernetes"))
+	pod := c.opts.operand(1)
 	for i, a := range c.args {
 		if a.is("--") && i+1 < len(c.args) {
-			c.elsewhere(c.name, func() { c.s.invoke(c.args[i+1:], c.node) })
+			c.at(venue{wrapper: c.name, host: c.s.hostName("pod", pod)}, func() { c.s.invoke(c.args[i+1:], c.node) })
 			return
 		}
 	}
@@ -386,7 +438,8 @@ func clusters(c *call) {
 	for _, a := range c.opts.operands {
 		if a.is("delete", "destroy", "reset", "uninstall") && !local {
 			c.signal(engine.SignalInfraDelete)
-			c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, reversible: engine.R5}, word("kubernetes"))
+			_, object, _ := operation(c.opts.operands)
+			c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, reversible: engine.R5, object: object}, word("kubernetes"))
 			return
 		}
 	}

@@ -15,7 +15,7 @@ const maxPlain = 2048
 
 // contentOf describes a text that is not stored.
 func (m *masker) contentOf(text string) engine.ContentFacts {
-	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: countSecrets(text)}
+	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: m.count(text)}
 	if text != "" {
 		f.MAC = m.mac([]byte(text))
 	}

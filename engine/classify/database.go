@@ -11,14 +11,18 @@ import (
 func databasePrograms(name string) program {
 	switch name {
 	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "cockroach", "clickhouse", "clickhouse-client", "sqlcmd", "cqlsh", "usql", "pgcli", "mycli", "snowsql", "trino":
-		return program{long: name == "sqlite3" || name == "sqlite" || name == "duckdb", values: sqlValues(name), run: sqlClient}
+		return program{long: name == "sqlite3" || name == "sqlite" || name == "duckdb", values: sqlValues(name), glued: sqlGlued(name), run: sqlClient}
 	case "mongosh", "mongo":
 		return program{values: " --eval --host --port -u -p --username --password --authenticationDatabase --file ", run: mongo}
 	case "redis-cli", "valkey-cli", "keydb-cli":
 		return program{first: true, values: " -h -p -a -n -u -s --user --pass --eval ", run: redis}
-	case "dropdb", "dropuser", "mysqladmin":
+	case "mysqladmin":
+		return program{values: " -h -P -u -S --host --port --user --socket ", glued: " -p ", run: dropDatabase}
+	case "dropdb", "dropuser":
 		return program{values: " -h -p -U -u -W --host --port --username ", run: dropDatabase}
-	case "pg_restore", "pg_dump", "pg_dumpall", "mysqldump", "mongodump", "mongorestore", "pg_basebackup":
+	case "mysqldump":
+		return program{values: " -h -P -u -S -r -T --host --port --user --socket --result-file --tab ", glued: " -p ", run: dumps}
+	case "pg_restore", "pg_dump", "pg_dumpall", "mongodump", "mongorestore", "pg_basebackup":
 		return program{values: " -h -p -U -d -f -F -t -n -j -u --host --port --username --dbname --file --format --table --out --uri --db --archive ", run: dumps}
 	case "prisma", "drizzle-kit", "knex", "sequelize", "sequelize-cli", "typeorm", "alembic", "rails", "rake", "flyway", "liquibase", "dbmate", "goose", "migrate", "mikro-orm", "atlas", "sqlx", "diesel", "artisan", "symfony", "doctrine", "manage.py", "django-admin", "flask", "payload":
 		return program{values: " --schema --config -c --env -e --url -u --path -database -path ", run: migrates}
@@ -40,177 +44,384 @@ func sqlValues(name string) string {
 	return " -q --query -e --execute -h --host -p --port -u --user -d --database -f --file --queries-file -c --command --password "
 }
 
+// sqlGlued are the options whose value is no word of its own: mysql asks for a
+// password where -p has none, and the next word is the database.
+func sqlGlued(name string) string {
+	switch name {
+	case "mysql", "mariadb":
+		return " -p "
+	}
+	return ""
+}
+
+// databaseRef is what a client says about the database that it opens.
+type databaseRef struct {
+	scheme  string
+	dialect string // mysql, standard; empty: not known
+	host    arg
+	name    arg
+}
+
+// target writes a database as a URL without user and password. The host stays
+// empty where it is not said: a socket, or what the environment holds.
+func (d databaseRef) target() arg {
+	if d.scheme == "sqlite" {
+		return concat(word("sqlite:"), d.name)
+	}
+	return concat(concat(word(d.scheme+"://"), d.host), concat(word("/"), d.name))
+}
+
+// inMemory tells whether a database is gone when its client ends.
+func (d databaseRef) inMemory() bool {
+	return d.scheme == "sqlite" && (d.name.text == "" || d.name.is(":memory:") || d.name.hasPrefix("file::memory:"))
+}
+
+// sqlDialects says, of clients, how their addresses begin and what they speak.
+func sqlDialect(name string) (scheme, dialect string) {
+	switch name {
+	case "psql", "pgcli", "cockroach", "pg_restore", "dropdb", "dropuser", "vacuumdb", "yugabyte", "ysqlsh":
+		return "postgres", "standard"
+	case "mysql", "mariadb", "mycli", "mysqladmin", "mysqlsh", "singlestore":
+		return "mysql", "mysql"
+	case "sqlite3", "sqlite", "duckdb":
+		return "sqlite", "standard"
+	case "sqlcmd", "mssql-cli", "tsql":
+		return "sqlserver", "standard"
+	}
+	return strings.Map(lowerLetter, name), ""
+}
+
+// lowerLetter keeps what the scheme of a URL may hold.
+func lowerLetter(r rune) rune {
+	if r >= 'a' && r <= 'z' {
+		return r
+	}
+	return -1
+}
+
+// opened reads host and name of the database from a client's arguments.
+func (c *call) opened() databaseRef {
+	o := c.opts
+	var d databaseRef
+	d.scheme, d.dialect = sqlDialect(c.name)
+	if d.scheme == "sqlite" {
+		d.name = o.operand(0)
+		return d
+	}
+	d.host, _ = o.get("-h", "--host", "--server")
+	d.name, _ = o.get("-d", "--dbname", "--database", "-D")
+	switch {
+	case d.scheme == "postgres":
+		d.host, d.name = c.orVariable(d.host, "PGHOST"), c.orVariable(d.name, "PGDATABASE")
+	case d.scheme == "sqlserver":
+		d.host, _ = o.get("-S", "--server")
+	case d.scheme == "mysql" && o.has("-S", "--socket"):
+		d.host = word("localhost")
+	}
+	for _, a := range append(o.all("--url", "--dsn", "--uri"), d.name, o.operand(0)) {
+		if scheme, rest, ok := strings.Cut(a.text, "://"); ok && scheme != "" {
+			d.host, d.name = splitAddress(a.with(rest))
+			return d
+		}
+	}
+	for _, a := range []arg{d.name, o.operand(0)} {
+		if a.known() && strings.Contains(a.text, "=") {
+			d.host, d.name = keyedAddress(a)
+			return d
+		}
+	}
+	if d.name.text == "" && !o.has("--file") {
+		d.name = o.operand(0)
+	}
+	return d
+}
+
+func (c *call) orVariable(a arg, name string) arg {
+	if _, set := c.s.scope.lookup(name); a.text == "" && set {
+		return c.s.read(name)
+	}
+	return a
+}
+
+// splitAddress takes user@host:port/name?options apart.
+func splitAddress(a arg) (host, name arg) {
+	server, path, _ := strings.Cut(a.text, "/")
+	server = server[strings.LastIndexByte(server, '@')+1:]
+	path, _, _ = strings.Cut(path, "?")
+	return a.with(server), a.with(path)
+}
+
+// keyedAddress reads "host=db port=5432 dbname=shop".
+func keyedAddress(a arg) (host, name arg) {
+	for _, field := range strings.Fields(a.text) {
+		switch key, v, _ := strings.Cut(field, "="); key {
+		case "host", "hostaddr":
+			host = a.with(v)
+		case "dbname":
+			name = a.with(v)
+		}
+	}
+	return host, name
+}
+
 // sqlClient runs the SQL of its options, its operands (sqlite) and its input.
 func sqlClient(c *call) {
 	o := c.opts
 	c.process()
+	d := c.opened()
 	code := o.all("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "-cmd")
-	switch c.name {
-	case "sqlite3", "sqlite", "duckdb":
-		if len(o.operands) > 1 {
-			code = append(code, o.operands[1:]...)
-		}
-		if len(o.operands) > 0 && !o.operand(0).is(":memory:") {
+	if d.scheme == "sqlite" && len(o.operands) > 0 {
+		code = append(code, o.operands[1:]...)
+		if !d.inMemory() {
 			c.reads(o.operand(0))
 		}
 	}
-	for _, sql := range code {
-		c.sql(sql)
-	}
-	for _, f := range o.all("-f", "--file", "-i", "--queries-file") {
-		if text, ok := c.s.written(f); ok {
-			c.sql(text)
-		} else {
+	given := len(code) > 0
+	for _, f := range append(o.all("-f", "--file", "-i", "--queries-file", "-init"), o.all("-r")...) {
+		if text, ok := c.sqlFile(f); ok {
+			code = append(code, text)
+		}
+		if !f.is("-") {
 			c.reads(f)
 		}
 	}
-	c.writes("write", o.all("-o", "--output")...)
-	if in := c.s.frame.stdin; in != nil && len(code) == 0 {
-		c.sql(*in)
+	if in := c.s.frame.stdin; in != nil && (!given || len(o.all("-f", "--file")) > 0) {
+		code = append(code, *in)
 	}
+	c.sqlAt(d, joinLines(code))
+	c.writes("write", o.all("-o", "--output")...)
 }
 
-// sql looks for statements that destroy data.
-func (c *call) sql(text arg) {
-	what := destructiveSQL(text.text)
-	if what == "" || c.name != "psql" && c.opts.operand(0).is(":memory:") { // which is gone when it ends
-		c.sqlShell(text)
+// sqlFile is the script in a file: of the call itself, or of the disk.
+func (c *call) sqlFile(f arg) (arg, bool) {
+	code, ok := c.s.codeIn(f, "sql")
+	return code.text, ok
+}
+
+// joinLines puts pieces of code behind each other: one session runs them all.
+func joinLines(code []arg) arg {
+	var out arg
+	for i, text := range code {
+		if i > 0 {
+			out = concat(out, word(";\n"))
+		}
+		out = concat(out, text)
+	}
+	return out
+}
+
+// sql judges SQL of which nobody says where it runs.
+func (c *call) sql(text arg) { c.sqlAt(databaseRef{scheme: "sql"}, text) }
+
+// sqlAt judges a script that a client sends to a database.
+func (c *call) sqlAt(d databaseRef, text arg) {
+	if text.text == "" {
 		return
 	}
-	c.signal(engine.SignalDatabaseDrop)
-	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: what, reversible: engine.R5}, word("database"))
-	c.sqlShell(text)
-}
-
-// sqlShell finds the escapes to a shell of psql and sqlite.
-func (c *call) sqlShell(text arg) {
-	for _, line := range strings.Split(text.text, "\n") {
-		line = strings.TrimSpace(line)
-		for _, p := range []string{`\!`, ".shell ", ".system "} {
-			if code, ok := strings.CutPrefix(line, p); ok {
-				c.child(func() outcome { return c.s.embed(text.with(code), "sql", false) })
-			}
+	code, own := c.sqlCommands(d, text)
+	script := readSQL(code, d.dialect)
+	for _, l := range script.losses {
+		if !d.inMemory() || l.verb == "exec" { // what is in memory is gone when it ends
+			c.loses(d, l.verb, l.object)
+		}
+	}
+	for _, x := range append(script.code, own...) {
+		switch what := text.with(x.text); x.what {
+		case "shell":
+			c.child(func() outcome { return c.s.embed(what, "sql", false) })
+		case "read":
+			c.reads(what)
+		case "write":
+			c.writes("write", what)
 		}
 	}
 }
 
-// destructiveSQL is the verb of the first statement that destroys: DROP and
-// TRUNCATE, and DELETE and UPDATE of all rows.
-func destructiveSQL(text string) string {
-	var st []string
-	for _, t := range append(tokenize(text, syntaxSQL), token{kind: tokenPunct, text: ";"}) {
-		switch {
-		case t.kind == tokenLine:
-		case t.kind == tokenPunct && t.text == ";":
-			if verb := destructiveStatement(st); verb != "" {
-				return verb
-			}
-			st = nil
-		case t.kind == tokenString:
-			st = append(st, "'")
-		case t.kind != tokenPunct || t.text == "=":
-			st = append(st, strings.ToUpper(t.text))
-		}
+// loses is an effect on what a database holds. What a condition names is the
+// daily work of a program; all else is not undone by anybody.
+func (c *call) loses(d databaseRef, verb, object string) {
+	e := rawEffect{kind: engine.EffectSystemCall, verb: verb, object: object, reversible: engine.R5}
+	if object == "rows" {
+		e.kind, e.reversible = engine.EffectProcess, ""
+	} else if verb != "grant" && verb != "exec" && verb != "stop" {
+		c.signal(engine.SignalDatabaseDrop)
 	}
-	return ""
+	c.emit(e, d.target())
 }
 
-func destructiveStatement(st []string) string {
-	if len(st) < 2 {
-		return ""
+// sqlCommands takes the lines out of a script that are for the client and not
+// for the server: those of psql and mysql that begin with a backslash, those of
+// sqlite that begin with a dot.
+func (c *call) sqlCommands(d databaseRef, text arg) (string, []sqlCode) {
+	if !strings.ContainsAny(text.text, `\.`) && !strings.Contains(text.text, "system ") {
+		return text.text, nil
 	}
-	for len(st) > 2 && (st[0] == "EXPLAIN" || st[0] == "BEGIN" || st[0] == "WITH") {
-		if st[0] == "EXPLAIN" && st[1] != "ANALYZE" {
-			return ""
-		}
-		i := 1
-		for i < len(st) && st[i] != "DELETE" && st[i] != "UPDATE" && st[i] != "DROP" && st[i] != "TRUNCATE" {
-			i++
-		}
-		st = st[i:]
-		if len(st) < 2 {
-			return ""
+	var own []sqlCode
+	var rest []string
+	for line := range strings.SplitSeq(text.text, "\n") {
+		if codes, ok := clientCommand(d, strings.TrimSpace(line)); ok {
+			own = append(own, codes...)
+		} else {
+			rest = append(rest, line)
 		}
 	}
-	switch st[0] {
-	case "DROP":
-		switch st[1] {
-		case "TABLE", "DATABASE", "SCHEMA", "OWNED", "KEYSPACE", "COLLECTION", "TABLESPACE", "MATERIALIZED", "USER", "ROLE", "VIEW", "TYPE", "EXTENSION", "SEQUENCE":
-			if st[1] == "VIEW" || st[1] == "MATERIALIZED" || st[1] == "TYPE" || st[1] == "EXTENSION" {
-				return ""
-			}
-			return "drop"
-		}
-	case "TRUNCATE":
-		return "truncate"
-	case "DELETE":
-		if st[1] == "FROM" && !bounded(st) {
-			return "delete"
-		}
-	case "UPDATE":
-		if contains(st, "SET") && !bounded(st) {
-			return "update"
-		}
-	case "ALTER":
-		if contains(st, "DROP") && (contains(st, "COLUMN") || contains(st, "PARTITION")) {
-			return "alter"
-		}
-	case "FLUSHALL", "FLUSHDB":
-		return "truncate"
-	}
-	return ""
+	return strings.Join(rest, "\n"), own
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+func clientCommand(d databaseRef, line string) ([]sqlCode, bool) {
+	line = strings.TrimLeft(strings.TrimPrefix(line, ";"), " ")
+	name, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
+	switch {
+	case strings.HasPrefix(line, `\!`):
+		return []sqlCode{{"shell", line[2:]}}, true
+	case strings.HasPrefix(name, "."):
+		return dotCommand(name, rest), true
+	case name == "system" && d.dialect == "mysql":
+		return []sqlCode{{"shell", rest}}, true
+	case strings.HasPrefix(name, `\`):
+		return backslashCommand(name, rest), true
 	}
-	return false
+	return nil, false
 }
 
-// bounded tells whether a statement names the rows that it is about: a WHERE
-// that is not 1=1 or true.
-func bounded(st []string) bool {
-	for i, w := range st {
-		if w != "WHERE" {
-			continue
+// backslashCommand is what psql does itself.
+func backslashCommand(name, rest string) []sqlCode {
+	switch name {
+	case `\copy`:
+		r := &sqlReader{own: map[string]bool{}}
+		for _, st := range sqlStatements("COPY "+rest, false) {
+			r.copies(st)
 		}
-		rest := strings.Join(st[i+1:], " ")
-		return rest != "1 = 1" && rest != "TRUE" && rest != "1" && rest != "' = '" && rest != ""
+		return r.code
+	case `\o`, `\out`, `\g`, `\gx`, `\w`, `\write`:
+		return []sqlCode{pipeOrFile("write", rest)}
+	case `\i`, `\ir`, `\include`, `\.`, `\source`:
+		return []sqlCode{pipeOrFile("read", rest)}
+	case `\set`, `\setenv`:
+		if _, code, ok := strings.Cut(rest, "`"); ok {
+			return []sqlCode{{"shell", strings.TrimSuffix(code, "`")}}
+		}
 	}
-	return false
+	return nil
+}
+
+// dotCommand is what sqlite does itself.
+func dotCommand(name, rest string) []sqlCode {
+	switch name {
+	case ".shell", ".system":
+		return []sqlCode{{"shell", rest}}
+	case ".output", ".once", ".excel", ".log", ".backup", ".save", ".clone":
+		return []sqlCode{pipeOrFile("write", lastField(rest))}
+	case ".read", ".import", ".load", ".restore", ".open":
+		return []sqlCode{pipeOrFile("read", rest)}
+	}
+	return nil
+}
+
+func lastField(s string) string {
+	if f := strings.Fields(s); len(f) > 0 && !strings.HasPrefix(s, "|") {
+		return strings.Trim(f[len(f)-1], `'"`)
+	}
+	return s
+}
+
+func pipeOrFile(what, text string) sqlCode {
+	text = strings.Trim(text, `'" `)
+	if code, ok := strings.CutPrefix(text, "|"); ok {
+		return sqlCode{"shell", code}
+	}
+	if what == "read" {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	if text == "" {
+		return sqlCode{}
+	}
+	return sqlCode{what, text}
+}
+
+// bareSQL is a statement where a command belongs: whoever wrote it took the
+// shell for a client, and the next may really be one. It counts for what it
+// would do.
+func (c *call) bareSQL() bool {
+	first := strings.ToLower(c.path.text)
+	if !wordlist(`drop truncate delete update grant alter`).has(first) || len(c.args) == 0 || len(c.opts.list) > 0 {
+		return false
+	}
+	losses := readSQL(joinWords(append([]arg{c.path}, c.args...)).text, "").losses
+	for _, l := range losses {
+		c.loses(databaseRef{scheme: "sql"}, l.verb, l.object)
+	}
+	return len(losses) > 0
 }
 
 // mongo looks for calls that destroy in the code that the client runs.
 func mongo(c *call) {
 	c.process()
+	d := databaseRef{scheme: "mongodb"}
+	d.host, _ = c.opts.get("--host")
+	if _, rest, ok := strings.Cut(c.opts.operand(0).text, "://"); ok {
+		d.host, d.name = splitAddress(c.opts.operand(0).with(rest))
+	} else if !strings.HasSuffix(c.opts.operand(0).text, ".js") {
+		d.name = c.opts.operand(0)
+	}
 	code := c.opts.all("--eval")
+	for _, f := range append(c.opts.all("--file"), c.opts.operands...) {
+		if text, ok := c.s.written(f); ok {
+			code = append(code, text)
+		}
+	}
 	if in := c.s.frame.stdin; in != nil {
 		code = append(code, *in)
 	}
 	for _, text := range code {
-		tokens := tokenize(text.text, syntaxNode)
-		for i, t := range tokens {
-			if t.kind != tokenName || i+1 >= len(tokens) || tokens[i+1].text != "(" {
-				continue
+		c.mongoCode(d, tokenize(text.text, syntaxNode))
+	}
+}
+
+func (c *call) mongoCode(d databaseRef, tokens []token) {
+	for i, t := range tokens {
+		if t.kind != tokenName && t.kind != tokenString || i+1 >= len(tokens) {
+			continue
+		}
+		opens := tokens[i+1].text == "(" || t.kind == tokenString && i+2 < len(tokens) && tokens[i+2].text == "(" // db["drop"](…)
+		if !opens {
+			continue
+		}
+		all := i+3 < len(tokens) && (tokens[i+2].text == ")" || tokens[i+2].text == "{" && tokens[i+3].text == "}")
+		switch t.text {
+		case "dropDatabase":
+			c.loses(d, "drop", "database")
+		case "drop", "dropCollection":
+			c.loses(d, "drop", "collection")
+		case "dropUser", "dropAllUsers", "dropRole", "dropAllRoles":
+			c.loses(d, "drop", "role")
+		case "deleteMany", "remove", "updateMany":
+			verb, object := "delete", "rows"
+			if all {
+				object = "collection"
 			}
-			all := i+3 < len(tokens) && tokens[i+2].text == "{" && tokens[i+3].text == "}"
-			switch t.text {
-			case "dropDatabase", "drop", "dropCollection", "dropUser", "dropAllUsers", "deleteMany", "remove":
-				if (t.text == "deleteMany" || t.text == "remove") && !all {
-					continue
-				}
-				c.signal(engine.SignalDatabaseDrop)
-				c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "drop", reversible: engine.R5}, word("database"))
+			if t.text == "updateMany" {
+				verb = "update"
 			}
+			c.loses(d, verb, object)
+		case "shutdownServer":
+			c.system("stop", word("database"))
 		}
 	}
 }
 
 func redis(c *call) {
 	c.process()
+	d := databaseRef{scheme: "redis", host: word("127.0.0.1")} // no variable names another
+	if h, ok := c.opts.get("-h"); ok {
+		d.host = h
+	}
+	d.name, _ = c.opts.get("-n")
+	if u, ok := c.opts.get("-u"); ok {
+		_, rest, _ := strings.Cut(u.text, "://")
+		d.host, d.name = splitAddress(u.with(rest))
+	}
 	lines := [][]arg{c.opts.operands}
 	if in := c.s.frame.stdin; in != nil {
 		for _, l := range strings.Split(in.text, "\n") {
@@ -218,26 +429,62 @@ func redis(c *call) {
 		}
 	}
 	for _, l := range lines {
-		switch strings.ToUpper(firstOr(l).text) {
-		case "FLUSHALL", "FLUSHDB":
-			c.signal(engine.SignalDatabaseDrop)
-			c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "truncate", reversible: engine.R5}, word("database"))
-		case "SHUTDOWN", "DEBUG":
-			c.system("stop", word("database"))
+		c.redisCommand(d, l)
+	}
+}
+
+func (c *call) redisCommand(d databaseRef, words []arg) {
+	if len(words) == 0 {
+		return
+	}
+	switch strings.ToUpper(words[0].text) {
+	case "FLUSHALL", "FLUSHDB":
+		c.loses(d, "truncate", "database")
+	case "SWAPDB":
+		c.loses(d, "alter", "database")
+	case "DEL", "UNLINK":
+		c.loses(d, "delete", "rows")
+	case "SHUTDOWN", "DEBUG":
+		c.system("stop", word("database"))
+	case "EVAL":
+		if len(words) > 1 && strings.Contains(strings.ToUpper(words[1].text), "FLUSH") {
+			c.loses(d, "truncate", "database")
+		}
+	case "MODULE":
+		if len(words) > 2 && strings.EqualFold(words[1].text, "LOAD") {
+			c.loses(d, "exec", "code")
+		}
+	case "CONFIG": // where the dump lands is how a key becomes a file of anybody's
+		if len(words) > 3 && strings.EqualFold(words[1].text, "SET") && (strings.EqualFold(words[2].text, "dir") || strings.EqualFold(words[2].text, "dbfilename")) {
+			c.loses(d, "exec", "code")
 		}
 	}
 }
 
 func dropDatabase(c *call) {
-	if c.name == "mysqladmin" && !c.opts.operand(0).is("drop", "shutdown") {
-		c.process()
-		return
+	d := c.opened()
+	object := "database"
+	if c.name == "dropuser" {
+		object = "role"
+	}
+	if c.name == "mysqladmin" {
+		sub := c.opts.operand(0)
+		if d.name = c.opts.operand(1); !sub.is("drop", "shutdown") {
+			c.process()
+			return
+		}
+		if sub.is("shutdown") {
+			object = "server"
+		}
 	}
 	if c.opts.has("-f", "--force") {
 		c.signal(engine.SignalUnconfirmed)
 	}
-	c.signal(engine.SignalDatabaseDrop)
-	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "drop", forced: c.opts.has("-f", "--force"), reversible: engine.R5}, word("database"))
+	verb := "drop"
+	if object == "server" {
+		verb = "stop"
+	}
+	c.loses(d, verb, object)
 }
 
 func dumps(c *call) {
@@ -245,8 +492,9 @@ func dumps(c *call) {
 	if strings.Contains(c.name, "restore") {
 		c.reads(o.operands...)
 		if o.has("-c", "--clean", "--drop") {
-			c.signal(engine.SignalDatabaseDrop)
-			c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "drop", reversible: engine.R5}, word("database"))
+			d := c.opened()
+			d.name, _ = o.get("-d", "--dbname", "--db")
+			c.loses(d, "restore", "database")
 		}
 		c.process()
 		return
@@ -262,12 +510,25 @@ func migrates(c *call) {
 	if o.has("--force-reset", "--accept-data-loss", "--force", "--yes", "-y") && !o.operand(0).is("generate") {
 		c.signal(engine.SignalUnconfirmed)
 	}
-	if !resetsDatabase(c.name, o) {
-		c.process()
+	if resetsDatabase(c.name, o) {
+		c.loses(c.configured(), "reset", "database")
 		return
 	}
-	c.signal(engine.SignalDatabaseDrop)
-	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "drop", forced: o.has("--force", "-f", "--force-reset", "--accept-data-loss"), reversible: engine.R5}, word("database"))
+	c.process()
+}
+
+// configured is the database of a project's own configuration: all that is
+// known of it is the environment.
+func (c *call) configured() databaseRef {
+	d := databaseRef{scheme: "config"}
+	d.name, _ = c.opts.get("--env", "-e", "--environment")
+	for _, name := range []string{"RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "DJANGO_ENV", "FLASK_ENV", "MIX_ENV", "DATABASE_URL"} {
+		d.name = c.orVariable(d.name, name)
+	}
+	if _, rest, ok := strings.Cut(d.name.text, "://"); ok {
+		d.host, d.name = splitAddress(d.name.with(rest))
+	}
+	return d
 }
 
 func resetsDatabase(name string, o options) bool {

@@ -27,7 +27,7 @@ func language(name string) string {
 		return "perl"
 	case strings.HasPrefix(name, "ruby"), name == "irb":
 		return "ruby"
-	case strings.HasPrefix(name, "php"), name == "lua", name == "Rscript", name == "rscript", name == "osascript", name == "tclsh":
+	case strings.HasPrefix(name, "php"), name == "lua", name == "Rscript", name == "rscript", name == "osascript", name == "tclsh", name == "groovy":
 		return strings.TrimRight(name, "0123456789.")
 	}
 	return ""
@@ -38,6 +38,11 @@ func (c *call) codeBuiltin() (outcome, bool) {
 	s := c.s
 	here := outcome{fail: s.scope.dirs}
 	switch c.name {
+	case "emulate": // zsh
+		if n := len(c.args); n > 1 && c.args[n-2].is("-c") {
+			return s.embed(c.args[n-1], "eval", true), true
+		}
+		return here, true
 	case "eval":
 		code := joinWords(c.args)
 		if strings.TrimSpace(code.text) == "" {
@@ -104,11 +109,16 @@ func (c *call) sourceFile() outcome {
 		return outcome{fail: s.scope.dirs}
 	}
 	file := c.args[0]
-	switch text, ok := s.written(file); {
+	switch code, ok := s.codeIn(file, "shell"); {
 	case file.from != nil:
 		return s.embed(*file.from, "source", true)
 	case ok:
-		return s.embed(text, "source", true)
+		if code.via == "script" {
+			c.record()
+			c.reads(file)
+			c.finish()
+		}
+		return c.sources(code)
 	case file.is("/dev/stdin") && s.frame.stdin != nil:
 		return s.embed(*s.frame.stdin, "source", true)
 	}
@@ -132,7 +142,31 @@ func (c *call) trap() {
 		return
 	}
 	c.signal(engine.SignalDeferred)
-	c.s.subshell(func() outcome { return c.s.embed(args[0], "trap", true) })
+	c.s.runTrap(args[0])
+	if len(c.s.pending) < maxDepth {
+		c.s.pending = append(c.s.pending, args[0])
+	} else {
+		c.s.overBudget("trap")
+	}
+}
+
+func (s *shell) runTrap(code arg) {
+	if s.trees[code.text] == nil {
+		if list, ok := parseShell(code.text); ok {
+			s.trees[code.text] = list
+		}
+	}
+	s.subshell(func() outcome { return s.embed(code, "trap", true) })
+}
+
+// runTraps runs once more what traps do: their variables, functions and
+// directory are those of the end.
+func (s *shell) runTraps(from int) {
+	list := s.pending[from:]
+	s.pending = s.pending[:from:from]
+	for _, code := range list {
+		s.runTrap(code)
+	}
 }
 
 // interpreter is the entry of sh, python, node … in the tables.
@@ -148,7 +182,7 @@ func interpreter(c *call) {
 // runShell finds the code that a shell is told to run.
 func (c *call) runShell() {
 	args := c.args
-	var code, errexit, input bool
+	var code, errexit, input, checks bool
 	for len(args) > 0 && (args[0].hasPrefix("-") || args[0].hasPrefix("+")) && len(args[0].text) > 1 {
 		a := args[0]
 		args = args[1:]
@@ -157,7 +191,7 @@ func (c *call) runShell() {
 		}
 		if a.hasPrefix("--") {
 			if a.is("--rcfile", "--init-file") && len(args) > 0 {
-				c.reads(args[0])
+				c.startup(args[0])
 				args = args[1:]
 			}
 			continue
@@ -168,8 +202,11 @@ func (c *call) runShell() {
 			args = args[min(1, len(args)):]
 		}
 		input = input || a.hasPrefix("-") && strings.Contains(a.text, "s")
+		checks = a.hasPrefix("-") && !strings.Contains(a.text, "i") && (checks || strings.Contains(a.text, "n"))
 	}
 	switch {
+	case checks: // the syntax, and runs nothing
+		c.reads(args...)
 	case code && len(args) > 0:
 		c.bound(args[0], "sh-c", args[1:], errexit)
 	case code:
@@ -177,6 +214,16 @@ func (c *call) runShell() {
 		c.shellInput(args)
 	default:
 		c.shellFile(args)
+	}
+}
+
+// startup is the file that an interactive shell runs first.
+func (c *call) startup(file arg) {
+	c.reads(file)
+	if text, ok := c.s.written(file); ok {
+		c.bound(text, "file", nil, false)
+	} else if file.from != nil {
+		c.bound(*file.from, "process-substitution", nil, false)
 	}
 }
 
@@ -192,7 +239,11 @@ func (c *call) bound(code arg, via string, args []arg, errexit bool) {
 		} else {
 			s.scope.bound = false
 		}
-		return s.embed(code, via, true)
+		from := len(s.pending)
+		o := s.embed(code, via, true)
+		s.frame.via = appendText(s.frame.via, via)
+		s.runTraps(from)
+		return o
 	}).out
 }
 
@@ -227,38 +278,20 @@ func (c *call) inputVia() string {
 // shellFile runs a script file.
 func (c *call) shellFile(args []arg) {
 	file := args[0]
-	text, ok := c.s.written(file)
+	code, ok := c.s.codeIn(file, "shell")
 	switch {
 	case file.from != nil:
 		c.bound(*file.from, "process-substitution", args, false)
-	case ok:
-		c.bound(text, "file", args, false)
+	case ok && code.via == "file":
+		c.runsCode(code, args)
 	case file.is("/dev/stdin", "-"):
 		c.shellInput(args[1:])
 	default:
 		c.reads(file)
-		c.process()
-	}
-}
-
-// runText runs the text of a file as what its first line says that it is.
-func (c *call) runText(text arg, via string) outcome {
-	c.record()
-	lang := "shell"
-	if first, _, _ := strings.Cut(text.text, "\n"); strings.HasPrefix(first, "#!") {
-		for _, f := range strings.Fields(first[2:]) {
-			if l := language(baseName(f)); l != "" {
-				lang = l
-			}
+		if !ok || !c.runsCode(code, args) {
+			c.process()
 		}
 	}
-	if lang == "shell" {
-		c.bound(text, via, append([]arg{c.path}, c.args...), false)
-	} else {
-		c.extract(lang, text, via)
-	}
-	c.finish()
-	return outcome{out: c.out, fail: c.s.scope.dirs}
 }
 
 // runLanguage finds the code that an interpreter of another language is told
@@ -326,6 +359,7 @@ func (c *call) runtimeCommand(o options) {
 		c.child(func() outcome { return c.s.invoke(o.operands[1:], c.node) })
 	case o.operands[0].is("-"):
 		c.languageInput("node")
+	case c.runPackageScript(o.operands):
 	default:
 		if c.name == "bun" || c.name == "deno" {
 			for _, a := range o.operands[1:] {
@@ -349,7 +383,7 @@ func (c *call) languageInput(lang string) {
 }
 
 func (c *call) languageFile(lang string, file arg) {
-	text, ok := c.s.written(file)
+	code, ok := c.s.codeIn(file, lang)
 	base, _ := file.base()
 	if p := databasePrograms(base); p.run != nil {
 		c.child(func() outcome { return c.s.invoke(c.opts.operands, c.node) }) // python manage.py flush
@@ -357,8 +391,8 @@ func (c *call) languageFile(lang string, file arg) {
 	switch {
 	case file.from != nil:
 		c.extract(lang, *file.from, "process-substitution")
-	case ok:
-		c.extract(lang, text, "file")
+	case ok && code.via == "file":
+		c.runsCode(code, c.opts.operands)
 	default:
 		if isURL(file) {
 			c.fetches(file)
@@ -367,6 +401,9 @@ func (c *call) languageFile(lang string, file arg) {
 		}
 		c.reads(file)
 		c.process()
+		if ok {
+			c.runsCode(code, c.opts.operands)
+		}
 	}
 }
 
@@ -375,7 +412,7 @@ func (c *call) module(o options) {
 	name, _ := o.get("-m")
 	switch name.text {
 	case "http.server", "SimpleHTTPServer", "pyftpdlib":
-		c.listens(word("0.0.0.0"), o.operands)
+		c.listens(word("0.0.0.0"), c.args)
 	case "pip", "venv", "twine", "build", "pytest", "unittest", "poetry", "uv", "pipx", "virtualenv":
 		out := c.child(func() outcome {
 			return c.s.invoke(append([]arg{name}, o.operands...), c.node)
@@ -469,9 +506,11 @@ func (s *shell) envCode(name string, a arg) {
 		if name == "PROMPT_COMMAND" {
 			s.embed(a, "env", false)
 		}
-		if text, ok := s.written(a); ok && strings.HasSuffix(name, "ENV") {
-			s.embed(text, "env", false)
+		if code, ok := s.codeIn(a, "shell"); ok && strings.HasSuffix(name, "ENV") {
+			s.inFile(code, a, func() { s.embed(code.text, "env", false) })
 		}
+	case "PS0", "PS1", "PS2":
+		s.subshell(func() outcome { return outcome{out: s.document(a)} })
 	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
 		if strings.Contains(a.text, "-r") || strings.Contains(a.text, "--import") || strings.Contains(a.text, "--loader") || strings.Contains(a.text, "-M") || strings.Contains(a.text, "-javaagent") {
 			s.signal(engine.SignalEnvInjected)

@@ -41,7 +41,7 @@ func (s *shell) parameter(p *syntax.ParamExp, quoted bool) ([]arg, bool) {
 			return []arg{{text: holeText, splits: true}}, false
 		}
 		if joined && quoted {
-			return []arg{joinWords(list)}, false
+			return []arg{s.joinFields(list)}, false
 		}
 		return list, true
 	}
@@ -77,6 +77,22 @@ func subscript(x syntax.ArithmExpr) string {
 		return w.Lit()
 	}
 	return ""
+}
+
+// joinFields is "$*": the first character of IFS stands between.
+func (s *shell) joinFields(list []arg) arg {
+	ifs := s.ifs()
+	if strings.HasPrefix(ifs, " ") {
+		return joinWords(list)
+	}
+	var out arg
+	for i, a := range list {
+		if i > 0 && ifs != "" {
+			out = concat(out, word(ifs[:1]))
+		}
+		out = concat(out, a)
+	}
+	return out
 }
 
 func joinWords(list []arg) arg {
@@ -149,7 +165,7 @@ func (s *shell) element(p *syntax.ParamExp, name string) arg {
 		return unknownArg()
 	}
 	i, err := strconv.Atoi(index.text)
-	if err != nil || i >= len(v.list) {
+	if err != nil || i >= len(v.list) || v.sparse {
 		return joinArgs(v.list)
 	}
 	if i < 0 {
@@ -408,10 +424,24 @@ func (s *shell) changeNumber(x syntax.ArithmExpr, assigns bool) {
 func (s *shell) number(w *syntax.Word) arg {
 	if name := w.Lit(); syntax.ValidName(name) {
 		a := s.get(name)
+		s.subscripts(a)
 		if a.text == "" {
 			return word("0")
 		}
 		return a
 	}
-	return s.single(w)
+	a := s.single(w)
+	s.subscripts(a)
+	return a
+}
+
+// subscripts runs what stands in the subscripts of values that bash evaluates
+// as arithmetic or takes for the name of a variable: x='a[$(cmd)]'; echo $((x)).
+func (s *shell) subscripts(list ...arg) {
+	for _, a := range list {
+		i := strings.IndexByte(a.text, '[')
+		if i >= 0 && (strings.Contains(a.text[i:], "$(") || strings.Contains(a.text[i:], "`")) {
+			s.subshell(func() outcome { return outcome{out: s.document(a)} })
+		}
+	}
 }

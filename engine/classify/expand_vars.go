@@ -129,7 +129,7 @@ func (s *shell) ambient(name string) arg {
 			return word(s.in.home)
 		}
 		return unknownArg()
-	case "TMPDIR", "TMP", "TEMP":
+	case "TMPDIR", "TMP", "TEMP", "RUNNER_TEMP":
 		return arg{text: "/tmp", spare: true, bare: vacancyText}
 	case "PATH", "SHELL", "USER", "LOGNAME", "LANG", "TERM":
 		return unknownArg()
@@ -152,10 +152,9 @@ func (s *shell) assign(as *syntax.Assign) {
 	alts := s.alternatives(as.Value)
 	switch {
 	case as.Index != nil:
-		s.arithmetic(as.Index)
-		s.scope.set(name, variable{array: true, list: append(old.list[:len(old.list):len(old.list)], alts...)})
+		s.scope.set(name, s.putElement(old, as, alts))
 	case as.Append && old.array:
-		s.scope.set(name, variable{array: true, list: append(old.list[:len(old.list):len(old.list)], alts...)})
+		s.scope.set(name, variable{array: true, sparse: old.sparse, list: append(old.list[:len(old.list):len(old.list)], alts...)})
 	case as.Append:
 		s.scope.setText(name, appended(s.read(name), alts)...)
 	default:
@@ -174,20 +173,55 @@ func appended(old arg, alts []arg) []arg {
 	return out
 }
 
-func (s *shell) assignArray(as *syntax.Assign, old variable) {
-	var list []arg
-	if as.Append {
-		list = append(list, old.list...)
+// putElement is x[i]=v. Where i is not known, nobody knows any more which
+// element stands where.
+func (s *shell) putElement(old variable, as *syntax.Assign, alts []arg) variable {
+	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
+	if !old.array && len(old.alts) == 1 {
+		v.list = slices.Clone(old.alts)
 	}
-	for _, e := range as.Array.Elems {
+	i, err := strconv.Atoi(s.arithmetic(as.Index).text)
+	switch {
+	case err == nil && !v.sparse && i >= 0 && i < len(v.list) && len(alts) == 1 && !as.Append:
+		v.list[i] = alts[0]
+	case err == nil && !v.sparse && i == len(v.list) && plainIndex(as.Index):
+		v.list = append(v.list, alts...)
+	default:
+		v.list, v.sparse = append(v.list, alts...), true
+	}
+	return v
+}
+
+// plainIndex tells whether an index is a number as it stands there: a name may
+// be the key of another kind of array.
+func plainIndex(x syntax.ArithmExpr) bool {
+	_, err := strconv.Atoi(subscript(x))
+	return err == nil
+}
+
+func (s *shell) assignArray(as *syntax.Assign, old variable) {
+	v := variable{array: true}
+	if as.Append {
+		v.list, v.sparse = append(v.list, old.list...), old.sparse
+	}
+	at := map[int][]arg{}
+	for i, e := range as.Array.Elems {
+		place := i
 		if e.Index != nil {
-			s.arithmetic(e.Index)
+			n, err := strconv.Atoi(s.arithmetic(e.Index).text)
+			v.sparse = v.sparse || n != i || err != nil || !plainIndex(e.Index)
+			if err == nil && plainIndex(e.Index) {
+				place = n
+			}
 		}
 		if e.Value != nil {
-			list = append(list, s.expand([]*syntax.Word{e.Value})...)
+			at[place] = append(at[place], s.expand([]*syntax.Word{e.Value})...)
 		}
 	}
-	s.scope.set(as.Name.Value, variable{array: true, list: list})
+	for _, place := range slices.Sorted(maps.Keys(at)) {
+		v.list = append(v.list, at[place]...)
+	}
+	s.scope.set(as.Name.Value, v)
 }
 
 // alternatives evaluates the right side of an assignment for each alternative

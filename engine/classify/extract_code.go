@@ -1,55 +1,90 @@
 package classify
 
 import (
-	"strings"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// codeValue is what an expression of embedded code evaluates to.
-type codeValue struct {
-	text   arg
-	known  bool // text means something
-	list   []codeValue
-	isList bool
-	alts   []codeValue // any one of them: a loop's variable
-	name   string      // a module, function or constructor: shutil.rmtree
-	path   bool        // an object that stands for the file in text
-}
-
-func unknownValue() codeValue { return codeValue{text: unknownArg()} }
-
-func textValue(a arg) codeValue { return codeValue{text: a, known: true} }
-
-// texts lists the strings that a value may be.
-func (v codeValue) texts() []arg {
-	switch {
-	case len(v.alts) > 0:
-		var out []arg
-		for _, a := range v.alts {
-			out = append(out, a.texts()...)
-		}
-		return out
-	case v.isList:
-		return []arg{unknownArg()}
-	case v.known:
-		return []arg{v.text}
-	}
-	return []arg{unknownArg()}
-}
-
 // codeReader evaluates expressions of languages that write calls alike. It
-// sees names, strings, lists and calls; all else is skipped, so that no syntax
-// can stop it.
+// sees names, strings, lists, functions and calls; all else is skipped, so that
+// no syntax can stop it.
 type codeReader struct {
-	c      *call
-	tokens []token
-	vars   map[string]codeValue
-	depth  int
-	call   func(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue
-	attr   func(v codeValue, name string) codeValue
+	c       *call
+	lang    string
+	lexis   lexis
+	tokens  []token
+	close   []int // of an opening bracket: where it is closed, else 0
+	vars    map[string]codeValue
+	funcs   map[string]*codeFunc
+	order   []*codeFunc // in the order in which they were found
+	current *codeFunc
+	stars   []string // modules whose names are all imported
+	depth   int
+	inside  int  // brackets around: a line's end means nothing there
+	more    bool // the list that was read last has any number of elements
+	socket  bool // the code has opened a connection of its own, and no request
+	call    func(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue
+	attr    func(v codeValue, name string) codeValue
 }
 
 // maxCodeDepth bounds nested calls and lists.
 const maxCodeDepth = 64
+
+func newReader(c *call, lang, code string, l lexis) *codeReader {
+	r := &codeReader{c: c, lang: lang, lexis: l, vars: map[string]codeValue{}, funcs: map[string]*codeFunc{}}
+	r.load(tokenize(code, l))
+	return r
+}
+
+// load takes tokens and finds out which brackets belong together.
+func (r *codeReader) load(tokens []token) {
+	r.tokens, r.close = tokens, make([]int, len(tokens))
+	var open []int
+	nesting, follows := 0, false
+	for i, t := range tokens {
+		tokens[i].nesting, tokens[i].follows = nesting, follows
+		switch {
+		case t.kind == tokenLine:
+			follows = false
+		case t.kind == tokenName && branches(t.text):
+			follows = true
+		case t.kind == tokenPunct && t.text == "{":
+			nesting++
+			open = append(open, i)
+		case t.kind == tokenPunct && (t.text == "}" || t.text == ";") && r.lang == "node":
+			follows = false
+		}
+		switch {
+		case t.kind != tokenPunct:
+		case t.text == "(" || t.text == "[":
+			open = append(open, i)
+		case len(open) > 0 && (t.text == ")" || t.text == "]" || t.text == "}"):
+			r.close[open[len(open)-1]] = i
+			open = open[:len(open)-1]
+		}
+		if t.kind == tokenPunct && t.text == "}" {
+			nesting--
+		}
+	}
+}
+
+// branches tells whether what follows a word in its line may not run.
+func branches(word string) bool {
+	switch word {
+	case "if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch":
+		return true
+	}
+	return false
+}
+
+// behind is the token behind the one at i, or behind the brackets that open there.
+func (r *codeReader) behind(i int) int {
+	if i >= 0 && i < len(r.close) && r.close[i] > i {
+		return r.close[i] + 1
+	}
+	return i + 1
+}
 
 func (r *codeReader) at(i int) token {
 	if i >= 0 && i < len(r.tokens) {
@@ -63,7 +98,38 @@ func (r *codeReader) punct(i int, text string) bool {
 	return t.kind == tokenPunct && t.text == text
 }
 
-// run evaluates all of the code from token i to the token end.
+func (r *codeReader) named(i int, text string) bool {
+	t := r.at(i)
+	return t.kind == tokenName && t.text == text
+}
+
+// program evaluates all of the code, then the functions that nothing in it has
+// called: something else may.
+func (r *codeReader) program() {
+	before := len(r.c.s.out.commands)
+	r.run(0, len(r.tokens))
+	for i := 0; i < len(r.order); i++ {
+		if f := r.order[i]; f.calls == 0 {
+			r.enter(f, nil, nil)
+		}
+	}
+	if r.socket && slices.ContainsFunc(r.c.s.out.commands[before:], listening) {
+		r.c.signal(engine.SignalReverseShell)
+	}
+}
+
+// connects is a connection that the code itself talks over.
+func (r *codeReader) connects(host arg) {
+	r.socket = true
+	r.c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true}, host)
+}
+
+// listening says that a command is a shell that is told by its input what to do.
+func listening(c engine.Command) bool {
+	return shellName(c.Name) && len(c.Operands) == 0 && !slices.Contains(c.Flags, "-c")
+}
+
+// run evaluates the code from token i to the token end.
 func (r *codeReader) run(i, end int) {
 	for i < end && r.c.s.spend(1) {
 		i = r.statement(i)
@@ -73,44 +139,46 @@ func (r *codeReader) run(i, end int) {
 // statement evaluates what begins at i, at least one token.
 func (r *codeReader) statement(i int) int {
 	t := r.at(i)
-	if t.kind == tokenName {
-		if t.text == "for" {
-			if n := r.loopVariable(i); n > i {
+	r.modifier(i)
+	if t.kind == tokenName || r.sigil(i) {
+		for _, read := range []func(int) int{r.loop, r.definition, r.importing, r.returning, r.assignment} {
+			if n := read(i); n > i {
 				return n
 			}
 		}
-		if r.punct(i+1, "=") && !r.punct(i-1, ".") {
-			v, n := r.expression(i + 2)
-			r.vars[t.text] = v
-			return max(n, i+2)
+		if codeKeyword(t.text) {
+			return i + 1
 		}
 	}
-	if !startsValue(t) {
+	if !r.starts(i) {
 		return i + 1
 	}
-	_, n := r.expression(i)
+	v, n := r.expression(i)
+	if r.named(n, "as") && r.at(n+1).kind == tokenName { // with open(…) as f
+		r.vars[r.at(n+1).text] = v
+		n += 2
+	}
 	return max(n, i+1)
 }
 
-// loopVariable is for x in [..] and for (const x of [..]).
-func (r *codeReader) loopVariable(i int) int {
-	j := i + 1
-	for r.punct(j, "(") || r.at(j).text == "const" || r.at(j).text == "let" || r.at(j).text == "var" {
-		j++
+// codeKeyword tells whether a name is a word of the language that no value begins with.
+func codeKeyword(name string) bool {
+	switch name {
+	case "if", "elif", "else", "while", "with", "try", "except", "finally", "catch", "class", "async", "in", "of", "is", "and", "or", "assert", "raise", "throw", "del", "lambda",
+		"pass", "break", "continue", "nonlocal", "then", "do", "end", "begin", "unless", "until", "case", "switch", "default", "export", "static", "public", "private", "function", "fn", "sub", "elsif", "elseif", "rescue", "ensure", "local", "our", "void", "typeof", "foreach", "const", "let", "var", "my":
+		return true
 	}
-	if r.at(j).kind != tokenName || r.at(j+1).text != "in" && r.at(j+1).text != "of" {
-		return i
-	}
-	v, n := r.expression(j + 2)
-	item := unknownValue()
-	switch {
-	case v.isList && len(v.list) > 0:
-		item = codeValue{alts: v.list}
-	case v.known:
-		item = v
-	}
-	r.vars[r.at(j).text] = item
-	return n
+	return false
+}
+
+// starts tells whether a value may begin at i.
+func (r *codeReader) starts(i int) bool {
+	return startsValue(r.at(i)) || r.sigil(i) || r.punct(i, "$") && r.at(i+1).raw
+}
+
+// sigil tells whether a variable with a $ or @ before it begins at i.
+func (r *codeReader) sigil(i int) bool {
+	return r.lexis.sigils && (r.punct(i, "$") || r.punct(i, "@")) && (r.at(i+1).kind == tokenName || r.punct(i+1, "{") || r.punct(i+1, "$"))
 }
 
 func startsValue(t token) bool {
@@ -123,192 +191,279 @@ func startsValue(t token) bool {
 	return false
 }
 
-// expression evaluates values joined by + or %.
-func (r *codeReader) expression(i int) (codeValue, int) {
-	v, n := r.postfix(i)
-	for {
-		switch {
-		case r.punct(n, "+") || r.punct(n, "/") && (v.path || v.known):
-			slash := r.punct(n, "/")
-			w, k := r.postfix(n + 1)
-			if k <= n+1 {
-				return v, n + 1
-			}
-			v, n = plus(v, w, slash), k
-		case r.punct(n, "%"):
-			_, k := r.postfix(n + 1)
-			if v.known {
-				v = textValue(v.text.with(cutFormat(v.text.text)))
-			}
-			n = max(k, n+1)
-		case r.at(n).kind == tokenString && v.known && !v.path && r.at(n-1).kind == tokenString:
-			v = textValue(concat(v.text, word(r.at(n).text)))
-			n++
+// loop is for x in [..], for (const x of [..]) and foreach ($list as $x).
+func (r *codeReader) loop(i int) int {
+	if !r.named(i, "for") && !r.named(i, "foreach") {
+		return i
+	}
+	j := i + 1
+	for r.punct(j, "(") || r.named(j, "const") || r.named(j, "let") || r.named(j, "var") || r.named(j, "my") || r.punct(j, "$") {
+		j++
+	}
+	if r.lang == "php" && r.named(i, "foreach") {
+		return r.phpLoop(i + 2)
+	}
+	var names []string
+	for k := j; ; k++ {
+		switch t := r.at(k); {
+		case t.kind == tokenName && (t.text == "in" || t.text == "of") && len(names) > 0:
+			v, n := r.expression(k + 1)
+			r.bindLoop(names, v)
+			return n
+		case t.kind == tokenName && !codeKeyword(t.text):
+			names = append(names, t.text)
+		case t.kind == tokenPunct && (t.text == "," || t.text == "(" || t.text == "[" || t.text == ")" || t.text == "]" || t.text == "$"):
 		default:
-			return v, n
+			return r.perlLoop(i, j)
+		}
+		if k > j+16 {
+			return i
 		}
 	}
 }
 
-func plus(a, b codeValue, slash bool) codeValue {
-	switch {
-	case a.isList && b.isList:
-		return codeValue{isList: true, list: append(a.list[:len(a.list):len(a.list)], b.list...)}
-	case a.isList:
-		return codeValue{isList: true, list: append(a.list[:len(a.list):len(a.list)], unknownValue())}
-	case slash:
-		v := combine(a, b, joinPath)
-		v.path = true
-		return v
+// bindLoop sets the variables of a loop: what is taken apart is known only
+// where each element is a list.
+func (r *codeReader) bindLoop(names []string, list codeValue) {
+	item := list.element()
+	if len(names) == 1 {
+		r.vars[names[0]] = item
+		return
 	}
-	return combine(a, b, concat)
-}
-
-// combine applies f to all that a and b may be.
-func combine(a, b codeValue, f func(a, b arg) arg) codeValue {
-	var alts []codeValue
-	for _, x := range a.texts() {
-		for _, y := range b.texts() {
-			if len(alts) < maxAlts {
-				alts = append(alts, textValue(f(x, y)))
+	for i, name := range names {
+		v := unknownValue()
+		for k, choice := range choices(item) {
+			part := unknownValue()
+			if choice.isList {
+				part = choice.at(i)
+			}
+			if k == 0 {
+				v = part
+			} else {
+				v = either(v, part)
 			}
 		}
+		r.vars[name] = v
 	}
-	if len(a.texts())*len(b.texts()) > maxAlts {
-		return unknownValue()
-	}
-	if len(alts) == 1 {
-		return alts[0]
-	}
-	return codeValue{alts: alts, known: true, text: unknownArg()}
 }
 
-// cutFormat makes holes of the conversions of a format.
-func cutFormat(s string) string {
-	i := strings.IndexByte(s, '%')
-	if i < 0 {
-		return s
+// phpLoop is foreach (LIST as $x): the list stands first.
+func (r *codeReader) phpLoop(i int) int {
+	v, n := r.expression(i)
+	for k := n; k < n+8; k++ {
+		if r.at(k).kind == tokenName && r.at(k).text != "as" {
+			r.vars[r.at(k).text] = v.element()
+		}
+		if r.punct(k, ")") {
+			return k + 1
+		}
 	}
-	return s[:i] + holeText
+	return max(n, i)
 }
 
-func joinPath(a, b arg) arg {
-	if b.hasPrefix("/") {
-		return b
+// perlLoop is foreach my $x (LIST).
+func (r *codeReader) perlLoop(i, name int) int {
+	if r.lang != "perl" || r.at(name).kind != tokenName || !r.punct(name+1, "(") {
+		return i
 	}
-	return concat(concat(arg{text: strings.TrimSuffix(a.text, "/"), taint: a.taint}, word("/")), b)
+	v, n := r.primary(name + 1)
+	r.vars[r.at(name).text] = v.element()
+	return n
 }
 
-// postfix evaluates a value with what follows it: .name, (args), [index].
-func (r *codeReader) postfix(i int) (codeValue, int) {
-	if r.depth++; r.depth > maxCodeDepth || !r.c.s.spend(1) {
-		r.depth--
-		r.c.s.overBudget("code")
-		return unknownValue(), len(r.tokens)
+// importing binds the names of an import of Python, in the order of the code,
+// and goes over Perl's use.
+func (r *codeReader) importing(i int) int {
+	if r.lang == "perl" && r.named(i, "use") {
+		for i < len(r.tokens) && !r.punct(i, ";") {
+			i++
+		}
+		return i
 	}
-	defer func() { r.depth-- }()
-	for r.at(i).kind == tokenName && skipsName(r.at(i).text) || r.punct(i, "!") || r.punct(i, "-") {
+	if r.lang != "python" || r.punct(i-1, ".") {
+		return i
+	}
+	switch {
+	case r.named(i, "import"):
+		return r.pythonImport(i+1, "")
+	case r.named(i, "from") && r.at(i+1).kind == tokenName:
+		module, n := r.dotted(i + 1)
+		if r.named(n, "import") {
+			return r.pythonImport(n+1, module+".")
+		}
+	}
+	return i
+}
+
+// assignment is NAME = value, a, b = value, self.name = value and NAME += value.
+func (r *codeReader) assignment(i int) int {
+	names, n := r.targets(i)
+	if len(names) == 0 || r.punct(i-1, ".") {
+		return i
+	}
+	switch {
+	case r.punct(n, "=~"):
+		r.vars[names[0]] = unknownValue() // $x =~ s/…/…/
+		return n + 1
+	case r.punct(n, "="), r.punct(n, ":") && r.punct(n+1, "="), r.lang == "rscript" && r.punct(n, "<") && r.punct(n+1, "-"):
+		if !r.punct(n, "=") {
+			n++
+		}
+	case r.punct(n, "+=") || r.lexis.joins && r.punct(n, ".") && r.punct(n+1, "="):
+		if r.punct(n, ".") {
+			n++
+		}
+		v, k := r.expression(n + 1)
+		sum := plus(r.lookup(names[0]), v, false)
+		r.c.s.spend(sum.size())
+		r.vars[names[0]] = sum
+		return max(k, n+1)
+	default:
+		return i
+	}
+	v, k := r.values(n+1, len(names) > 1)
+	for at, name := range names {
+		item := v
+		if len(names) > 1 {
+			item = unknownValue()
+			if v.isList {
+				item = v.at(at)
+			}
+		}
+		r.assign(name, item, i)
+	}
+	return max(k, n+1)
+}
+
+// targets are the names on the left of an assignment. A type may stand behind
+// the first.
+func (r *codeReader) targets(i int) ([]string, int) {
+	var names []string
+	for i < len(r.tokens) && len(names) < 16 {
+		for r.punct(i, "$") || r.punct(i, "@") {
+			i++
+		}
+		if r.at(i).kind != tokenName {
+			return nil, i
+		}
+		name, n := r.dotted(i)
+		names, i = append(names, name), n
+		if !r.punct(i, ",") {
+			break
+		}
 		i++
 	}
-	v, n := r.primary(i)
-	for n > i {
-		switch {
-		case r.punct(n, ".") || r.punct(n, "->") || r.punct(n, "::"):
-			if r.at(n+1).kind != tokenName {
-				return v, n + 1
+	if len(names) == 1 && (r.lang == "python" || r.lang == "node") && r.punct(i, ":") && r.at(i+1).kind == tokenName {
+		for k := i + 1; k < i+8 && (r.at(k).kind == tokenName || r.punct(k, "[") || r.punct(k, "]") || r.punct(k, "|")); k++ {
+			if r.punct(k+1, "=") {
+				return names, k + 1
 			}
-			v = r.attr(v, r.at(n+1).text)
-			n += 2
-		case r.punct(n, "?") && r.punct(n+1, "."):
-			n++
-		case r.punct(n, "("):
-			args, named, k := r.arguments(n+1, ")")
-			v = r.call(r, v, args, named)
-			n = k
-		case r.punct(n, "["):
-			args, _, k := r.arguments(n+1, "]")
-			v = r.index(v, args)
-			n = k
-		default:
-			return v, n
 		}
 	}
-	return v, n
+	return names, i
+}
+
+// values is an expression, or the list of several that stand behind each other.
+func (r *codeReader) values(i int, several bool) (codeValue, int) {
+	v, n := r.expression(i)
+	if !several || !r.punct(n, ",") {
+		return v, n
+	}
+	list := []codeValue{v}
+	for r.punct(n, ",") {
+		v, n = r.expression(n + 1)
+		list = append(list, v)
+	}
+	return listValue(list), n
+}
+
+// assign sets a variable. Where it is not sure that the statement runs, the
+// variable may also hold what it held before.
+func (r *codeReader) assign(name string, v codeValue, at int) {
+	if old, ok := r.vars[name]; ok && !r.sure(at) && !old.empty() {
+		v = either(old, v)
+	}
+	v.from = ""
+	r.vars[name] = v
+}
+
+// sure tells whether the statement at i runs whenever the program does: it is
+// in no block.
+func (r *codeReader) sure(i int) bool {
+	switch r.lang {
+	case "python":
+		return r.at(i).indent == 0 && !r.at(i).follows
+	case "node":
+		return r.at(i).nesting == 0 && !r.at(i).follows
+	}
+	return false
+}
+
+func (r *codeReader) lookup(name string) codeValue {
+	if v, ok := r.vars[name]; ok {
+		return v
+	}
+	return unknownValue()
+}
+
+// deeper counts one more level, and tells whether that is too many.
+func (r *codeReader) deeper() bool {
+	r.depth++
+	if r.depth <= maxCodeDepth && r.c.s.spend(1) {
+		return true
+	}
+	r.c.s.overBudget("code")
+	return false
 }
 
 func skipsName(name string) bool {
 	switch name {
-	case "await", "new", "return", "not", "const", "let", "var", "yield", "my":
+	case "await", "async", "new", "return", "not", "const", "let", "var", "yield", "my", "our", "local", "void", "typeof", "in", "of":
 		return true
 	}
 	return false
 }
 
-func (r *codeReader) index(v codeValue, args []codeValue) codeValue {
-	if len(args) == 1 && (v.name == "os.environ" || v.name == "process.env" || v.name == "ENV") {
-		return textValue(r.c.s.read(args[0].texts()[0].text))
-	}
-	if len(args) == 1 && args[0].known && v.name != "" {
-		return codeValue{name: v.name + "." + args[0].text.text}
-	}
-	if v.isList && len(v.list) > 0 {
-		return codeValue{alts: v.list}
-	}
-	return unknownValue()
-}
-
-func (r *codeReader) primary(i int) (codeValue, int) {
-	t := r.at(i)
-	switch {
-	case t.kind == tokenString:
-		v := textValue(word(t.text))
-		return v, i + 1
-	case t.kind == tokenNumber:
-		return textValue(word(t.text)), i + 1
-	case t.kind == tokenName:
-		if strings.Trim(t.text, holes) == "" {
-			return unknownValue(), i + 1
-		}
-		if v, ok := r.vars[t.text]; ok {
-			return v, i + 1
-		}
-		return codeValue{name: t.text, text: unknownArg()}, i + 1
-	case r.punct(i, "["):
-		list, _, n := r.arguments(i+1, "]")
-		return codeValue{isList: true, list: list}, n
-	case r.punct(i, "("):
-		list, _, n := r.arguments(i+1, ")")
-		if len(list) == 1 {
-			return list[0], n
-		}
-		return codeValue{isList: true, list: list}, n
-	}
-	return unknownValue(), i
-}
-
 // arguments evaluates a list up to its closing bracket and returns the token
 // behind it.
 func (r *codeReader) arguments(i int, end string) ([]codeValue, map[string]codeValue, int) {
+	r.inside++
+	defer func() { r.inside-- }()
 	var list []codeValue
+	more := false
 	named := map[string]codeValue{}
 	for i < len(r.tokens) {
 		switch {
 		case r.punct(i, end):
+			r.more = more
 			return list, named, i + 1
 		case r.punct(i, ",") || r.at(i).kind == tokenLine:
 			i++
 			continue
-		}
-		if r.at(i).kind == tokenName && r.punct(i+1, "=") {
+		case r.at(i).kind == tokenName && r.punct(i+1, "=") && !r.lexis.sigils, r.lang != "node" && r.punct(i+1, "=>") && (r.at(i).kind == tokenName || r.at(i).kind == tokenString),
+			r.lang == "ruby" && r.at(i).kind == tokenName && r.punct(i+1, ":"):
 			v, n := r.expression(i + 2)
 			named[r.at(i).text] = v
-			i = max(n, i+2)
+			i = r.skipRest(max(n, i+2), end)
+			continue
+		case r.lang == "python" && r.comprehension(i, end):
+			v, n := r.expression(i)
+			list, more = append(list, v), true
+			i = r.skipRest(max(n, i+1), end)
 			continue
 		}
-		v, n := r.argument(i, named)
-		if n <= i {
-			n = i + 1
-		} else {
+		spread, k := r.spread(i)
+		v, n := r.expression(k)
+		switch {
+		case n <= k:
+			n = k + 1
+		case spread && v.isList:
+			list = append(list, v.list...)
+		case spread && v.fields != nil:
+			for name, f := range v.fields {
+				named[name] = f
+			}
+		default:
 			list = append(list, v)
 		}
 		i = r.skipRest(n, end)
@@ -316,31 +471,65 @@ func (r *codeReader) arguments(i int, end string) ([]codeValue, map[string]codeV
 	return list, named, i
 }
 
-// argument evaluates one argument; {…} is an object, whose entries are named.
-func (r *codeReader) argument(i int, named map[string]codeValue) (codeValue, int) {
-	if !r.punct(i, "{") {
-		return r.expression(i)
+// spread is the star or the dots before a list whose elements are arguments.
+func (r *codeReader) spread(i int) (bool, int) {
+	switch {
+	case r.punct(i, "*") || r.punct(i, "**"):
+		return true, i + 1
+	case r.punct(i, ".") && r.punct(i+1, ".") && r.punct(i+2, "."):
+		return true, i + 3
 	}
-	if r.depth++; r.depth > maxCodeDepth {
-		r.depth--
-		return unknownValue(), len(r.tokens)
+	return false, i
+}
+
+// comprehension binds the variables of [f(x) for x in list], whose loops stand
+// behind what they repeat.
+func (r *codeReader) comprehension(i int, end string) bool {
+	found := false
+	for j := i; j < len(r.tokens) && !r.punct(j, ",") && !r.punct(j, end); j = r.behind(j) {
+		if r.named(j, "lambda") {
+			return found
+		}
+		if r.named(j, "for") && j > i {
+			found = r.loop(j) > j || found
+		}
 	}
-	defer func() { r.depth-- }()
+	return found
+}
+
+// object reads {…}: entries of an object or a dictionary, or a block of
+// statements.
+func (r *codeReader) object(i int) (map[string]codeValue, int) {
+	fields := map[string]codeValue{}
+	inside := r.inside
+	r.inside = 0
+	defer func() { r.inside = inside; r.depth-- }()
+	if !r.deeper() {
+		return fields, len(r.tokens)
+	}
 	for i++; i < len(r.tokens) && !r.punct(i, "}"); {
-		if (r.at(i).kind == tokenName || r.at(i).kind == tokenString) && r.punct(i+1, ":") {
+		key := r.at(i)
+		spread, k := r.spread(i)
+		switch {
+		case (key.kind == tokenName || key.kind == tokenString) && (r.punct(i+1, ":") || r.punct(i+1, "=>") && r.lang != "node"):
 			v, n := r.expression(i + 2)
-			named[r.at(i).text] = v
-			i = max(n, i+2)
-			continue
+			fields[key.text] = v
+			i = r.skipRest(max(n, i+2), "}")
+		case spread:
+			v, n := r.expression(k)
+			for name, f := range v.fields {
+				fields[name] = f
+			}
+			i = max(n, k)
+		case key.kind == tokenName && (r.punct(i+1, ",") || r.punct(i+1, "}")):
+			fields[key.text], i = r.lookup(key.text), i+1
+		case r.punct(i, "{"):
+			_, i = r.object(i)
+		default:
+			i = r.statement(i)
 		}
-		if r.punct(i, "{") {
-			_, n := r.argument(i, named)
-			i = n
-			continue
-		}
-		i = r.statement(i)
 	}
-	return unknownValue(), i + 1
+	return fields, i + 1
 }
 
 // skipRest evaluates what is left of an argument, such as what follows an
@@ -348,8 +537,7 @@ func (r *codeReader) argument(i int, named map[string]codeValue) (codeValue, int
 func (r *codeReader) skipRest(i int, end string) int {
 	for i < len(r.tokens) && !r.punct(i, ",") && !r.punct(i, end) {
 		if r.punct(i, "{") {
-			_, n := r.argument(i, map[string]codeValue{})
-			i = n
+			_, i = r.object(i)
 			continue
 		}
 		i = r.statement(i)

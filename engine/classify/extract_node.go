@@ -1,12 +1,20 @@
 package classify
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // extractNode finds the effects of JavaScript code.
 func extractNode(c *call, code arg) {
-	r := &codeReader{c: c, tokens: tokenize(code.text, syntaxNode), vars: map[string]codeValue{}, call: nodeCall, attr: nodeAttr}
+	r := newReader(c, "node", code.text, syntaxNode)
+	r.call, r.attr = nodeCall, nodeAttr
+	r.vars["process.argv"] = listOf(append([]arg{c.path, unknownArg()}, c.opts.operands...))
+	if c.opts.has("-e", "--eval", "-p", "--print") {
+		r.vars["process.argv"] = listOf(append([]arg{c.path}, c.opts.operands...))
+	}
 	for i := range r.tokens {
 		if r.tokens[i].kind != tokenName {
 			continue
@@ -18,7 +26,7 @@ func extractNode(c *call, code arg) {
 			r.nodeRequire(i + 1)
 		}
 	}
-	r.run(0, len(r.tokens))
+	r.program()
 }
 
 // nodeImport binds import a, {b as c}, * as d from 'm'.
@@ -89,9 +97,6 @@ func (r *codeReader) bind(names map[string]string, module string) {
 }
 
 func nodeAttr(v codeValue, name string) codeValue {
-	if v.name == "process.env" {
-		return codeValue{name: "process.env." + name, text: unknownArg()}
-	}
 	if v.known && name == "stdout" {
 		return v
 	}
@@ -100,7 +105,7 @@ func nodeAttr(v codeValue, name string) codeValue {
 
 // nodeName is module.function without what does not matter.
 func nodeName(name string) string {
-	name = strings.TrimPrefix(strings.TrimPrefix(name, "globalThis."), "node:")
+	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "globalThis."), "global."), "node:")
 	name = strings.NewReplacer("/promises", "", ".promises", "", ".default", "", "fs-extra", "fs", "graceful-fs", "fs", "process.mainModule.require", "require").Replace(name)
 	return strings.TrimSuffix(name, "Sync")
 }
@@ -116,15 +121,27 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	switch name := nodeName(fn.name); name {
 	case "fs.rm", "fs.rmdir", "fs.unlink", "Deno.remove":
 		c.deletes(recursive, forced, first...)
-	case "fs.remove", "fs.emptyDir", "rimraf", "rimraf.rimraf", "del":
-		c.deletes(true, true, first...)
+	case "fs.remove", "fs.emptyDir", "rimraf", "rimraf.rimraf", "rimraf.sync", "rimraf.native", "del", "del.sync", "trash":
+		c.deletes(true, true, flatTexts(args[:min(1, len(args))])...)
+	case "shelljs.rm":
+		c.deletes(true, true, slices.DeleteFunc(flatTexts(args), func(a arg) bool { return a.hasPrefix("-") })...)
+	case "process.chdir", "shelljs.cd", "Deno.chdir":
+		c.s.chdir(first)
+	case "console.log", "console.dir", "console.table", "JSON.stringify", "util.inspect":
+		if dumpsEnvironment(argAt(args, 0)) {
+			c.signal(engine.SignalEnvDump)
+		}
 	case "fs.writeFile", "fs.createWriteStream", "fs.outputFile", "fs.writeJson", "Deno.writeTextFile", "Deno.writeFile", "Bun.write":
 		c.writes("write", first...)
 	case "fs.appendFile":
 		c.writes("append", first...)
 	case "fs.truncate":
 		c.writes("truncate", first...)
-	case "fs.mkdir", "fs.mkdtemp", "fs.ensureDir":
+	case "fs.mkdtemp":
+		v := argAt(args, 0).each(func(a arg) arg { return concat(a, unknownArg()) })
+		c.writes("create", v.texts()...)
+		return v
+	case "fs.mkdir", "fs.ensureDir", "Deno.mkdir", "shelljs.mkdir":
 		c.writes("create", first...)
 	case "fs.chmod", "fs.chown":
 		c.writes(strings.TrimPrefix(name, "fs."), first...)
@@ -140,12 +157,22 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	case "fs.readFile", "fs.createReadStream":
 		c.reads(first...)
 		return codeValue{text: arg{text: holeText, taint: filed}, known: true}
-	case "child_process.exec":
-		for _, code := range first {
-			c.s.embed(code, "node", false)
+	case "child_process.exec", "shelljs.exec", "execa.command", "execa.execaCommand":
+		c.inDirectory(directory(named), func() {
+			for _, code := range first {
+				c.s.embed(code, "node", false)
+			}
+		})
+		return codeValue{text: arg{text: holeText, taint: substituted}, known: true}
+	case "child_process.spawn", "child_process.execFile", "child_process.fork", "Bun.spawn", "execa", "execa.execa", "Deno.run", "Deno.Command":
+		for _, key := range []string{"cmd", "args"} {
+			if list, ok := named[key]; ok && list.isList {
+				args = append(textsOnly(args), list)
+			}
 		}
-	case "child_process.spawn", "child_process.execFile", "child_process.fork", "Bun.spawn", "execa", "execa.execa":
-		c.spawns(args, named)
+		c.inDirectory(directory(named), func() { c.spawns(args, named) })
+	case "net.connect", "net.createConnection", "tls.connect", "net.Socket", "Deno.connect", "WebSocket":
+		r.connects(nodeHost(args, named))
 	case "process.kill":
 		c.kills(first...)
 	case "eval", "Function", "vm.runInThisContext", "vm.runInNewContext", "vm.runInContext", "setTimeout", "setInterval":
@@ -156,6 +183,30 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 		return nodeValue(r, name, args, named)
 	}
 	return unknownValue()
+}
+
+// textsOnly leaves out objects of options.
+func textsOnly(args []codeValue) []codeValue {
+	var out []codeValue
+	for _, a := range args {
+		if a.fields == nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// nodeHost is the host of connect(port, host), connect({port, host}), or a URL.
+func nodeHost(args []codeValue, named map[string]codeValue) arg {
+	switch h, ok := named["host"]; {
+	case ok:
+		return h.texts()[0]
+	case len(args) > 1 && args[1].known:
+		return args[1].texts()[0]
+	case isURL(argAt(args, 0).texts()[0]):
+		return args[0].text
+	}
+	return word("localhost")
 }
 
 // evaluated picks the code among the arguments of eval and its kin. A timer
@@ -188,8 +239,10 @@ func nodeValue(r *codeReader, name string, args []codeValue, named map[string]co
 	switch name {
 	case "require", "import":
 		if text, ok := first[0].literal(); ok {
-			return codeValue{name: text, text: unknownArg()}
+			return nameValue(text)
 		}
+	case "String.fromCharCode", "String.fromCodePoint":
+		return characters(args)
 	case "Buffer.from", "atob":
 		if enc := argAt(args, 1).texts()[0]; name == "atob" || enc.is("base64", "hex") {
 			return textValue(decodeLiteral(enc.text, first[0]))
@@ -200,6 +253,7 @@ func nodeValue(r *codeReader, name string, args []codeValue, named map[string]co
 		for _, a := range args[min(1, len(args)):] {
 			v = combine(v, a, joinPath)
 		}
+		v.path = false
 		return v
 	case "os.homedir":
 		return textValue(r.c.s.read("HOME"))
@@ -234,18 +288,52 @@ func (r *codeReader) nodeFetch(url arg, named map[string]codeValue) codeValue {
 
 // nodeMethod is a method of a value that a call has returned.
 func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
-	self := codeValue{text: fn.text, known: fn.known, alts: fn.alts, list: fn.list, isList: fn.isList}
+	self := fn.receiver()
 	switch fn.name[1:] {
-	case "toString", "trim", "text", "json", "then", "catch", "concat":
+	case "listen":
+		if host := argAt(args, 1); strings.HasPrefix(nodeName(self.origin), "http") || self.origin == "net.createServer" || self.origin == "express" {
+			r.c.listens(listenHost(host), nil)
+		}
+	case "replace", "replaceAll":
+		from, ok := argAt(args, 0).one()
+		to, known := argAt(args, 1).one()
+		if ok && known && from != "" && argAt(args, 0).known {
+			return self.each(func(a arg) arg { return clipped(a, strings.ReplaceAll(a.text, from, to)) })
+		}
+	case "reverse":
+		return codeValue{text: unknownArg(), known: true}
+	case "split":
+		if sep, ok := argAt(args, 0).one(); ok && sep == " " {
+			return splitWords(self)
+		}
+		return codeValue{text: unknownArg(), known: self.known}
+	case "toString", "trim", "text", "json", "catch":
+		return self
+	case "concat":
+		return plus(self, argAt(args, 0), false)
+	case "then":
+		r.invoke(argAt(args, 0), []codeValue{self}, nil)
 		return self
 	case "forEach", "map":
 		return self
 	case "join":
 		if self.isList {
-			return joined(argAt(args, 0).texts()[0], self.list)
+			return joined(argAt(args, 0).texts()[0], self)
+		}
+	case "rmSync", "rm", "unlinkSync", "unlink", "rmdirSync": // of a module that is not known by name
+		if len(args) > 0 && self.empty() && self.origin == "" && args[0].known {
+			r.c.deletes(false, false, args[0].texts()...)
 		}
 	case "query", "execute", "exec":
 		r.c.sql(argAt(args, 0).texts()[0])
 	}
 	return unknownValue()
+}
+
+// listenHost is where a server listens: everywhere if nothing is said.
+func listenHost(host codeValue) arg {
+	if text, ok := host.one(); ok && host.known {
+		return word(text)
+	}
+	return word("0.0.0.0")
 }

@@ -8,21 +8,22 @@ import (
 
 // extractPython finds the effects of Python code.
 func extractPython(c *call, code arg) {
-	r := &codeReader{c: c, tokens: tokenize(code.text, syntaxPython), vars: map[string]codeValue{}, call: pythonCall, attr: pythonAttr}
-	for i := 0; i < len(r.tokens); i++ {
-		switch t := r.tokens[i]; {
-		case t.kind != tokenName || i > 0 && r.punct(i-1, "."):
-		case t.text == "import":
-			r.pythonImport(i+1, "")
-		case t.text == "from" && r.at(i+1).kind == tokenName:
-			module, n := r.dotted(i + 1)
-			if r.at(n).text == "import" {
-				r.pythonImport(n+1, module+".")
-				i = n
-			}
-		}
+	r := newReader(c, "python", code.text, syntaxPython)
+	r.call, r.attr = pythonCall, pythonAttr
+	argv := c.opts.operands
+	if c.opts.has("-c") {
+		argv = append([]arg{word("-c")}, argv...)
 	}
-	r.run(0, len(r.tokens))
+	r.vars["sys.argv"] = listOf(argv)
+	r.program()
+}
+
+func listOf(args []arg) codeValue {
+	var list []codeValue
+	for _, a := range args {
+		list = append(list, textValue(a))
+	}
+	return listValue(list)
 }
 
 func (r *codeReader) dotted(i int) (string, int) {
@@ -33,12 +34,22 @@ func (r *codeReader) dotted(i int) (string, int) {
 	return name, i
 }
 
-// pythonImport binds the names of an import statement.
-func (r *codeReader) pythonImport(i int, module string) {
-	for r.at(i).kind == tokenName || r.punct(i, "(") || r.punct(i, ",") {
-		if r.at(i).kind != tokenName {
+// pythonImport binds the names of an import statement and returns its end.
+func (r *codeReader) pythonImport(i int, module string) int {
+	for brackets := false; ; {
+		switch t := r.at(i); {
+		case t.kind == tokenPunct && (t.text == "(" || t.text == ","):
+			brackets = brackets || t.text == "("
 			i++
 			continue
+		case t.kind == tokenLine && brackets && i < len(r.tokens):
+			i++
+			continue
+		case r.punct(i, "*") && module != "":
+			r.stars = append(r.stars, strings.TrimSuffix(module, "."))
+			return i + 1
+		case t.kind != tokenName:
+			return i
 		}
 		name, n := r.dotted(i)
 		local, _, _ := strings.Cut(name, ".")
@@ -46,11 +57,12 @@ func (r *codeReader) pythonImport(i int, module string) {
 		if module == "" {
 			full = local
 		}
-		if r.at(n).text == "as" {
+		if r.named(n, "as") {
 			local, full = r.at(n+1).text, module+name
 			n += 2
 		}
-		r.vars[local] = codeValue{name: full, text: unknownArg()}
+		r.vars[local] = nameValue(full)
+		delete(r.funcs, local)
 		i = n
 	}
 }
@@ -62,13 +74,13 @@ func pythonAttr(v codeValue, name string) codeValue {
 		return codeValue{text: unknownArg(), known: true, path: true}
 	case v.known && (name == "content" || name == "text"):
 		return v
-	case v.known || v.isList || len(v.alts) > 0:
+	case v.known || v.isList || len(v.alts) > 0 || v.fields != nil:
 		v.name = "." + name
 		return v
 	case v.name != "":
-		return codeValue{name: v.name + "." + name, text: unknownArg()}
+		return codeValue{name: v.name + "." + name, text: v.text}
 	}
-	return codeValue{name: "." + name, text: unknownArg()}
+	return codeValue{name: "." + name, origin: v.origin, text: v.text}
 }
 
 // pythonCall is what a call does and returns.
@@ -80,6 +92,38 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	first := argAt(args, 0).texts()
 	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "builtins."), "__builtins__.")
 	switch name {
+	case "print", "pprint", "pprint.pprint", "json.dumps", "json.dump", "str", "repr":
+		if dumpsEnvironment(argAt(args, 0)) {
+			c.signal(engine.SignalEnvDump)
+		}
+		if name == "str" {
+			return argAt(args, 0)
+		}
+	case "os.chdir":
+		c.s.chdir(first)
+	case "distutils.dir_util.remove_tree", "send2trash.send2trash":
+		c.deletes(true, false, first...)
+	case "os.open":
+		if argAt(args, 1).name == "os.O_RDONLY" {
+			c.reads(first...)
+		} else {
+			c.writes("write", first...)
+		}
+	case "shutil.unpack_archive":
+		c.reads(first...)
+		c.writes("write", argAt(args, 1).texts()...)
+	case "shutil.make_archive":
+		c.writes("write", argAt(args, 0).each(func(a arg) arg { return concat(a, arg{text: "." + holeText}) }).texts()...)
+	case "logging.FileHandler", "fileinput.FileInput", "fileinput.input":
+		if _, edits := named["inplace"]; edits || name == "logging.FileHandler" {
+			c.writes("write", first...)
+		} else {
+			c.reads(first...)
+		}
+	case "shlex.quote", "shlex.join":
+		return argAt(args, 0)
+	case "shlex.split":
+		return splitWords(argAt(args, 0))
 	case "os.remove", "os.unlink", "os.rmdir", "os.removedirs":
 		c.deletes(false, false, first...)
 	case "shutil.rmtree":
@@ -110,7 +154,10 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		}
 	case "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen", "asyncio.create_subprocess_exec":
 		_, shell := named["shell"]
-		c.starts(args, shell, strings.HasPrefix(name, "asyncio"))
+		if list, ok := named["args"]; ok {
+			args = []codeValue{list}
+		}
+		c.inDirectory(directory(named), func() { c.starts(args, shell, strings.HasPrefix(name, "asyncio")) })
 		return codeValue{text: arg{text: holeText, taint: substituted}, known: true}
 	case "os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp":
 		c.starts(args[min(1, len(args)):], false, false)
@@ -120,12 +167,16 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		c.starts(args[min(2, len(args)):], false, strings.Contains(name, "spawnl"))
 	case "os.kill", "os.killpg":
 		c.kills(first...)
-	case "exec", "eval", "compile", "execfile", "runpy.run_path":
+	case "compile":
+		return argAt(args, 0)
+	case "exec", "eval", "runpy.run_path", "execfile":
 		r.runs(argAt(args, 0), "python")
 	case "__import__", "importlib.import_module":
 		if text, ok := first[0].literal(); ok {
-			return codeValue{name: text, text: unknownArg()}
+			return nameValue(text)
 		}
+	case "globals", "vars", "locals":
+		return nameValue("builtins")
 	case "getattr":
 		if text, ok := argAt(args, 1).texts()[0].literal(); ok {
 			c.signal(engine.SignalObfuscated)
@@ -133,13 +184,6 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		}
 	default:
 		return pythonValue(r, name, args, named)
-	}
-	return unknownValue()
-}
-
-func argAt(args []codeValue, i int) codeValue {
-	if i < len(args) {
-		return args[i]
 	}
 	return unknownValue()
 }
@@ -159,27 +203,47 @@ func pythonValue(r *codeReader, name string, args []codeValue, named map[string]
 		}
 		v.path = true
 		return v
+	case "os.walk", "os.listdir", "os.scandir":
+		return listing(name, argAt(args, 0))
+	case "tempfile.mkdtemp", "tempfile.mktemp", "tempfile.TemporaryDirectory", "tempfile.NamedTemporaryFile":
+		return codeValue{text: arg{text: "/tmp/tmp" + holeText}, known: true, path: true}
+	case "tempfile.mkstemp":
+		return listValue([]codeValue{unknownValue(), textValue(arg{text: "/tmp/tmp" + holeText})})
+	case "tempfile.gettempdir":
+		return textValue(word("/tmp"))
+	case "chr":
+		return characters(args)
+	case "bytes", "bytearray":
+		if argAt(args, 0).isList {
+			return characters(args[0].list)
+		}
+		return argAt(args, 0)
+	case "input", "sys.stdin.read", "sys.stdin.buffer.read", "sys.stdin.readline", "sys.stdin.readlines":
+		return r.standardInput()
 	case "Path.home", "pathlib.Path.home":
 		return codeValue{text: r.c.s.read("HOME"), known: true, path: true}
 	case "Path.cwd", "pathlib.Path.cwd", "os.getcwd":
 		return codeValue{text: r.c.s.read("PWD"), known: true, path: true}
 	case "os.path.expanduser", "os.path.expandvars":
-		return textValue(r.c.s.expandUser(first[0]))
+		return argAt(args, 0).each(r.c.s.expandUser)
 	case "os.path.join":
 		v := argAt(args, 0)
 		for _, a := range args[min(1, len(args)):] {
 			v = combine(v, a, joinPath)
 		}
 		return v
-	case "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "str", "bytes", "list", "sorted", "set", "tuple", "reversed":
+	case "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "list", "sorted", "set", "tuple", "reversed":
 		return argAt(args, 0)
 	case "os.getenv", "os.environ.get":
 		return textValue(r.c.s.read(first[0].text))
 	case "glob.glob", "glob.iglob":
-		a := first[0]
-		a.glob = true
-		return textValue(a)
-	case "base64.b64decode", "bytes.fromhex", "binascii.unhexlify", "codecs.decode", "zlib.decompress", "base64.b32decode":
+		return argAt(args, 0).each(func(a arg) arg { a.glob = true; return a })
+	case "codecs.decode":
+		if how, ok := argAt(args, 1).one(); ok && strings.HasPrefix(how, "rot") {
+			return argAt(args, 0).each(rot13)
+		}
+		return textValue(decodeLiteral(name+argAt(args, 1).texts()[0].text, first[0]))
+	case "base64.b64decode", "bytes.fromhex", "binascii.unhexlify", "zlib.decompress", "base64.b32decode":
 		return textValue(decodeLiteral(name, first[0]))
 	}
 	return pythonNetwork(r, name, args, named)
@@ -191,7 +255,7 @@ func decodeLiteral(name string, a arg) arg {
 	if strings.Contains(name, "hex") {
 		kind = "hex"
 	}
-	if text, ok := decodeText(kind, a.text); ok && a.known() {
+	if text, ok := decodeText(kind, a.text); ok && a.known() && !strings.Contains(name, "b32") && !strings.Contains(name, "zlib") {
 		return arg{text: text, taint: a.taint | decoded}
 	}
 	return arg{text: holeText, taint: a.taint | decoded}
@@ -211,11 +275,21 @@ func pythonNetwork(r *codeReader, name string, args []codeValue, named map[strin
 	}
 	first := argAt(args, 0).texts()
 	switch {
+	case fn == "urlopen" && argAt(args, 0).origin != "":
+		// what the request does was seen where it was made
 	case fn == "urlopen" || fn == "urlretrieve" || name == "urllib.request.Request":
-		if _, sends := named["data"]; sends || fn == "urlopen" && len(args) > 1 {
+		method, given := named["method"]
+		_, sends := named["data"]
+		switch {
+		case given:
+			r.request(strings.ToLower(method.texts()[0].text), args, named)
+		case sends || fn == "urlopen" && len(args) > 1:
 			r.c.sends("send", first[0])
-		} else {
+		default:
 			r.c.fetches(first[0])
+		}
+		if fn == "Request" {
+			return codeValue{text: unknownArg(), origin: name}
 		}
 		if fn == "urlretrieve" && len(args) > 1 {
 			r.c.writes("write", args[1].texts()...)
@@ -224,9 +298,38 @@ func pythonNetwork(r *codeReader, name string, args []codeValue, named map[strin
 	case module == "requests" || module == "httpx" || module == "aiohttp":
 		return r.request(fn, args, named)
 	default:
-		return unknownValue()
+		return r.pythonConnects(name, args, named)
 	}
 	return codeValue{text: arg{text: holeText, taint: fetched}, known: true}
+}
+
+// pythonConnects is what opens a connection, or waits for one.
+func (r *codeReader) pythonConnects(name string, args []codeValue, named map[string]codeValue) codeValue {
+	host := argAt(args, 0)
+	if h, ok := named["host"]; ok {
+		host = h
+	}
+	switch name {
+	case "smtplib.SMTP", "smtplib.SMTP_SSL", "ftplib.FTP", "ftplib.FTP_TLS", "telnetlib.Telnet", "asyncio.open_connection", "socket.create_connection", "websocket.create_connection", "websockets.connect":
+		r.c.sends("send", connectHost([]codeValue{host})[0])
+		r.socket = r.socket || name == "socket.create_connection" || name == "asyncio.open_connection"
+	case "sqlite3.connect":
+		if file := argAt(args, 0); !file.texts()[0].is(":memory:") {
+			r.c.writes("create", file.texts()...)
+		}
+		return codeValue{text: argAt(args, 0).texts()[0], origin: name}
+	case "http.client.HTTPConnection", "http.client.HTTPSConnection":
+		return codeValue{text: host.texts()[0], origin: name}
+	case "http.server.HTTPServer", "http.server.ThreadingHTTPServer", "socketserver.TCPServer", "socketserver.ThreadingTCPServer":
+		r.c.listens(connectHost([]codeValue{host})[0], nil)
+	case "uvicorn.run", "werkzeug.serving.run_simple":
+		if h, ok := named["host"]; ok {
+			r.c.listens(h.texts()[0], nil)
+		}
+	case "webbrowser.open":
+		r.c.fetches(host.texts()[0])
+	}
+	return unknownValue()
 }
 
 // request is a call of an HTTP library: its verb is the method.
@@ -249,83 +352,73 @@ func (r *codeReader) request(method string, args []codeValue, named map[string]c
 	return out
 }
 
-// pythonMethod is a call of a method of a value: a path, a file, a string.
-func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
-	c := r.c
-	name := fn.name[1:]
-	self := codeValue{text: fn.text, known: fn.known, alts: fn.alts, path: fn.path, list: fn.list, isList: fn.isList}
-	targets := self.texts()
-	switch {
-	case name == "unlink" || name == "rmdir" && self.path:
-		c.deletes(false, false, targets...)
-	case name == "rmtree":
-		c.deletes(true, true, targets...)
-	case name == "write_text" || name == "write_bytes":
-		c.writes("write", targets...)
-	case self.path && (name == "touch" || name == "mkdir"):
-		c.writes("create", targets...)
-	case self.path && (name == "rename" || name == "replace" || name == "move"):
-		c.moves(targets, argAt(args, 0).texts())
-	case self.path && (name == "chmod" || name == "symlink_to"):
-		c.writes("chmod", targets...)
-	case self.path && name == "open":
-		c.opens(targets, argAt(args, 0))
-	case self.path && (name == "read_text" || name == "read_bytes"):
-		c.reads(targets...)
-	case self.path && (name == "glob" || name == "rglob" || name == "iterdir"):
-		pattern := "*"
-		if len(args) > 0 && args[0].known {
-			pattern = args[0].text.text
+// dumpsEnvironment tells whether a value is all of the environment.
+func dumpsEnvironment(v codeValue) bool {
+	return v.name == "os.environ" || v.name == "process.env" || v.name == "ENV"
+}
+
+// directory is the directory that a process is started in, if one is named.
+func directory(named map[string]codeValue) []arg {
+	if v, ok := named["cwd"]; ok && !v.empty() {
+		return v.texts()[:1]
+	}
+	return nil
+}
+
+// chdir changes the directory of the code that follows.
+func (s *shell) chdir(to []arg) {
+	var dirs []value
+	for _, dir := range s.scope.dirs {
+		for _, a := range to {
+			dirs = unionValues(dirs, []value{joinDir(dir, a)})
 		}
-		t := joinPath(self.text, word(pattern))
-		t.glob = true
-		return codeValue{text: t, known: true, path: true}
-	case self.path && name == "expanduser":
-		self.text = c.s.expandUser(self.text)
-		return self
-	case self.path && name == "joinpath":
-		self.text = joinPath(self.text, argAt(args, 0).texts()[0])
-		return self
-	case name == "format":
-		return textValue(self.text.with(holeAtBraces(self.text.text)))
-	case name == "join" && len(args) == 1 && args[0].isList:
-		return joined(self.text, args[0].list)
-	case name == "connect":
-		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true}, connectHost(args)...)
-	case name == "execute" || name == "executescript":
-		c.sql(argAt(args, 0).texts()[0])
-	case isURL(argAt(args, 0).texts()[0]):
-		return r.request(name, args, named)
-	case name == "read" || name == "decode" || name == "strip" || name == "encode" || name == "resolve" || name == "absolute" || name == "splitlines" || name == "split":
-		return self
+	}
+	s.scope.enter(dirs)
+}
+
+// listing is what os.walk, os.listdir and os.scandir give: names, or a tree of
+// directories, below a directory.
+func listing(name string, dir codeValue) codeValue {
+	below := dir.each(func(a arg) arg { return joinPath(a, unknownArg()) })
+	switch name {
+	case "os.walk":
+		return codeValue{isList: true, more: true, text: unknownArg(), list: []codeValue{listValue([]codeValue{either(dir, below), unknownValue(), unknownValue()})}}
+	case "os.scandir":
+		below.path = true
+		return below
 	}
 	return unknownValue()
 }
 
-func holeAtBraces(s string) string {
-	if i := strings.IndexByte(s, '{'); i >= 0 {
-		return s[:i] + holeText
+// standardInput is what the code reads from its standard input.
+func (r *codeReader) standardInput() codeValue {
+	if in := r.c.s.frame.stdin; in != nil {
+		return textValue(*in)
 	}
-	return s
+	return unknownValue()
 }
 
-func joined(sep arg, list []codeValue) codeValue {
-	var out arg
-	for i, v := range list {
+func joined(sep arg, list codeValue) codeValue {
+	out := textValue(arg{})
+	for i, v := range list.list {
 		if i > 0 {
-			out = concat(out, sep)
+			out = combine(out, textValue(sep), concat)
 		}
-		out = concat(out, v.texts()[0])
+		out = combine(out, v, concat)
 	}
-	out.taint |= decoded
-	return textValue(out)
+	if list.more {
+		out = textValue(unknownArg())
+	}
+	return out.each(func(a arg) arg { a.taint |= decoded; return a })
 }
 
+// connectHost is the host of an address: ("host", port), or "host".
 func connectHost(args []codeValue) []arg {
-	if len(args) == 1 && args[0].isList && len(args[0].list) > 0 {
-		return args[0].list[0].texts()
+	first := argAt(args, 0)
+	if first.isList {
+		first = first.at(0)
 	}
-	return []arg{unknownArg()}
+	return first.texts()
 }
 
 // opens is open(path, mode).
@@ -359,18 +452,20 @@ func (c *call) starts(args []codeValue, shell, spread bool) {
 	if len(args) == 0 {
 		return
 	}
+	if len(args[0].alts) > 0 && args[0].alts[0].isList {
+		for _, v := range args[0].alts {
+			c.starts(append([]codeValue{v}, args[1:]...), shell, spread)
+		}
+		return
+	}
 	if args[0].isList || spread {
-		list := args
-		if args[0].isList {
-			list = args[0].list
+		list := args[0]
+		if !list.isList {
+			list = listValue(args)
 		}
-		var argv []arg
-		for _, v := range list {
-			a := v.texts()[0]
-			a.quoted = true
-			argv = append(argv, a)
+		for _, argv := range argvs(list) {
+			c.child(func() outcome { return c.s.invoke(argv, c.node) })
 		}
-		c.child(func() outcome { return c.s.invoke(argv, c.node) })
 		return
 	}
 	for _, code := range args[0].texts() {
@@ -380,6 +475,31 @@ func (c *call) starts(args []codeValue, shell, spread bool) {
 			c.child(func() outcome { return c.s.invoke([]arg{code}, c.node) })
 		}
 	}
+}
+
+// argvs are the argument lists that a list of values may stand for.
+func argvs(list codeValue) [][]arg {
+	out := [][]arg{nil}
+	for _, v := range list.list {
+		texts := v.texts()
+		if len(out)*len(texts) > maxAlts {
+			texts = []arg{joinArgs(texts)}
+		}
+		var next [][]arg
+		for _, argv := range out {
+			for _, a := range texts {
+				a.quoted = true
+				next = append(next, append(argv[:len(argv):len(argv)], a))
+			}
+		}
+		out = next
+	}
+	if list.more {
+		for i := range out {
+			out[i] = append(out[i], unknownArg())
+		}
+	}
+	return out
 }
 
 // runs is exec and eval: code in a string.

@@ -2,147 +2,444 @@ package classify
 
 import (
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// extractScript finds the calls of Perl, Ruby, PHP, Lua, R and AppleScript
-// that delete, write or run something.
-func extractScript(c *call, lang string, code arg) {
-	l := syntaxRuby
+// scriptSyntax is how Perl, Ruby, PHP, Lua, R, Groovy and AppleScript are written.
+func scriptSyntax(lang string) lexis {
 	switch lang {
 	case "perl":
-		l = syntaxPerl
+		return syntaxPerl
 	case "php":
-		l = syntaxPHP
+		return syntaxPHP
 	case "lua":
-		l = lexis{comments: []string{"--"}, quotes: `'"`}
+		return lexis{comments: []string{"--"}, quotes: `'"`}
 	case "Rscript", "rscript":
-		l = lexis{comments: []string{"#"}, quotes: "'\""}
+		return lexis{comments: []string{"#"}, quotes: "'\""}
 	case "osascript":
-		l = lexis{comments: []string{"--"}, quotes: `"`}
+		return lexis{comments: []string{"--"}, quotes: `"`}
+	case "groovy":
+		return lexis{comments: []string{"//"}, block: true, quotes: `'"`, plain: "'", inserts: "${"}
 	}
-	r := &codeReader{c: c, tokens: tokenize(code.text, l), vars: map[string]codeValue{}, call: scriptCall, attr: pythonAttr}
-	for i := 0; i < len(r.tokens) && c.s.spend(1); i++ {
-		t := r.tokens[i]
-		switch {
-		case t.kind == tokenString && t.raw && lang != "osascript":
-			c.s.embed(word(t.text), lang, false)
-		case t.kind == tokenName && t.text == "qx" && r.at(i+1).kind == tokenPunct:
-			c.s.embed(r.qx(i+1), lang, false)
-		case t.kind == tokenName && t.text == "script" && r.at(i-1).text == "shell" && r.at(i+1).kind == tokenString:
-			c.s.embed(word(r.at(i+1).text), lang, false)
-		case t.kind == tokenName:
-			r.scriptName(i, lang)
-		}
-	}
+	return syntaxRuby
 }
 
-// qx is the text of perl's qx{…}, put together from its tokens.
-func (r *codeReader) qx(i int) arg {
-	var b strings.Builder
-	for i++; i < len(r.tokens) && !r.punct(i, "}") && !r.punct(i, ")") && !r.punct(i, "/"); i++ {
-		if r.at(i).kind == tokenName && r.at(i-1).kind == tokenName {
-			b.WriteByte(' ')
-		}
-		b.WriteString(r.at(i).text)
-	}
-	return word(b.String())
-}
-
-// scriptName looks at a name that may be a call, with or without parentheses.
-func (r *codeReader) scriptName(i int, lang string) {
-	name := r.at(i).text
-	if !scriptVerb(name) {
+// extractScript finds the effects of Perl, Ruby, PHP, Lua, R, Groovy and
+// AppleScript code.
+func extractScript(c *call, lang string, code arg) {
+	r := newReader(c, strings.ToLower(lang), code.text, scriptSyntax(lang))
+	r.call, r.attr = scriptCall, scriptAttr
+	if r.lang == "osascript" {
+		r.appleScript()
 		return
 	}
-	var args []codeValue
-	named := map[string]codeValue{}
-	if r.punct(i+1, "(") {
-		args, named, _ = r.arguments(i+2, ")")
-	} else {
-		args = r.bareArguments(i + 1)
-	}
-	owner := ""
-	if r.punct(i-1, ".") || r.punct(i-1, "::") {
-		owner = r.at(i - 2).text
-	}
-	r.scriptEffect(owner, name, lang, args, named)
+	r.vars["ARGV"] = listOf(c.opts.operands)
+	r.program()
 }
 
-func scriptVerb(name string) bool {
+// appleScript finds do shell script "…", and what an application is told to delete.
+func (r *codeReader) appleScript() {
+	for i, t := range r.tokens {
+		switch {
+		case t.kind != tokenName:
+		case t.text == "script" && r.named(i-1, "shell") && r.at(i+1).kind == tokenString:
+			r.c.s.embed(word(r.at(i+1).text), r.lang, false)
+		case t.text == "script" && r.named(i-1, "shell"):
+			r.c.s.unseen(unknownArg(), r.lang)
+		case t.text == "delete" && r.named(i+1, "POSIX") && r.at(i+3).kind == tokenString:
+			r.c.deletes(true, false, word(r.at(i+3).text))
+		}
+	}
+}
+
+func scriptAttr(v codeValue, name string) codeValue {
+	if name == "execute" && v.known { // Groovy's "command".execute()
+		return codeValue{name: ".execute", text: v.text, known: true, alts: v.alts}
+	}
+	return pythonAttr(v, name)
+}
+
+// bare tells whether the arguments of a call stand behind it without brackets:
+// unlink "x"; FileUtils.rm_rf "x".
+func (r *codeReader) bare(v codeValue, n int) bool {
+	if r.lang != "perl" && r.lang != "ruby" && r.lang != "groovy" || v.name == "" || v.known || r.at(n-1).kind != tokenName {
+		return false
+	}
+	t := r.at(n)
+	return t.kind == tokenString && !r.sigil(n-2) || t.kind == tokenNumber || r.sigil(n) && !r.sigil(n-2) ||
+		t.kind == tokenName && !codeKeyword(t.text) && !perlOperator(t.text) && !r.sigil(n-2) || r.lang == "perl" && r.punct(n, "-") && v.name == "kill"
+}
+
+func perlOperator(name string) bool {
 	switch name {
-	case "unlink", "rmdir", "rmtree", "remove_tree", "delete", "remove", "rm", "rm_r", "rm_rf", "rm_f", "remove_dir", "remove_entry", "rmtree!", "file_put_contents", "write", "rename", "mv",
-		"system", "exec", "shell_exec", "passthru", "popen", "proc_open", "spawn", "execute", "eval", "open", "copy", "open3", "capture2", "chmod", "readpipe":
+	case "for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not":
 		return true
 	}
 	return false
 }
 
 // bareArguments are arguments without parentheses: system "rm", "x";
-func (r *codeReader) bareArguments(i int) []codeValue {
+func (r *codeReader) bareArguments(i int) ([]codeValue, int) {
 	var out []codeValue
-	for i < len(r.tokens) && startsValue(r.at(i)) {
+	for i < len(r.tokens) && (r.starts(i) || r.punct(i, "-") || r.punct(i, ":")) {
+		if r.punct(i, ":") {
+			i++
+		}
 		v, n := r.expression(i)
-		out = append(out, v)
-		if !r.punct(n, ",") {
+		out, i = append(out, v), max(n, i+1)
+		if !r.punct(i, ",") && !r.punct(i, "=>") {
 			break
 		}
-		i = n + 1
+		i++
 	}
-	return out
+	return out, i
 }
 
+// modifier binds $_ for a statement of Perl that its loop stands behind:
+// unlink for @files;
+func (r *codeReader) modifier(i int) {
+	if r.lang != "perl" || r.punct(i-1, ".") {
+		return
+	}
+	for j := i + 1; j < i+maxModifier && j < len(r.tokens) && !r.punct(j, ";") && !r.punct(j, "{") && !r.punct(j, "}"); j = r.behind(j) {
+		if (r.named(j, "for") || r.named(j, "foreach")) && r.starts(j+1) {
+			v, _ := r.expression(j + 1)
+			r.vars["_"] = v.element()
+			return
+		}
+	}
+}
+
+// maxModifier is how many tokens behind the beginning of a statement its
+// modifier is looked for.
+const maxModifier = 24
+
+// block binds the parameters of a block of Ruby to the elements of the object:
+// each { |f| … }, each do |f| …
+func (r *codeReader) block(v codeValue, n int) (int, bool) {
+	if r.lang != "ruby" || !r.punct(n, "{") && !r.named(n, "do") || !r.punct(n+1, "|") {
+		return n, false
+	}
+	item := v.receiver().element()
+	for n += 2; n < len(r.tokens) && !r.punct(n, "|"); n++ {
+		if r.at(n).kind == tokenName {
+			r.vars[r.at(n).text] = item
+			item = unknownValue()
+		}
+	}
+	return n + 1, true
+}
+
+// scriptCall is what a call does and returns.
 func scriptCall(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
-	if strings.HasSuffix(fn.name, "b64decode") || strings.HasSuffix(fn.name, "base64_decode") || strings.HasSuffix(fn.name, "decode_base64") || strings.HasSuffix(fn.name, "decode64") {
-		return textValue(decodeLiteral("base64", argAt(args, 0).texts()[0]))
+	if fn.known && fn.name == "" && r.lang == "php" {
+		fn = nameValue(fn.text.text) // $f = "system"; $f("…")
+	}
+	if strings.HasPrefix(fn.name, ".") {
+		return scriptMethod(r, fn, args, named)
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "CORE."), "Kernel.")
+	for _, does := range []func(string, []codeValue, map[string]codeValue) bool{r.scriptDeletes, r.scriptWrites, r.scriptRuns} {
+		if does(name, args, named) {
+			return unknownValue()
+		}
+	}
+	return r.scriptValue(name, args, named)
+}
+
+func (r *codeReader) scriptDeletes(name string, args []codeValue, named map[string]codeValue) bool {
+	c := r.c
+	if len(args) == 0 && r.lang == "perl" {
+		args = []codeValue{r.lookup("_")}
+	}
+	targets := flatTexts(args)
+	_, recursive := named["recursive"]
+	switch name {
+	case "unlink", "rmdir", "File.delete", "File.unlink", "Dir.delete", "Dir.rmdir", "Dir.unlink", "FileUtils.rm", "FileUtils.rm_f", "FileUtils.remove", "FileUtils.rmdir", "os.remove", "file.remove", "rm", "rm_f":
+		if r.lang == "rscript" {
+			for i := range targets {
+				targets[i].glob = strings.ContainsAny(targets[i].text, "*?")
+			}
+		}
+		if name != "rm" || r.lang == "ruby" {
+			c.deletes(recursive, false, targets...)
+		}
+	case "File.Path.rmtree", "File.Path.remove_tree", "rmtree", "remove_tree", "rm_r", "rm_rf", "FileUtils.rm_r", "FileUtils.rm_rf", "FileUtils.rmtree", "FileUtils.remove_dir", "FileUtils.remove_entry", "FileUtils.remove_entry_secure":
+		c.deletes(true, true, targets...)
+	case "rename", "move", "File.Copy.move", "File.rename", "FileUtils.mv", "FileUtils.move", "mv", "os.rename", "file.rename":
+		if len(args) > 1 {
+			c.moves(args[0].texts(), args[1].texts())
+		}
+	case "kill", "Process.kill", "posix_kill":
+		if len(targets) > 1 && name != "posix_kill" {
+			targets = targets[1:]
+		}
+		c.kills(targets...)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *codeReader) scriptWrites(name string, args []codeValue, named map[string]codeValue) bool {
+	c := r.c
+	first, second := argAt(args, 0).texts(), argAt(args, 1).texts()
+	switch name {
+	case "file_put_contents", "File.write", "IO.write", "File.binwrite":
+		c.writes("write", first...)
+	case "truncate", "File.truncate":
+		c.writes("truncate", first...)
+	case "touch", "mkdir", "FileUtils.touch", "FileUtils.mkdir", "FileUtils.mkdir_p", "Dir.mkdir", "dir.create", "file.create", "mkdir_p", "make_path":
+		c.writes("create", flatTexts(args[:min(1, len(args))])...)
+	case "write.csv", "write.table", "writeLines", "saveRDS":
+		if len(args) > 1 {
+			c.writes("write", second...)
+		}
+	case "copy", "File.Copy.copy", "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "cp", "cp_r", "file.copy":
+		c.reads(flatTexts(args[:min(1, len(args))])...)
+		c.writes("write", second...)
+	case "symlink", "link", "File.symlink", "FileUtils.ln_s", "FileUtils.ln_sf":
+		c.writes("link", second...)
+	case "chmod", "FileUtils.chmod", "FileUtils.chmod_R", "File.chmod":
+		if r.lang == "php" {
+			c.writes("chmod", first...)
+		} else if len(args) > 1 {
+			c.writes("chmod", flatTexts(args[1:])...)
+		}
+	case "chdir", "Dir.chdir", "setwd":
+		c.s.chdir(first)
+	case "fopen", "File.open", "File.new", "IO.open", "io.open", "open":
+		return r.scriptOpen(name, args)
+	default:
+		return false
+	}
+	return true
+}
+
+// scriptOpen is perl's open(F, ">x") and open(F, "|-", …), ruby's File.open.
+// False: what it gives is a value.
+func (r *codeReader) scriptOpen(name string, args []codeValue) bool {
+	if r.lang != "perl" || name != "open" {
+		if t := argAt(args, 0).texts()[0]; r.lang == "ruby" && name == "open" && t.hasPrefix("|") {
+			r.c.s.embed(t.with(t.text[1:]), r.lang, false)
+			return true
+		}
+		if isURL(argAt(args, 0).texts()[0]) {
+			return false
+		}
+		r.c.opens(argAt(args, 0).texts(), argAt(args, 1))
+		return true
+	}
+	mode := argAt(args, 1)
+	for _, m := range mode.texts() {
+		r.perlOpen(m, argAt(args, 2))
+	}
+	return true
+}
+
+func (r *codeReader) perlOpen(mode arg, file codeValue) {
+	c := r.c
+	switch t := strings.TrimSpace(mode.text); {
+	case t == "|-" || t == "-|":
+		c.s.embed(file.texts()[0], r.lang, false)
+	case strings.HasPrefix(t, "|") || strings.HasSuffix(t, "|"):
+		c.s.embed(mode.with(strings.Trim(t, "|")), r.lang, false)
+	case strings.HasPrefix(t, ">") || strings.HasPrefix(t, "+"):
+		if name := strings.TrimSpace(strings.TrimLeft(t, "+<>")); name != "" && name[0] != ':' {
+			c.writes("write", mode.with(name))
+		} else {
+			c.writes("write", file.texts()...)
+		}
+	case strings.HasPrefix(t, "<"):
+		if name := strings.TrimSpace(t[1:]); name != "" && name[0] != ':' {
+			c.reads(mode.with(name))
+		} else {
+			c.reads(file.texts()...)
+		}
+	default:
+		c.reads(mode)
+	}
+}
+
+func (r *codeReader) scriptRuns(name string, args []codeValue, named map[string]codeValue) bool {
+	c := r.c
+	if len(args) == 0 {
+		return false
+	}
+	switch name {
+	case "system2":
+		c.starts([]codeValue{plus(listValue(args[:1]), listValue(argAt(args, 1).list), false)}, false, false)
+	case "system", "exec", "spawn", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec", "readpipe", "os.execute", "io.popen", "IO.popen", "Process.spawn", "PTY.spawn", "open3", "open2",
+		"Open3.capture2", "Open3.capture2e", "Open3.capture3", "Open3.popen2", "Open3.popen3", "Open3.popen2e", "Open3.pipeline":
+		r.scriptStarts(args)
+	case "eval", "assert", "create_function", "instance_eval", "class_eval", "load", "loadstring", "Eval.me":
+		if code := args[len(args)-1]; code.known {
+			r.runs(code, r.lang)
+		} else if code.fields == nil && name == "eval" {
+			r.c.s.unseen(code.texts()[0], r.lang)
+		}
+	case "call_user_func", "array_map", "array_walk", "send", "public_send", "Object.send", "Object.public_send", "do.call":
+		f := args[0]
+		if text, ok := f.one(); ok && f.known {
+			f = nameValue(text)
+		}
+		var with []codeValue
+		for _, a := range args[1:] {
+			with = append(with, a.element())
+		}
+		r.invoke(f, with, nil)
+	default:
+		return false
+	}
+	return true
+}
+
+// scriptStarts runs a program: one text is a command line, several are its arguments.
+func (r *codeReader) scriptStarts(args []codeValue) {
+	switch {
+	case r.lang == "php" || r.lang == "lua" || r.lang == "rscript" || len(args) == 1:
+		r.c.starts(args[:1], true, false)
+	default:
+		var argv []codeValue
+		for _, a := range args {
+			switch {
+			case a.isList:
+				argv = append(argv, a.list...)
+			case a.fields == nil:
+				argv = append(argv, a)
+			}
+		}
+		r.c.starts([]codeValue{listValue(argv)}, false, false)
+	}
+}
+
+// scriptValue is a call that matters for what it returns, or talks to others.
+func (r *codeReader) scriptValue(name string, args []codeValue, named map[string]codeValue) codeValue {
+	first := argAt(args, 0)
+	switch name {
+	case "base64_decode", "decode_base64", "MIME.Base64.decode_base64", "Base64.decode64", "Base64.strict_decode64", "Base64.urlsafe_decode64":
+		return textValue(decodeLiteral("base64", first.texts()[0]))
+	case "hex2bin":
+		return textValue(decodeLiteral("hex", first.texts()[0]))
+	case "str_rot13":
+		return first.each(rot13)
+	case "strrev", "scalar.reverse":
+		return first.each(backwards)
+	case "glob", "Dir.glob", "Sys.glob", "bsd_glob":
+		return first.each(func(a arg) arg { a.glob = true; return a })
+	case "File.join", "file.path":
+		v := first
+		for _, a := range args[min(1, len(args)):] {
+			v = plus(v, a, true)
+		}
+		v.path = false
+		return v
+	case "Dir.home":
+		return textValue(r.c.s.read("HOME"))
+	case "getenv", "os.getenv", "Sys.getenv", "ENV.fetch":
+		return textValue(r.c.s.read(first.texts()[0].text))
+	case "File.expand_path", "path.expand":
+		return first.each(r.c.s.expandUser)
+	case "Dir.pwd", "getcwd":
+		return textValue(r.c.s.read("PWD"))
+	case "Dir.mktmpdir", "Dir.tmpdir", "sys_get_temp_dir", "tempnam", "tempdir", "tempfile", "os.tmpname":
+		return textValue(arg{text: "/tmp/" + holeText})
+	case "Pathname.new", "Pathname", "File":
+		first.path = true
+		return first
+	case "URI", "URI.parse", "String", "qw", "escapeshellarg", "realpath":
+		return first
+	case "array", "c", "list":
+		return listValue(args)
+	case "join", "implode", "paste0":
+		return r.scriptJoin(name, args)
+	case "p", "puts", "print", "print_r", "var_dump", "pp":
+		if dumpsEnvironment(first) || first.name == "ENV.to_h" || first.name == "_ENV" || first.name == "os.environ" {
+			r.c.signal(engine.SignalEnvDump)
+		}
+		return unknownValue()
+	}
+	return r.scriptNetwork(name, args, named)
+}
+
+func (r *codeReader) scriptJoin(name string, args []codeValue) codeValue {
+	sep := arg{}
+	if name != "paste0" && len(args) > 0 {
+		sep, args = args[0].texts()[0], args[1:]
+	}
+	if len(args) == 1 && args[0].isList {
+		return joined(sep, args[0])
+	}
+	return joined(sep, listValue(args))
+}
+
+func (r *codeReader) scriptNetwork(name string, args []codeValue, named map[string]codeValue) codeValue {
+	c, first := r.c, argAt(args, 0).texts()[0]
+	out := codeValue{text: arg{text: holeText, taint: filed}, known: true}
+	switch name {
+	case "file_get_contents", "readfile", "file", "File.read", "IO.read", "File.readlines", "readLines", "read.csv", "read.table", "readRDS", "URI.open", "open", "get", "LWP.Simple.get", "getprint", "Net.HTTP.get", "curl_init", "HTTParty.get", "RestClient.get", "Faraday.get", "source":
+		if isURL(first) {
+			c.fetches(first)
+			out.text.taint = fetched
+		} else if strings.HasPrefix(strings.ToLower(name), "file") || strings.HasPrefix(name, "read") || name == "IO.read" {
+			c.reads(first)
+		}
+		return out
+	case "getstore", "mirror", "LWP.Simple.getstore", "download.file":
+		c.fetches(first)
+		c.writes("write", argAt(args, 1).texts()...)
+	case "Net.HTTP.post", "Net.HTTP.post_form", "RestClient.post", "RestClient.put", "HTTParty.post", "Faraday.post", "Net.HTTP.put":
+		c.sends("send", first)
+	case "RestClient.delete", "HTTParty.delete", "Faraday.delete", "Net.HTTP.Delete.new":
+		c.sends("delete", first)
+	case "fsockopen", "stream_socket_client", "TCPSocket.new", "TCPSocket.open", "Socket.tcp", "IO.Socket.INET.new":
+		if name == "IO.Socket.INET.new" {
+			first = perlPeer(named)
+		}
+		r.connects(first)
 	}
 	return unknownValue()
 }
 
-func (r *codeReader) scriptEffect(owner, name, lang string, args []codeValue, named map[string]codeValue) {
-	c := r.c
-	if len(args) == 0 {
-		return
+// perlPeer is the host in PeerAddr => "host:port".
+func perlPeer(named map[string]codeValue) arg {
+	for _, key := range []string{"PeerAddr", "PeerHost"} {
+		if v, ok := named[key]; ok {
+			host := v.texts()[0]
+			name, _, _ := strings.Cut(host.text, ":")
+			return host.with(name)
+		}
 	}
-	first := flatTexts(args)
-	switch name {
-	case "unlink", "rmdir", "delete", "remove", "rm", "rm_f":
-		if (name == "delete" || name == "remove" || name == "rm") && owner != "File" && owner != "FileUtils" && owner != "Dir" && owner != "os" && owner != "Pathname" {
-			return
-		}
-		c.deletes(false, false, first...)
-	case "rmtree", "remove_tree", "rm_r", "rm_rf", "remove_dir", "remove_entry":
-		c.deletes(true, true, first...)
-	case "file_put_contents":
-		c.writes("write", first[0])
-	case "write":
-		if owner == "File" || owner == "IO" {
-			c.writes("write", first[0])
-		}
-	case "rename", "mv":
-		if len(first) > 1 && (name == "rename" || owner == "FileUtils") {
-			c.moves(first[:1], first[1:2])
-		}
-	case "chmod":
-		if len(first) > 1 {
-			c.writes("chmod", first[1:]...)
-		}
-	case "open":
-		r.scriptOpen(owner, first)
-	case "eval":
-		if lang == "perl" || lang == "ruby" || lang == "php" {
-			r.runs(args[0], lang)
-		}
-	case "copy":
+	return unknownArg()
+}
+
+// scriptMethod is a method of a value.
+func scriptMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
+	c, self := r.c, fn.receiver()
+	switch name := fn.name[1:]; {
+	case name == "execute" && self.known:
+		c.starts([]codeValue{self}, true, false)
+	case name == "execute" || name == "query" || name == "exec" && r.lang == "php":
+		c.sql(argAt(args, 0).texts()[0])
+	case name == "send" || name == "public_send":
+		r.scriptRuns("send", args, named)
+	case self.path && (name == "delete" || name == "unlink" || name == "rmdir"):
+		c.deletes(false, false, self.texts()...)
+	case self.path && (name == "rmtree" || name == "deleteDir" || name == "remove_tree" || name == "remove"):
+		c.deletes(true, true, self.texts()...)
+	case self.path && (name == "write" || name == "setText" || name == "spew" || name == "append"):
+		c.writes("write", self.texts()...)
+	case name == "reverse":
+		return self.each(backwards)
+	case name == "join" && self.isList:
+		return joined(argAt(args, 0).texts()[0], self)
+	case name == "request" || isURL(argAt(args, 0).texts()[0]):
+		return r.request(strings.TrimPrefix(name, "request_"), args, named)
 	default:
-		if owner != "" && owner != "Kernel" && owner != "os" && owner != "IO" && owner != "io" && owner != "Open3" && owner != "Process" {
-			return
-		}
-		if len(args) > 1 && lang != "php" {
-			c.starts([]codeValue{{isList: true, list: args}}, false, false)
-			return
-		}
-		c.starts(args[:1], true, false)
+		return codeValue{text: self.text, known: self.known, alts: self.alts, list: self.list, isList: self.isList, path: self.path, origin: self.origin}
 	}
+	return unknownValue()
 }
 
 func flatTexts(args []codeValue) []arg {
@@ -150,7 +447,7 @@ func flatTexts(args []codeValue) []arg {
 	for _, v := range args {
 		if v.isList {
 			out = append(out, flatTexts(v.list)...)
-		} else {
+		} else if v.fields == nil {
 			out = append(out, v.texts()...)
 		}
 	}
@@ -158,37 +455,4 @@ func flatTexts(args []codeValue) []arg {
 		return []arg{unknownArg()}
 	}
 	return out
-}
-
-// scriptOpen is perl's open(F, ">x") and open(F, "|-", …), ruby's File.open.
-func (r *codeReader) scriptOpen(owner string, args []arg) {
-	c := r.c
-	if owner == "File" || owner == "IO" {
-		mode := unknownValue()
-		if len(args) > 1 {
-			mode = textValue(args[1])
-		}
-		c.opens(args[:1], mode)
-		return
-	}
-	for i, a := range args[min(1, len(args)):] {
-		t := strings.TrimSpace(a.text)
-		next := arg{}
-		if i+2 < len(args) {
-			next = args[i+2]
-		}
-		switch {
-		case t == ">" || t == ">>" || t == "+<":
-			c.writes("write", next)
-		case strings.HasPrefix(t, ">"):
-			c.writes("write", a.with(strings.TrimSpace(strings.TrimLeft(t, ">"))))
-		case t == "|-" || t == "-|":
-			c.s.embed(next, "perl", false)
-		case strings.HasPrefix(t, "|") || strings.HasSuffix(t, "|"):
-			c.s.embed(a.with(strings.Trim(t, "|")), "perl", false)
-		default:
-			continue
-		}
-		return
-	}
 }

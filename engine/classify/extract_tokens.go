@@ -17,10 +17,18 @@ const (
 )
 
 type token struct {
-	kind tokenKind
-	text string // of a string: what it stands for, with holes for what is put in
-	raw  bool   // a string in backquotes: code in perl, ruby and php
+	kind    tokenKind
+	text    string  // of a string: what it stands for, with holes for what is put in
+	pieces  []piece // of a string with expressions in it
+	raw     bool    // a string in backquotes: code in perl, ruby and php
+	glob    bool    // a pattern of file names: perl's <*.txt>
+	indent  int     // of the line that it stands in
+	nesting int     // braces around it
+	follows bool    // an if, a loop or the like stands before it in its line
 }
+
+// piece is a part of a string: text, or the code of an expression.
+type piece struct{ text, code string }
 
 // lexis is how a language writes comments and strings.
 type lexis struct {
@@ -30,17 +38,18 @@ type lexis struct {
 	triple   bool   // """ and '''
 	plain    string // quotes in which nothing is put in and only \' and \\ are escapes
 	inserts  string // what begins an inserted expression: "${", "#{"
-	sigils   bool   // $name in a string is a variable
+	sigils   bool   // $name is a variable, in strings too
+	joins    bool   // a point joins strings
+	quoting  string // words that quote what follows in brackets: q(…), %q(…); behind a blank each
 }
 
 var (
 	syntaxPython = lexis{comments: []string{"#"}, quotes: `'"`, triple: true}
 	syntaxNode   = lexis{comments: []string{"//"}, block: true, quotes: "'\"`", inserts: "${"}
-	syntaxPerl   = lexis{comments: []string{"#"}, quotes: "'\"`", plain: "'", sigils: true}
-	syntaxRuby   = lexis{comments: []string{"#"}, quotes: "'\"`", plain: "'", inserts: "#{"}
-	syntaxPHP    = lexis{comments: []string{"#", "//"}, block: true, quotes: "'\"`", plain: "'", sigils: true}
+	syntaxPerl   = lexis{comments: []string{"#"}, quotes: "'\"`", plain: "'", sigils: true, joins: true, quoting: " q qq qx qw qr m s y tr "}
+	syntaxRuby   = lexis{comments: []string{"#"}, quotes: "'\"`", plain: "'", inserts: "#{", quoting: " %q %Q %x %w %W %i %r "}
+	syntaxPHP    = lexis{comments: []string{"#", "//"}, block: true, quotes: "'\"`", plain: "'", sigils: true, joins: true}
 	syntaxAwk    = lexis{comments: []string{"#"}, quotes: `"`}
-	syntaxSQL    = lexis{comments: []string{"--", "#"}, block: true, quotes: "'\"`", plain: "'\"`"}
 )
 
 // maxTokens bounds the tokens of one piece of code.
@@ -50,14 +59,28 @@ const maxTokens = 100_000
 // punctuation, and a string without an end goes to the end of the code.
 func tokenize(code string, l lexis) []token {
 	var out []token
+	indent, begins := 0, true
 	for i := 0; i < len(code) && len(out) < maxTokens; {
-		c := code[i]
+		c, n := code[i], len(out)
 		switch {
 		case c == '\n':
 			out = append(out, token{kind: tokenLine, text: "\n"})
+			indent, begins = 0, true
+			i++
+		case c == '\\' && i+1 < len(code) && code[i+1] == '\n':
+			i += 2
+		case begins && (c == ' ' || c == '\t'):
+			indent++
 			i++
 		case c == ' ' || c == '\t' || c == '\r' || c == '\\':
 			i++
+		case l.quotingAt(code, i) > 0:
+			k := l.quotingAt(code, i)
+			i += k + l.bracketed(code[i:i+k], code[i+k:], &out)
+		case l.sigils && c == '<' && globLength(code[i:]) > 0:
+			k := globLength(code[i:])
+			out = append(out, token{kind: tokenString, text: code[i+1 : i+k-1], glob: true})
+			i += k
 		case l.comment(code[i:]):
 			i += lineLength(code[i:])
 		case l.block && strings.HasPrefix(code[i:], "/*"):
@@ -73,12 +96,113 @@ func tokenize(code string, l lexis) []token {
 		case isNameByte(c) || c >= utf8.RuneSelf:
 			i += l.word(code[i:], &out)
 		default:
-			n := punctLength(code[i:])
-			out = append(out, token{kind: tokenPunct, text: code[i : i+n]})
-			i += n
+			k := punctLength(code[i:])
+			out = append(out, token{kind: tokenPunct, text: code[i : i+k]})
+			i += k
+		}
+		if len(out) > n && c != '\n' {
+			out[n].indent, begins = indent, false
 		}
 	}
 	return out
+}
+
+// quotingAt is the length of the word at i if it quotes what follows it, else 0.
+func (l lexis) quotingAt(code string, i int) int {
+	if l.quoting == "" || i > 0 && (isNameByte(code[i-1]) || strings.IndexByte("$@%&{>-", code[i-1]) >= 0) {
+		return 0
+	}
+	n := i
+	if code[n] == '%' {
+		n++
+	}
+	for n < len(code) && isNameByte(code[n]) && n-i < 3 {
+		n++
+	}
+	if n >= len(code) || n == i || strings.IndexByte("/|!{([<~", code[n]) < 0 || !strings.Contains(l.quoting, " "+code[i:n]+" ") {
+		return 0
+	}
+	return n - i
+}
+
+// bracketed adds what a quoting word stands for: a string, a command, or a list
+// of words; of a substitution only the code that it runs. It returns the length
+// of what is quoted.
+func (l lexis) bracketed(quoting, s string, out *[]token) int {
+	text, n := between(s)
+	switch kind := strings.TrimPrefix(quoting, "%"); kind {
+	case "w", "W", "i", "qw":
+		*out = append(*out, token{text: "["})
+		for _, w := range strings.Fields(text) {
+			*out = append(*out, token{kind: tokenString, text: w}, token{text: ","})
+		}
+		*out = append(*out, token{text: "]"})
+	case "s", "y", "tr":
+		second := s[n:]
+		if closer(s[0]) == s[0] {
+			second = s[n-1:]
+		}
+		with, k := between(strings.TrimLeft(second, " "))
+		n = len(s) - len(strings.TrimLeft(second, " ")) + k
+		flags := n
+		for n < len(s) && s[n] >= 'a' && s[n] <= 'z' {
+			n++
+		}
+		*out = append(*out, token{kind: tokenString})
+		if strings.Contains(s[flags:n], "e") {
+			*out = append(*out, token{text: ";"})
+			*out = append(*out, tokenize(with, l)...)
+		}
+	case "m", "r", "qr":
+		*out = append(*out, token{kind: tokenString, text: holeText})
+	default:
+		l.plain, l.quotes = "", "\x00"
+		if kind == "q" {
+			l.inserts, l.sigils = "", false
+		}
+		t, _ := l.quoted("\x00"+text+"\x00", false)
+		t.raw = kind == "x" || kind == "qx"
+		*out = append(*out, t)
+	}
+	return n
+}
+
+// closer is the bracket that ends what c begins.
+func closer(c byte) byte {
+	if i := strings.IndexByte("([{<", c); i >= 0 {
+		return ")]}>"[i]
+	}
+	return c
+}
+
+// between is the text in the brackets that s begins with, and its length with them.
+func between(s string) (string, int) {
+	if s == "" {
+		return "", 0
+	}
+	end, depth := closer(s[0]), 1
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == end:
+			if depth--; depth == 0 {
+				return s[1:i], i + 1
+			}
+		case s[i] == s[0]:
+			depth++
+		}
+	}
+	return s[1:], len(s)
+}
+
+// globLength is the length of <*.txt>, 0 if s is no such pattern.
+func globLength(s string) int {
+	end := strings.IndexAny(s, "> \n;")
+	if end < 0 || s[end] != '>' || !strings.ContainsAny(s[1:end], "*?/~") {
+		return 0
+	}
+	return end + 1
 }
 
 func (l lexis) comment(s string) bool {
@@ -102,7 +226,7 @@ func isNameByte(c byte) bool {
 }
 
 func punctLength(s string) int {
-	for _, p := range []string{"=>", "==", "!=", ">>", "<<", "::", "->", "&&", "||", "+=", "**", ">=", "<="} {
+	for _, p := range []string{"=>", "==", "!=", ">>", "<<", "::", "->", "&&", "||", "+=", "**", ">=", "<=", "=~"} {
 		if strings.HasPrefix(s, p) {
 			return 2
 		}
@@ -145,28 +269,79 @@ func (l lexis) quoted(s string, raw bool) (token, int) {
 		q = s[:3]
 	}
 	plain := strings.Contains(l.plain, q)
+	t := token{kind: tokenString, raw: q == "`"}
 	var b strings.Builder
+	start := 0
+	insert := func(code string) {
+		t.pieces = append(t.pieces, piece{text: b.String()[start:]}, piece{text: holeText, code: code})
+		b.WriteString(holeText)
+		start = b.Len()
+	}
 	i := len(q)
 	for i < len(s) && !strings.HasPrefix(s[i:], q) {
 		switch {
 		case s[i] == '\\' && i+1 < len(s):
 			i += 1 + l.unescape(&b, s[i+1:], plain || raw)
-		case !plain && l.inserts != "" && strings.HasPrefix(s[i:], l.inserts) && (l.inserts != "{" || !strings.HasPrefix(s[i:], "{{")):
-			b.WriteString(holeText)
-			i += insertLength(s[i:])
-		case !plain && l.sigils && (s[i] == '$' || s[i] == '@') && i+1 < len(s) && (isNameByte(s[i+1]) || s[i+1] == '{'):
-			b.WriteString(holeText)
-			i++
-			for i < len(s) && (isNameByte(s[i]) || s[i] == '{' || s[i] == '}') {
-				i++
+		case l.inserts == "{" && (strings.HasPrefix(s[i:], "{{") || strings.HasPrefix(s[i:], "}}")):
+			b.WriteByte(s[i])
+			i += 2
+		case !plain && l.inserts != "" && strings.HasPrefix(s[i:], l.inserts):
+			n := insertLength(s[i:])
+			insert(s[min(i+len(l.inserts), i+n):max(i+n-1, min(i+len(l.inserts), i+n))])
+			i += n
+		case !plain && l.sigils && (s[i] == '$' || s[i] == '@' || s[i] == '{' && strings.HasPrefix(s[i:], "{$")) && i+1 < len(s):
+			n, code := sigilLength(s[i:])
+			if n == 1 {
+				b.WriteByte(s[i])
+			} else {
+				insert(code)
 			}
+			i += n
 		default:
 			b.WriteByte(s[i])
 			i++
 		}
 	}
-	text := strings.ToValidUTF8(b.String(), holeText)
-	return token{kind: tokenString, text: text, raw: q == "`"}, min(i+len(q), len(s))
+	if len(t.pieces) > 0 {
+		t.pieces = append(t.pieces, piece{text: b.String()[start:]})
+	}
+	for k := range t.pieces {
+		t.pieces[k].text = strings.ToValidUTF8(t.pieces[k].text, holeText)
+	}
+	t.text = strings.ToValidUTF8(b.String(), holeText)
+	return t, min(i+len(q), len(s))
+}
+
+// sigilLength is the length of $name, ${name}, $name[0], {$name->x} or @name in
+// a string, and the code of it if it is a name alone; 1 if it is no variable.
+func sigilLength(s string) (int, string) {
+	i := strings.IndexByte(s, s[0]) + 1
+	if s[0] == '{' {
+		return insertLength(s), holeText
+	}
+	if s[i] == '{' {
+		n := insertLength(s[i:])
+		return i + n, strings.Trim(s[i:i+n], "{}")
+	}
+	n := i
+	for n < len(s) && isNameByte(s[n]) {
+		n++
+	}
+	if n == i {
+		return 1, ""
+	}
+	name := s[i:n]
+	for n < len(s) && (s[n] == '[' || s[n] == '{' || strings.HasPrefix(s[n:], "->")) {
+		name = holeText
+		for n < len(s) && s[n] != ']' && s[n] != '}' && s[n] != ' ' && s[n] != '/' {
+			n++
+		}
+		n = min(n+1, len(s))
+	}
+	if s[0] == '@' {
+		name = holeText
+	}
+	return n, name
 }
 
 func (l lexis) unescape(b *strings.Builder, s string, plain bool) int {

@@ -10,12 +10,14 @@ import (
 // filePrograms are the programs that change files.
 func filePrograms(name string) program {
 	switch name {
-	case "rm", "grm", "srm", "wipe", "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gio":
+	case "rm", "grm", "srm", "wipe", "rimraf", "del-cli":
 		return program{run: remove}
+	case "trash", "trash-put", "trash-cli", "rmtrash", "gio":
+		return program{run: moveToTrash}
 	case "rmdir", "unlink":
 		return program{run: removeOne}
 	case "trash-empty", "trash-rm":
-		return program{run: emptyTrash}
+		return program{values: " --trash-dir ", run: emptyTrash}
 	case "shred":
 		return program{values: " -n -s --iterations --size --random-source ", run: shred}
 	case "truncate", "gtruncate":
@@ -55,7 +57,7 @@ func filePrograms(name string) program {
 	case "vi", "vim", "nvim", "ed", "ex", "emacs", "nano":
 		return program{values: " -c -S -u --cmd -T -w ", run: edit}
 	case "split", "csplit":
-		return program{values: " -b -l -n -a -C -t ", run: readOperands}
+		return program{values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format --additional-suffix ", run: splitFile}
 	case "fallocate":
 		return program{values: " -l -o --length --offset ", run: func(c *call) { c.writes("write", c.opts.operands...) }}
 	case "yes":
@@ -96,21 +98,45 @@ func (c *call) removes(e rawEffect, targets ...arg) {
 
 func remove(c *call) {
 	operands := c.opts.operands
-	recursive := c.opts.has("-r", "-R", "--recursive") || c.name == "rimraf" || strings.Contains(c.name, "trash") || c.name == "del-cli"
-	if c.name == "gio" {
-		if !c.opts.operand(0).is("trash", "remove") {
-			return
-		}
-		operands, c.subs = operands[1:], []string{operands[0].text}
-	}
+	recursive := c.opts.has("-r", "-R", "--recursive") || c.name == "rimraf" || c.name == "del-cli"
 	c.out = arg{}
 	c.deletes(recursive, c.opts.has("-f", "--force"), operands...)
 }
 
 func removeOne(c *call) { c.out = arg{}; c.deletes(false, false, c.opts.operands...) }
 
+// moveToTrash takes files out of sight: a person can take them back until the
+// trash is emptied.
+func moveToTrash(c *call) {
+	operands := c.opts.operands
+	first := c.opts.operand(0)
+	switch {
+	case c.name == "gio" && !first.is("trash", "remove"):
+		c.process()
+		return
+	case c.opts.has("--empty"), c.name == "trash" && first.is("empty"):
+		emptyTrash(c)
+		return
+	case c.opts.has("--list", "-l") || c.name == "trash" && first.is("list", "restore"):
+		return
+	case c.name == "gio", c.name == "trash" && first.is("put") && len(operands) > 1:
+		operands, c.subs = operands[1:], []string{first.text}
+	}
+	c.out = arg{}
+	if c.name == "gio" && first.is("remove") {
+		c.deletes(false, c.opts.has("-f", "--force"), operands...)
+		return
+	}
+	c.removes(rawEffect{verb: "trash", recursive: true, reversible: engine.R3}, operands...)
+}
+
+// emptyTrash loses for good what was moved aside.
 func emptyTrash(c *call) {
-	c.deletes(true, true, word(path.Join(c.s.in.home+"/", ".local/share/Trash")))
+	if c.opts.has("-n", "--dry-run") {
+		c.signal(engine.SignalDryRun)
+		return
+	}
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "empty", reversible: engine.R4}, word("trash"))
 }
 
 func shred(c *call) {
@@ -239,6 +265,7 @@ func copyFiles(c *call) {
 	}
 	for _, t := range landing(sources, dest, inDir) {
 		c.writes(verb, t)
+		c.s.copied(sources[0], t)
 		if text, ok := c.s.written(sources[0]); ok {
 			c.s.store(t, text, false)
 		}
@@ -270,6 +297,7 @@ func link(c *call) {
 			}
 			if at.sure == literal && len(c.s.links) < 256 {
 				c.s.links[at.text] = joinDir(from, sources[i])
+				c.s.copied(sources[i], at.arg())
 			}
 		}
 	}
@@ -309,6 +337,9 @@ func convert(c *call) {
 			}
 		case "of":
 			c.writes("write", a.with(v))
+			if in := c.s.frame.stdin; in != nil {
+				c.s.store(a.with(v), *in, false)
+			}
 		case "count":
 			counted = true
 		}
@@ -328,7 +359,12 @@ func create(c *call) {
 	if c.name == "mknod" && len(operands) > 0 {
 		operands = operands[:1]
 	}
-	c.writes("create", operands...)
+	c.writesAs(rawEffect{verb: "create", parents: c.name == "mkdir" && c.opts.has("-p", "--parents")}, operands...)
+	if c.name == "mkfifo" {
+		for _, t := range operands {
+			c.s.store(t, unknownArg(), false) // what is written there later is read
+		}
+	}
 }
 
 // permit is chmod, chown and their like.
@@ -349,6 +385,9 @@ func permit(c *call) {
 	}
 	if verb == "chmod" && (broadMode(mode.text) || c.name == "setcap") && strings.HasSuffix(c.name, "chmod") || c.name == "setcap" {
 		c.signal(engine.SignalPermission)
+	}
+	if verb == "chmod" && !recursive && closes(mode.text) {
+		verb = "restrict"
 	}
 	c.out = arg{}
 	for _, t := range operands {
@@ -389,6 +428,15 @@ func chmodOperands(args []arg) []arg {
 
 // broadMode tells whether a mode lets everybody write, or runs a program as
 // its owner.
+// closes says that a mode leaves a file to its owner, who can still read it.
+func closes(mode string) bool {
+	if strings.Trim(mode, "01234567") == "" {
+		mode = strings.TrimPrefix(mode, "0")
+		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
+	}
+	return wordlist("go-rwx go= og-rwx og= u=rw,go= u=r,go= u=rwx,go=").has(mode)
+}
+
 func broadMode(mode string) bool {
 	if mode != "" && strings.Trim(mode, "01234567") == "" {
 		special := len(mode) == 4 && strings.ContainsAny(mode[:1], "2467")
@@ -425,35 +473,4 @@ func patch(c *call) {
 		dir = word(".")
 	}
 	c.writes("write", word(strings.TrimSuffix(dir.text, "/")+"/"+holeText))
-}
-
-// edit is an editor that is told what to do by its arguments.
-func edit(c *call) {
-	for _, cmd := range append(c.opts.all("-c", "--cmd"), plusCommands(c.args)...) {
-		if code, ok := strings.CutPrefix(strings.TrimLeft(cmd.text, ": "), "!"); ok {
-			c.child(func() outcome { return c.s.embed(cmd.with(code), "editor", false) })
-		}
-	}
-	if in := c.s.frame.stdin; in != nil && (c.name == "ed" || c.name == "ex") {
-		for _, line := range strings.Split(in.text, "\n") {
-			if code, ok := strings.CutPrefix(strings.TrimSpace(line), "!"); ok {
-				c.child(func() outcome { return c.s.embed(in.with(code), "editor", false) })
-			}
-		}
-	}
-	for _, a := range c.opts.operands {
-		if !a.hasPrefix("+") {
-			c.writes("write", a)
-		}
-	}
-}
-
-func plusCommands(args []arg) []arg {
-	var out []arg
-	for _, a := range args {
-		if a.hasPrefix("+") {
-			out = append(out, a.with(a.text[1:]))
-		}
-	}
-	return out
 }

@@ -40,6 +40,8 @@ func (c *call) transfer(sources []arg, dest arg) {
 	for _, src := range sources {
 		if isRemote(src) {
 			c.fetches(remoteHost(src))
+		} else if c.opts.has("-r", "-a", "-R", "--recursive", "--archive") {
+			c.readsTree(src)
 		} else {
 			c.reads(src)
 		}
@@ -103,7 +105,7 @@ func tar(c *call) {
 		}
 	case o.has("-c", "-r", "-u", "--create", "--append", "--update"):
 		c.inDirectory(dirs, func() {
-			c.reads(o.operands...)
+			c.readsTree(o.operands...)
 			if o.has("--remove-files") {
 				c.deletes(true, false, o.operands...)
 			}
@@ -170,7 +172,7 @@ func archive(c *call) {
 		}
 		c.writes("write", o.operand(0))
 		if len(o.operands) > 1 {
-			c.reads(o.operands[1:]...)
+			c.readsTree(o.operands[1:]...)
 			if o.has("-m", "--move") {
 				c.deletes(true, false, o.operands[1:]...)
 			}

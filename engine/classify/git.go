@@ -44,11 +44,19 @@ func git(c *call) {
 	if body, ok := c.s.gitAliases[strings.ToLower(sub.text)]; ok {
 		c.gitAlias(body, args)
 	}
+	for _, dir := range global.all("--exec-path") {
+		if dir.text != "" { // the subcommands are the programs of that folder
+			c.signal(engine.SignalEnvInjected)
+		}
+	}
 	dirs := global.all("-C")
 	if tree, ok := global.get("--work-tree"); ok {
 		dirs = append(dirs, tree)
 	}
-	c.inDirectory(dirs, func() { c.gitSub(sub.text, args) })
+	c.inDirectory(dirs, func() {
+		c.gitHooks(sub.text, args)
+		c.gitSub(sub.text, args)
+	})
 	c.opts.flags = slices.Concat(global.flags, c.opts.flags)
 	c.opts.operands = append([]arg{sub}, c.opts.operands...)
 }
@@ -110,7 +118,7 @@ func gitValues(sub string) string {
 		return " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer --cleanup --pathspec-from-file "
 	case "tag":
 		return " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "
-	case "push":
+	case "push", "send-pack":
 		return " -o --push-option --repo --receive-pack --exec "
 	case "clone":
 		return " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter --shallow-since --shallow-exclude --server-option "
@@ -122,13 +130,23 @@ func gitValues(sub string) string {
 		return " -s --source --conflict --pathspec-from-file "
 	case "clean":
 		return " -e --exclude "
+	case "difftool", "mergetool":
+		return " -x --extcmd -t --tool -O "
+	case "archive":
+		return " --format --prefix -o --output --add-file --remote --exec "
 	case "rebase":
 		return " -x --exec --onto -s --strategy -X --strategy-option "
 	case "config":
 		return " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "
 	case "filter-branch":
 		return " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d --original --state-branch --subdirectory-filter "
-	case "update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "worktree", "submodule", "diff", "show", "status", "blame", "am", "apply", "read-tree":
+	case "blame", "annotate":
+		return " -L -S --contents --ignore-rev --ignore-revs-file --date --abbrev "
+	case "grep":
+		return " -e -f -A -B -C -m --max-depth --threads --and "
+	case "worktree":
+		return " -b -B --reason --expire "
+	case "update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "submodule", "diff", "show", "status", "am", "apply", "read-tree":
 		return " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude --directory -b --branch --reference --depth "
 	}
 	return common
@@ -146,7 +164,7 @@ func (c *call) gitSub(sub string, args []arg) {
 		return
 	}
 	switch sub {
-	case "push":
+	case "push", "send-pack":
 		c.gitPush(o)
 	case "clone", "fetch", "pull", "ls-remote", "remote", "send-email", "svn", "p4", "lfs":
 		c.gitRemote(sub, o)
@@ -171,13 +189,33 @@ func (c *call) gitSub(sub string, args []arg) {
 			c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("git maintenance"))
 		}
 	default:
-		c.gitPlain(sub)
+		c.gitPlain(sub, o)
+	}
+}
+
+// readsCommitted is git show HEAD:FILE. What a file held holds mostly still.
+func (c *call) readsCommitted(objects []arg) {
+	for _, a := range objects {
+		if _, file, ok := strings.Cut(a.text, ":"); ok && file != "" && !a.hasPrefix(":/") {
+			c.reads(a.with(file))
+		}
 	}
 }
 
 // gitPlain is a subcommand that keeps to the repository's own books.
-func (c *call) gitPlain(sub string) {
+func (c *call) gitPlain(sub string, o options) {
 	switch sub {
+	case "blame", "annotate":
+		c.reads(o.all("--contents", "--ignore-revs-file")...)
+	case "log", "show", "shortlog", "whatchanged", "cat-file":
+		c.writes("write", o.all("--output")...)
+		c.readsCommitted(o.operands)
+	case "hash-object":
+		c.reads(o.operands...)
+	case "hook":
+		if o.operand(0).is("run") {
+			c.process()
+		}
 	case "ls-files", "ls-tree":
 		c.out = word("./" + holeText + "\n")
 	case "add", "commit", "merge", "cherry-pick", "revert":
@@ -225,16 +263,12 @@ func (c *call) gitRemote(sub string, o options) {
 	for _, code := range o.all("-u", "--upload-pack") {
 		c.child(func() outcome { return c.s.embed(code, "git", false) })
 	}
-	for _, a := range o.operands {
-		if code, ok := strings.CutPrefix(a.text, "ext::"); ok {
-			argv := extTransport(a, code)
-			c.child(func() outcome { return c.s.invoke(argv, c.node) })
-		}
-	}
+	c.transports(o.operands...)
 	for _, set := range o.all("-c", "--config") {
 		key, v, _ := strings.Cut(set.text, "=")
 		c.gitSetting(key, set.with(v), false)
 	}
+	c.reads(o.all("--template")...)
 	first := o.operand(0)
 	switch sub {
 	case "clone":
@@ -262,6 +296,16 @@ func (c *call) gitRemote(sub string, o options) {
 	c.fetches(first)
 	if sub == "fetch" {
 		c.out = arg{}
+	}
+}
+
+// transports runs the commands that addresses of the form ext::COMMAND hold.
+func (c *call) transports(addresses ...arg) {
+	for _, a := range addresses {
+		if code, ok := strings.CutPrefix(a.text, "ext::"); ok {
+			argv := extTransport(a, code)
+			c.child(func() outcome { return c.s.invoke(argv, c.node) })
+		}
 	}
 }
 
@@ -299,6 +343,38 @@ func (c *call) gitClone(o options) {
 		c.reads(from)
 	}
 	c.writes("create", to)
+	c.makesTree(to)
+}
+
+// makesTree notes that git makes a working tree that was not there before:
+// nothing of anybody's can be lost in it.
+func (c *call) makesTree(dir arg) {
+	for _, from := range c.s.scope.dirs {
+		v := joinDir(from, dir)
+		if v.sure == prefix && strings.HasPrefix(v.text, "/tmp/") {
+			c.s.madeTrees = append(c.s.madeTrees, v)
+		}
+		if v.sure != literal || c.s.in.listDir == nil {
+			continue
+		}
+		if _, err := c.s.in.listDir(v.text); err != nil {
+			c.s.madeTrees = append(c.s.madeTrees, v)
+		}
+	}
+}
+
+// ownTree tells whether dir, seen from wherever the shell may be, lies in a
+// working tree that the script itself has made.
+func (c *call) ownTree(dir arg) bool {
+	for _, from := range c.s.scope.dirs {
+		v := joinDir(from, dir)
+		if !slices.ContainsFunc(c.s.madeTrees, func(made value) bool {
+			return v == made || v.sure == literal && made.sure == literal && strings.HasPrefix(v.text, made.text+"/")
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *call) gitClean(o options) {
@@ -306,12 +382,17 @@ func (c *call) gitClean(o options) {
 		c.process()
 		return
 	}
-	c.signal(engine.SignalGitDiscard)
+	e := rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: o.has("-d"), forced: true, contents: true}
+	if c.ownTree(word(".")) {
+		e.reversible = engine.R3
+	} else {
+		c.signal(engine.SignalGitDiscard)
+	}
 	targets := o.operands
 	if len(targets) == 0 {
 		targets = []arg{word(".")}
 	}
-	c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: o.has("-d"), forced: true, contents: true}, targets...)
+	c.emit(e, targets...)
 }
 
 // gitDiscard is what throws away changes that were not committed.
@@ -324,7 +405,9 @@ func (c *call) gitDiscard(sub string, o options, args []arg) {
 		c.process()
 		return
 	}
-	c.signal(engine.SignalGitDiscard)
+	if sub == "stash" || !c.ownTree(word(".")) { // all working trees share the stash
+		c.signal(engine.SignalGitDiscard)
+	}
 	if sub == "stash" {
 		c.process()
 		return
@@ -392,6 +475,7 @@ func looksLikeFile(s string) bool {
 // gitFiles is what changes files by name.
 func (c *call) gitFiles(sub string, o options) {
 	first := o.operand(0)
+	c.transports(o.all("--remote")...)
 	switch sub {
 	case "rm":
 		if !o.has("--cached") {
@@ -405,23 +489,29 @@ func (c *call) gitFiles(sub string, o options) {
 	case "worktree":
 		c.subs = append(c.subs, subName(first)...)
 		if first.is("remove") {
-			c.deletes(true, o.has("-f", "--force"), o.operand(1))
-			if o.has("-f", "--force") {
-				c.signal(engine.SignalGitDiscard)
-			}
+			c.removesTree(o.operand(1), o.has("-f", "--force"))
 		} else if first.is("add") {
 			c.writes("create", o.operand(1))
+			c.makesTree(o.operand(1))
 		}
 	case "submodule":
 		c.subs = append(c.subs, subName(first)...)
 		c.gitSubmodule(first, o)
 	case "init":
+		c.reads(o.all("--template")...)
 		if first.text != "" {
 			c.writes("create", first)
+			c.makesTree(first)
 		}
 	case "apply", "am":
 		c.reads(o.operands...)
-		if !o.has("--check", "--stat", "--numstat", "--summary") {
+		switch {
+		case o.has("--check", "--stat", "--numstat", "--summary"):
+		case o.exact("--unsafe-paths"): // a patch may name any path
+			c.writes("write", unknownArg())
+		case c.s.scope.dirs[0].sure == prefix:
+			c.writes("write", word("."))
+		default:
 			c.writes("write", word("./"+holeText))
 		}
 	default:
@@ -434,6 +524,19 @@ func (c *call) gitFiles(sub string, o options) {
 		if sub == "bundle" && first.is("create") {
 			c.writes("write", o.operand(1))
 		}
+	}
+}
+
+// removesTree is git worktree remove: git itself refuses where work would be
+// lost, unless it is forced.
+func (c *call) removesTree(dir arg, forced bool) {
+	if c.ownTree(dir) {
+		c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, forced: forced, reversible: engine.R3}, dir)
+		return
+	}
+	c.deletes(true, forced, dir)
+	if forced {
+		c.signal(engine.SignalGitDiscard)
 	}
 }
 
@@ -461,94 +564,4 @@ func (c *call) gitSubmodule(first arg, o options) {
 			c.fetches(word("origin"))
 		}
 	}
-}
-
-// gitRefs is what deletes names of commits, or the commits without a name.
-func (c *call) gitRefs(sub string, o options) {
-	lost := false
-	switch sub {
-	case "branch":
-		lost = o.has("-D") || o.has("-d", "--delete") && o.has("-f", "--force")
-	case "tag":
-		lost = o.has("-d", "--delete")
-	case "update-ref":
-		lost = o.has("-d", "--stdin")
-	case "reflog", "notes", "replace":
-		c.subs = append(c.subs, subName(o.operand(0))...)
-		lost = sub == "reflog" && o.operand(0).is("expire", "delete")
-	case "gc":
-		for _, opt := range o.list {
-			lost = lost || opt.matches("--prune") && !opt.value.is("") && opt.value.text != "2.weeks.ago"
-		}
-	case "symbolic-ref":
-		lost = o.has("-d", "--delete")
-	case "prune", "filter-branch", "filter-repo":
-		lost = true
-	}
-	if lost {
-		c.signal(engine.SignalGitHistory)
-	}
-	for _, code := range o.all("--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter", "--setup") {
-		c.child(func() outcome { return c.s.embed(code, "git", false) })
-	}
-	c.process()
-}
-
-func (c *call) gitConfig(o options) {
-	operands := o.operands
-	if len(operands) > 0 && operands[0].is("set", "unset", "get", "list", "remove-section", "rename-section", "edit") {
-		if operands[0].is("get", "list") {
-			return
-		}
-		operands = operands[1:]
-	}
-	if len(operands) < 2 || o.has("--get", "--get-all", "--list", "-l") {
-		return
-	}
-	if !c.gitSetting(operands[0].text, operands[1], true) {
-		c.process()
-		return
-	}
-	file := word(".git/config")
-	switch f, ok := o.get("-f", "--file"); {
-	case ok:
-		file = f
-	case o.has("--global"):
-		file = concat(c.s.read("HOME"), word("/.gitconfig"))
-	case o.has("--system"):
-		file = word("/etc/gitconfig")
-	}
-	c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", persistence: true}, file)
-}
-
-// gitRuns is what runs other programs for git.
-func (c *call) gitRuns(sub string, o options, args []arg) {
-	for _, code := range o.all("-x", "--exec", "--extcmd") {
-		c.child(func() outcome { return c.s.embed(code, "git", false) })
-	}
-	if sub == "bisect" {
-		c.subs = append(c.subs, subName(o.operand(0))...)
-		if len(args) > 1 && args[0].is("run") {
-			c.opts.flags, c.opts.operands = nil, args
-			c.child(func() outcome { return c.s.invoke(args[1:], c.node) })
-			return
-		}
-	}
-	if sub != "grep" {
-		c.process()
-	}
-}
-
-// otherVCS is the other version control systems, as far as they lose work.
-func otherVCS(c *call) {
-	first := c.opts.operand(0)
-	c.subs = subName(first)
-	switch {
-	case c.name == "svn" && first.is("revert", "cleanup"), c.name == "hg" && first.is("revert", "purge", "strip"), c.name == "hg" && first.is("update") && c.opts.has("-C", "--clean"):
-		c.signal(engine.SignalGitDiscard)
-	case first.is("push", "commit") && c.name == "svn", first.is("push"):
-		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true, reversible: engine.R5, forced: c.opts.has("-f", "--force")}, word("origin"))
-		return
-	}
-	c.process()
 }

@@ -10,9 +10,19 @@ import (
 // REDACTED_kind_tag. The replacement holds letters, digits and _ only, so that
 // a masked command or URL still parses as the raw one did.
 type masker struct {
-	mac   func([]byte) string
-	known map[string]string // secret found in the event -> its replacement
-	all   *strings.Replacer // of known; nil: has to be built again
+	mac      func([]byte) string
+	personal []string          // kinds of personal data that count as secrets
+	known    map[string]string // secret found in the event -> its replacement
+	all      *strings.Replacer // of known; nil: has to be built again
+}
+
+// find returns what is to be replaced in a text, in order, without overlaps.
+func (m *masker) find(text string) []span {
+	found := findSecrets(text)
+	if len(m.personal) == 0 {
+		return found
+	}
+	return settle(appendPersonal(found, text, m.personal))
 }
 
 const redacted = "REDACTED_"
@@ -37,7 +47,7 @@ func (m *masker) learn(text string) {
 // action spells them.
 func (m *masker) learnName(name string) {
 	m.learn(name)
-	for _, s := range findSecrets(name) {
+	for _, s := range m.find(name) {
 		if secret := name[s.start:s.end]; s.kind != kindMasked {
 			m.know(dottedName(secret), m.replacement(s.kind, secret))
 		}
@@ -45,12 +55,13 @@ func (m *masker) learnName(name string) {
 }
 
 func (m *masker) remember(text string) {
-	for _, s := range findSecrets(text) {
+	for _, s := range m.find(text) {
 		secret := text[s.start:s.end]
 		if s.kind == kindMasked {
 			continue
 		}
 		with := m.replacement(s.kind, secret)
+		m.knowWords(secret, with)
 		for len(secret) > maxPiece {
 			m.know(secret[:maxPiece], with)
 			secret = secret[maxPiece:]
@@ -77,12 +88,28 @@ func (m *masker) know(secret, with string) {
 }
 
 // text returns s without secrets, and as text: bytes that are none are replaced
-// as JSON would, so that policy sees the same live and from the log.
+// as JSON would, so that policy sees the same live and from the log. Masking the
+// result again changes nothing.
 func (m *masker) text(s string) string {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
 	}
-	spans := findSecrets(s)
+	for range maxRounds {
+		spans := m.find(s)
+		if !slices.ContainsFunc(spans, func(s span) bool { return s.kind != kindMasked }) {
+			return m.between(s, spans)
+		}
+		s = m.between(s, spans)
+	}
+	return s
+}
+
+// maxRounds bounds how often a text is looked at again: what was replaced can
+// show that what stands next to it is a secret too.
+const maxRounds = 4
+
+// between replaces the spans of a text, and known secrets between them.
+func (m *masker) between(s string, spans []span) string {
 	if len(spans) == 0 {
 		return m.replaceKnown(s)
 	}
@@ -185,10 +212,10 @@ func replaceWords(s string, with func(string) (string, bool)) string {
 	return b.String()
 }
 
-// countSecrets returns how many secrets of each kind a text holds; nil: none.
-func countSecrets(text string) map[string]int {
+// count returns how many secrets of each kind a text holds; nil: none.
+func (m *masker) count(text string) map[string]int {
 	var n map[string]int
-	for _, s := range findSecrets(text) {
+	for _, s := range m.find(text) {
 		kind := s.kind
 		if kind == kindMasked {
 			kind = maskedKind(text[s.start:s.end])

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"math"
 	"strings"
 	"sync"
 )
@@ -17,7 +18,7 @@ var keywords = []keyword{
 	{"password", "password", true, false}, {"passwd", "password", true, false}, {"passphrase", "password", true, false}, {"pwd", "password", true, false},
 	{"passwort", "password", true, false}, {"db_pass", "password", true, false}, {"_pass", "password", true, false}, {"userpass", "password", true, false},
 	{"storepass", "password", true, false}, {"keypass", "password", true, false}, {"sshpass", "password", true, false}, {"requirepass", "password", true, false},
-	{"masterauth", "password", true, false}, {"identified by", "password", true, false}, {"contribsys__com", "password", true, false},
+	{"masterauth", "password", true, false}, {"psk=", "password", true, false}, {"identified by", "password", true, false}, {"contribsys__com", "password", true, false},
 	{"secret", "secret", false, false}, {"token", "token", false, false}, {"credential", "secret", false, false},
 	{"api_key", "api_key", false, false}, {"api-key", "api_key", false, false}, {"apikey", "api_key", false, false}, {"api key", "api_key", false, false},
 	{"access_key", "access_key", false, false}, {"access-key", "access_key", false, false}, {"accesskey", "access_key", false, false},
@@ -28,44 +29,25 @@ var keywords = []keyword{
 	{"client_id", "client_id", false, false}, {"client-id", "client_id", false, false}, {"clientid", "client_id", false, false},
 	{"app_key", "api_key", false, false}, {"appkey", "api_key", false, false}, {"license_key", "secret", false, false}, {"licensekey", "secret", false, false}, {"webhook_key", "secret", false, false},
 	{"x-amz-signature", "signature", false, false}, {"sig=", "signature", false, false}, {"signature=", "signature", false, false},
+	{",pass=", "password", true, false}, {"&pass=", "password", true, false}, {"?pass=", "password", true, false},
+	{"mnemonic", "mnemonic", false, false}, {"seed_phrase", "mnemonic", false, false}, {"seed phrase", "mnemonic", false, false}, {"recovery phrase", "mnemonic", false, false},
 	{"hmac", "secret", false, false}, {"_auth", "token", false, false}, {"art-api", "api_key", false, false}, {"_session=", "cookie", false, false}, {"phpsessid=", "cookie", false, false}, {"jsessionid=", "cookie", false, false},
 	{"master_key", "secret", false, false}, {"master-key", "secret", false, false}, {"masterkey", "secret", false, false}, {"storage_key", "secret", false, false}, {"shared_key", "secret", false, false}, {"sharedkey", "secret", false, false},
 	{"_key", "secret", false, true}, {"-key", "secret", false, true}, {"key=", "secret", false, true},
 }
 
-// keywordsByPair finds keywords by their first two bytes.
-var keywordsByPair = sync.OnceValue(func() map[[2]byte][]keyword {
-	m := map[[2]byte][]keyword{}
+var keywordsByPair = sync.OnceValue(func() *byPair[keyword] {
+	var p byPair[keyword]
 	for _, k := range keywords {
-		at := [2]byte{k.word[0], k.word[1]}
-		m[at] = append(m[at], k)
-	}
-	return m
-})
-
-// keywordPairs are the first two bytes of keywords, as a set that is quick to ask.
-var keywordPairs = sync.OnceValue(func() *pairs {
-	var p pairs
-	for _, k := range keywords {
-		p.add(k.word[0], k.word[1])
+		p.add(k.word, k)
 	}
 	return &p
 })
 
-// pairs is a set of two bytes in a row.
-type pairs [256][256 / 8]byte
-
-func (p *pairs) add(a, b byte) { p[a][b>>3] |= 1 << (b & 7) }
-
-func (p *pairs) has(a, b byte) bool { return p[a][b>>3]&(1<<(b&7)) != 0 }
-
 func appendAssignments(found []span, t scanned) []span {
-	may, words := keywordPairs(), keywordsByPair()
+	words := keywordsByPair()
 	for i := 0; i+1 < len(t.low); i++ {
-		if !may.has(t.low[i], t.low[i+1]) {
-			continue
-		}
-		for _, k := range words[[2]byte{t.low[i], t.low[i+1]}] {
+		for _, k := range words.at(t.low, i) {
 			if !strings.HasPrefix(t.low[i:], k.word) {
 				continue
 			}
@@ -82,7 +64,7 @@ func appendAssignments(found []span, t scanned) []span {
 // find looks for the value that is given to the name around the keyword at i.
 func (k keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.word))
-	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.elsewhere, n.compared} {
+	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set, n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
 		if a, ok := read(t); ok && a.secret(k) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
@@ -97,6 +79,7 @@ type assignment struct {
 	quoted     bool
 	glued      bool // no space around the sign, as in the shell, in URLs and options
 	random     bool // the form alone says little: the value has to look random
+	sure       bool // the form leaves no doubt: any value is a secret
 	name       string
 	next       byte // the character after the value
 }
@@ -141,11 +124,16 @@ func (w named) assigned(t scanned) (assignment, bool) {
 	sign := run(s, at, min(len(s), at+8), blank)
 	gap := sign > at
 	j := run(s, sign, min(len(s), sign+4), func(c byte) bool { return strings.IndexByte("=:>!?+.~", c) >= 0 })
+	for j > sign && strings.IndexByte("+~!", s[j-1]) >= 0 {
+		j-- // of the value
+	}
 	compare := strings.Contains(s[sign:j], "==") || strings.Contains(s[sign:j], "!=")
 	switch {
 	case j == sign:
 		return w.unsigned(t, at, sign)
 	case w.before == '/' && s[sign] == ':': // the user of a URL
+		return a, false
+	case w.before == ':' && s[sign] == ':' && inARN(s, w.begin):
 		return a, false
 	case !compare && s[j-1] != '=' && s[j-1] != ':' && s[sign:j] != "=>":
 		return a, false
@@ -162,13 +150,21 @@ func (w named) assigned(t scanned) (assignment, bool) {
 	return a, ok && (a.quoted || !compare)
 }
 
-// skipIndex skips the brackets of an array, [] or [25].
+// inARN says that the word at i is a part of a name of Amazon's: arn:aws:x.
+func inARN(s string, i int) bool {
+	lead := s[max(0, i-judged/4):i]
+	lead = lead[strings.LastIndexAny(lead, " \t\r\n\"'`=,")+1:]
+	return strings.HasPrefix(lead, "arn:")
+}
+
+// skipIndex skips the brackets of an array: [], [25] or ["a"].
 func skipIndex(s string, i int) int {
 	if i >= len(s) || s[i] != '[' {
 		return i
 	}
-	if end := run(s, i+1, min(len(s), i+8), digit); end < len(s) && s[end] == ']' {
-		return end + 1
+	inner := run(s, i+1, min(len(s), i+maxName), func(c byte) bool { return tokenChar(c) || c == '"' || c == '\'' })
+	if inner < len(s) && s[inner] == ']' {
+		return inner + 1
 	}
 	return i
 }
@@ -193,11 +189,22 @@ func (w named) unsigned(t scanned, at, v int) (assignment, bool) {
 		a, ok := a.readValue(s, v+1)
 		return a, ok && a.quoted
 	case v > at && at == w.end:
-		a.random = w.name != "identified by"
+		a.sure = w.inStatement(t)
+		a.random = !a.sure
 		a, ok := a.readValue(s, v)
 		return a, ok && a.quoted
 	}
 	return a, false
+}
+
+// inStatement says that SQL gives the password: CREATE USER kim WITH PASSWORD 'x'.
+func (w named) inStatement(t scanned) bool {
+	if w.name == "identified by" {
+		return true
+	}
+	lead := t.low[max(0, w.begin-2*maxName):w.begin]
+	lead = lead[strings.LastIndexByte(lead, ';')+1:]
+	return (strings.Contains(lead, "create ") || strings.Contains(lead, "alter ")) && (strings.Contains(lead, " user ") || strings.Contains(lead, " role "))
 }
 
 // afterLogin says that a text ends as a line of .netrc does before the word
@@ -244,8 +251,12 @@ func (a assignment) readLine(s string, i int) (assignment, bool) {
 func (w named) elsewhere(t scanned) (assignment, bool) {
 	from := max(0, w.begin-12)
 	lead := strings.TrimRight(t.low[from:w.begin], " \t\"'\\")
-	lead = strings.NewReplacer(`"`, "", `\`, "").Replace(lead)
-	if !strings.HasSuffix(lead, "name:") && !strings.HasSuffix(lead, "key:") && !strings.HasSuffix(t.low[from:w.begin], `key="`) {
+	sure := strings.HasSuffix(t.low[from:w.begin], `key="`)
+	if name, ok := strings.CutSuffix(lead, ":"); ok {
+		name = strings.TrimRight(name, "\"\\")
+		sure = sure || strings.HasSuffix(name, "name") || strings.HasSuffix(name, "key")
+	}
+	if !sure {
 		return assignment{}, false
 	}
 	at := run(t.low, w.end, min(len(t.low), w.end+judged/8), func(c byte) bool { return strings.IndexByte(" \t\r\n\"'\\,-", c) >= 0 })
@@ -340,7 +351,9 @@ var harmless = []string{
 	"_count", "_limit", "_ttl", "_expiry", "_expires", "_field", "_header", "_prefix", "_env", "_stdin", "-stdin", "_size", "_arn",
 	"_label", "_hint", "_policy", "_min", "_max", "_regex", "_pattern", "_dir", "-dir", "_enabled", "_class", "_color", "_version",
 	"tokens", "tokenizer", "keyword", "keywords", "keyboard", "public_key", "public-key", "publickey", "pub_key", "primary_key", "foreign_key",
-	"sort_key", "partition_key", "cache_key", "cache-key", "hotkey", "shortcut_key", "object_key", "row_key", "i18n_key", "oldpwd",
+	"sort_key", "sortkey", "partition_key", "cachekey", "primarykey", "foreignkey", "idempotency_key", "idempotency-key", "lookup_key", "translation_key", "key_id", "keyid", "partitionkey", "cache_key", "cache-key", "hotkey", "shortcut_key", "object_key", "row_key", "i18n_key", "oldpwd",
+	"site_key", "site-key", "sitekey", "secret-id", "secretname", "recv-keys", "recv-key", "send-keys", "secret-keys", "default-key",
+	"label", "_subject", "_message", "_title", "_text", "_description", "placeholder",
 }
 
 // secret says whether the value looks like one.
@@ -352,23 +365,33 @@ func (a assignment) secret(k keyword) bool {
 			return false
 		}
 	}
+	if strings.Contains(a.name, "tokenizer") {
+		return false
+	}
 	if a.amazon() {
 		return true
 	}
-	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && k.plain {
+	if isPublished(v) || k.weak && wordy(v) || a.itself() {
+		return false
+	}
+	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && k.plain || whereabouts(v) {
 		return false
 	}
 	switch {
+	case a.sure:
+		return true
 	case a.quoted && strings.ContainsAny(v, " \t"):
 		return a.spaced(k)
+	case unissued(v):
+		return false
+	case !k.weak && (longNumber(v) || oneWord(v) && entropy(v) >= 3.2) || scrambled(v) && (!k.weak || len(v) >= 24):
+		return true
 	case a.random:
-		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= 3.2)
+		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())
 	case k.plain && (a.glued || a.quoted):
 		return !identifier(v) && strings.IndexFunc(v, isWord) >= 0 || hasDigit(v) || !a.quoted && a.glued
 	case k.plain:
 		return madeUp(v) && !numeric(v) && !expression(v)
-	case !k.weak && (longNumber(v) || oneWord(v) && entropy(v) >= 3.2):
-		return true
 	}
 	return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
 }
@@ -388,6 +411,21 @@ func unmasked(v string) string {
 
 func isWord(r rune) bool { return r < 0x80 && alnum(byte(r)) }
 
+// itself says that a value is a variable or a field that bears the name of what
+// it is given to: password = password1; and a.password=b.password.
+func (a assignment) itself() bool {
+	if a.quoted {
+		return false
+	}
+	value := lower(a.value)
+	field := strings.LastIndexByte(value, '.')
+	if field < 0 && (a.next == 0 || strings.IndexByte(";,)", a.next) < 0) {
+		return false
+	}
+	own := a.name[strings.LastIndexByte(a.name, '.')+1:]
+	return strings.TrimRight(value[field+1:], "0123456789") == own
+}
+
 // amazon says that a value has the exact form of a secret access key.
 func (a assignment) amazon() bool {
 	return strings.Contains(a.name, "aws") && len(a.value) == 40 && amazonSecret(a.value)
@@ -399,14 +437,19 @@ func (a assignment) spaced(k keyword) bool {
 	if phrase(v) && !a.random && !k.weak {
 		return true
 	}
-	return k.plain && len(v) >= 12 && hasDigit(v) && strings.Count(v, " ") < 4 && entropy(v) > 3.5
+	return k.plain && len(v) >= 12 && hasDigit(v) && !strings.Contains(lower(v), k.word) && strings.Count(v, " ") < 4 && entropy(v) > 3.5
 }
 
-// floor is the entropy that a value must have; lower where the form of the
-// assignment leaves less doubt.
+// floor is the entropy that a value must have: lower where the form of the
+// assignment leaves less doubt, and where a short value or few digits allow no
+// more.
 func (a assignment) floor() float64 {
-	if a.glued || a.quoted {
-		return 2.8
+	most := 3.2
+	if (a.glued || a.quoted) && !a.random {
+		most = 2.8
 	}
-	return 3.2
+	if hexGroups(a.value) {
+		most = min(most, 2.4)
+	}
+	return min(most, 0.8*math.Log2(float64(len(a.value))))
 }

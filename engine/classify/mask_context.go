@@ -14,36 +14,100 @@ const (
 )
 
 // appendKeyBlocks finds PEM private keys, also where a JSON or shell string
-// holds their line ends as \n, and where the end is missing.
+// holds their line ends as \n, and where the end or the beginning is missing.
 func appendKeyBlocks(found []span, s string) []span {
+	last := 0 // end of the block before
 	for from := 0; ; {
-		i := strings.Index(s[from:], keyBegin)
+		i := strings.Index(s[from:], "-----")
 		if i < 0 {
 			return found
 		}
 		i += from
-		from = i + len(keyBegin)
-		head := s[from:min(len(s), from+40)]
-		word := strings.Index(head, keyWord)
-		if word < 0 {
-			continue
+		from = i + len("-----")
+		mark := s[i:min(len(s), i+48)]
+		switch {
+		case !strings.Contains(mark, keyWord):
+		case strings.HasPrefix(mark, keyBegin):
+			block := keyBody(s, i+strings.Index(mark, keyWord)+len(keyWord))
+			if block.end-block.start >= 16 {
+				found = append(found, block)
+			}
+			from = max(from, block.end)
+			last = from
+		case strings.HasPrefix(mark, keyEnd):
+			if start := keyLinesBefore(s, last, i); i-start >= 16 {
+				found = append(found, span{start, start + len(strings.TrimRight(s[start:i], "\r\n \t")), "private_key"})
+			}
+			last = i
 		}
-		body := run(s, from+word+len(keyWord), len(s), func(c byte) bool { return c == '-' || c == ' ' || alnum(c) })
-		end := body
-		if j := strings.Index(s[body:], keyEnd); j >= 0 {
-			end = body + j
-		} else {
-			end = run(s, body, len(s), func(c byte) bool { return base64Char(c) || c == '\n' || c == '\r' || c == '\\' })
+	}
+}
+
+// keyBody is the body of a key whose first line ends after i.
+func keyBody(s string, i int) span {
+	body := run(s, i, len(s), func(c byte) bool { return c == '-' || c == ' ' || alnum(c) })
+	end := body
+	if j := strings.Index(s[body:], keyEnd); j >= 0 {
+		end = body + j
+	} else {
+		end = keyLines(s, body)
+	}
+	body = run(s, body, end, func(c byte) bool { return spacing(c) })
+	return span{body, max(body, body+len(strings.TrimRight(s[body:end], "\r\n"))), "private_key"}
+}
+
+// appendPutty finds the private lines of PuTTY's files and the code that
+// protects them.
+func appendPutty(found []span, s string) []span {
+	for from := 0; ; {
+		i := strings.Index(s[from:], "Private-Lines:")
+		if i < 0 {
+			return found
 		}
-		body = run(s, body, end, func(c byte) bool { return c == '\n' || c == '\r' || c == ' ' })
-		tail := end
-		for tail > body && (s[tail-1] == '\n' || s[tail-1] == '\r') {
-			tail--
+		from += i + len("Private-Lines:")
+		begin := run(s, from, min(len(s), from+8), func(c byte) bool { return digit(c) || spacing(c) })
+		end := keyLines(s, begin)
+		if j := strings.Index(s[begin:end], "Private-"); j >= 0 {
+			end = begin + j
 		}
-		if tail-body >= 16 {
-			found = append(found, span{body, tail, "private_key"})
+		if body := strings.TrimRight(s[begin:end], "\r\n \t"); len(body) >= 16 {
+			found = append(found, span{begin, begin + len(body), "private_key"})
 		}
-		from = end
+		from = max(from, end)
+	}
+}
+
+// keyLines is where lines of base64 end that begin at i, indented or not.
+func keyLines(s string, i int) int {
+	for {
+		start := run(s, i, len(s), spacing)
+		end := run(s, start, len(s), func(c byte) bool { return base64Char(c) || c == '\\' })
+		if end == start || end < len(s) && !spacing(s[end]) {
+			return end
+		}
+		if i = run(s, end, len(s), blank); i == len(s) || s[i] != '\n' && s[i] != '\r' {
+			return end // words follow
+		}
+	}
+}
+
+// keyLinesBefore is where the lines of base64 begin that end before i: all but
+// the last of them are long.
+func keyLinesBefore(s string, least, i int) int {
+	start := i
+	for {
+		end := len(strings.TrimRight(s[least:start], "\r\n \t")) + least
+		line := end
+		for line > least && (base64Char(s[line-1]) || s[line-1] == '\\') {
+			line--
+		}
+		if line == end || end-line < 32 && start != i || line > least && !spacing(s[line-1]) && strings.IndexByte("\"'`", s[line-1]) < 0 {
+			return start
+		}
+		start = line
+		if line == least || s[line-1] == '"' || s[line-1] == '\'' {
+			return start
+		}
 	}
 }
 
@@ -57,7 +121,10 @@ func appendUserInfo(found []span, s string) []span {
 		begin := from + i + 3
 		from = begin
 		limit := min(len(s), begin+judged)
-		end := run(s, begin, limit, func(c byte) bool { return strings.IndexByte("/?# \t\r\n\"'`<>\\;|", c) < 0 })
+		end := run(s, begin, limit, func(c byte) bool { return strings.IndexByte("/ \t\r\n\"'`<>\\;|", c) < 0 })
+		if i := strings.IndexAny(s[begin:end], "?#"); i >= 0 && strings.ContainsAny(s[begin+i:end], "=&") {
+			end = begin + i // of a query, not of a password
+		}
 		at := strings.LastIndexByte(s[begin:end], '@')
 		if at < 0 {
 			continue
@@ -89,7 +156,7 @@ var headers = []struct {
 // schemes are the words of an Authorization header before the secret.
 var schemes = []struct{ word, kind string }{
 	{"basic ", "basic_auth"}, {"bearer ", "bearer"}, {"token ", "bearer"}, {"apikey ", "bearer"}, {"api-key ", "bearer"}, {"key ", "bearer"},
-	{"genie", "bearer"}, {"splunk ", "bearer"}, {"digest ", "digest"}, {"negotiate ", "bearer"}, {"sso-key ", "bearer"}, {"bot ", "bearer"}, {"oauth ", "bearer"},
+	{"geniekey ", "bearer"}, {"ssws ", "bearer"}, {"splunk ", "bearer"}, {"digest ", "digest"}, {"negotiate ", "bearer"}, {"sso-key ", "bearer"}, {"bot ", "bearer"}, {"oauth ", "bearer"},
 }
 
 func appendHeaders(found []span, t scanned) []span {
@@ -139,7 +206,11 @@ func headerValue(s string, i int) int {
 func skipScheme(t scanned, i int, kind string) (int, string) {
 	for _, scheme := range schemes {
 		if strings.HasPrefix(t.low[i:], scheme.word) {
-			return run(t.low, i+len(scheme.word), len(t.low), blank), scheme.kind
+			at := run(t.low, i+len(scheme.word), len(t.low), blank)
+			if joined := run(t.low, at, min(len(t.low), at+6), func(c byte) bool { return strings.IndexByte("\"'+. ", c) >= 0 }); strings.Contains(t.low[at:joined], "+") {
+				at = joined // "Bearer " + "x"
+			}
+			return at, scheme.kind
 		}
 	}
 	return i, kind

@@ -21,6 +21,12 @@ const (
 	loginValue                     // -u user:x, -uuser:x
 	percentLogin                   // -U user%x
 	oracleLogin                    // user/x@database
+	commaLogin                     // -u user,x
+	secureValue                    // --value x of a command that says SecureString
+	cookieValue                    // -b name=x
+	second                         // -b user x
+	third                          // -b file user x
+	fourth                         // name url user x
 )
 
 var secretOptions = []secretOption{
@@ -33,48 +39,49 @@ var secretOptions = []secretOption{
 	{"mongosh", "-p", spacedValue}, {"mongo", "-p", spacedValue}, {"mongodump", "-p", spacedValue}, {"mongorestore", "-p", spacedValue},
 	{"sqlcmd", "-P", spacedValue}, {"bcp", "-P", spacedValue}, {"clickhouse-client", "--password", spacedValue}, {"cqlsh", "-p", spacedValue}, {"influx", "-password", spacedValue},
 	{"login", "-p", spacedValue}, {"az", "-p", spacedValue}, {"cf", "-p", spacedValue}, {"oc", "-p", spacedValue},
-	{"htpasswd", "-bB", spacedValue}, {"htpasswd", "-nbB", spacedValue},
+	{"htpasswd", "-nb", second}, {"htpasswd", "-nbB", second}, {"htpasswd", "-b", third}, {"htpasswd", "-bB", third}, {"htpasswd", "-cb", third}, {"htpasswd", "-cbB", third},
+	{"net use", "/user:", second}, {"requirepass", "", spacedValue}, {"masterauth", "", spacedValue}, {"gh secret set", "--body", spacedValue}, {"gh secret set", "-b", spacedValue},
+	{"ConvertTo-SecureString", "-String", spacedValue}, {"ConvertTo-SecureString", "", spacedValue},
 	{"ldapsearch", "-w", spacedValue}, {"ldapadd", "-w", spacedValue}, {"ldapmodify", "-w", spacedValue}, {"ldapwhoami", "-w", spacedValue},
 	{"openssl", "pass:", gluedValue}, {"openssl", "-k", spacedValue},
 	{"zip", "-P", spacedValue}, {"unzip", "-P", spacedValue}, {"7z", "-p", gluedValue},
-	{"smbclient", "-U", percentLogin}, {"rpcclient", "-U", percentLogin}, {"smbmap", "-p", spacedValue}, {"lftp", "-u", spacedValue},
+	{"smbclient", "-U", percentLogin}, {"rpcclient", "-U", percentLogin}, {"smbmap", "-p", spacedValue}, {"lftp", "-u", commaLogin},
 	{"xfreerdp", "/p:", gluedValue}, {"ipmitool", "-P", spacedValue}, {"wpa_passphrase", "", spacedValue},
+	{"ssh-keygen", "-N", spacedValue}, {"ssh-keygen", "-P", spacedValue}, {"twine", "-p", spacedValue}, {"nmcli", "password", spacedValue}, {"jenkins-cli", "-auth", loginValue}, {"jenkins-cli.jar", "-auth", loginValue},
+	{"poetry config", "http-basic.", third}, {"net user", "", second}, {"cmdkey", "/pass:", gluedValue}, {"mc alias set", "", fourth}, {"mc config host add", "", fourth},
+	{"put-parameter", "--value", secureValue}, {"keyvault secret set", "--value", spacedValue}, {"curl", "-b", cookieValue}, {"curl", "--cookie", cookieValue},
 	{"sqlplus", "", oracleLogin}, {"jdbc:oracle:thin:", "", oracleLogin},
 }
 
-// programIndex finds options by the first two bytes of their programs.
-type programIndex struct {
-	may  pairs
-	rows map[[2]byte][]secretOption
-}
-
-var optionsByPair = sync.OnceValue(func() *programIndex {
-	p := programIndex{rows: map[[2]byte][]secretOption{}}
+var optionsByPair = sync.OnceValue(func() *byPair[secretOption] {
+	var p byPair[secretOption]
 	for _, o := range secretOptions {
-		at := [2]byte{o.program[0], o.program[1]}
-		p.may.add(at[0], at[1])
-		p.rows[at] = append(p.rows[at], o)
+		p.add(o.program, o)
 	}
 	return &p
 })
 
 func appendOptions(found []span, s string) []span {
-	index := optionsByPair()
+	programs := optionsByPair()
 	for i := 0; i+1 < len(s); i++ {
-		if !index.may.has(s[i], s[i+1]) || i > 0 && alnum(s[i-1]) {
-			continue
-		}
-		for _, o := range index.rows[[2]byte{s[i], s[i+1]}] {
+		for _, o := range programs.at(s, i) {
 			begin := i + len(o.program)
-			if !strings.HasPrefix(s[i:], o.program) || begin >= len(s) || s[begin-1] != ':' && !blank(s[begin]) {
+			if !strings.HasPrefix(s[i:], o.program) || i > 0 && alnum(s[i-1]) || begin >= len(s) || s[begin-1] != ':' && !blank(s[begin]) {
 				continue
 			}
 			if a, ok := o.value(s, begin, commandEnd(s, begin)); ok {
-				found = append(found, span{a.start, a.end, "password"})
+				found = append(found, span{a.start, a.end, o.kind()})
 			}
 		}
 	}
 	return found
+}
+
+func (o secretOption) kind() string {
+	if o.form == cookieValue {
+		return "cookie"
+	}
+	return "password"
 }
 
 // commandEnd is where a command ends that goes on at i: at the end of its line,
@@ -92,6 +99,9 @@ func commandEnd(s string, i int) int {
 // value finds the first value of the option in s[begin:end].
 func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 	at := o.place(s, begin, end)
+	if o.form >= second {
+		at = skipWords(s, at, end, int(o.form-second)+1)
+	}
 	if at < 0 || at >= end {
 		return assignment{}, false
 	}
@@ -102,6 +112,16 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 	switch o.form {
 	case loginValue:
 		return a.login(s[:end])
+	case secureValue:
+		ok = strings.Contains(s[begin:end], "SecureString")
+	case cookieValue:
+		a, ok = a.after("=")
+		ok = ok && len(a.value) >= 12 && hasDigit(a.value)
+	case commaLogin:
+		if a.next != ',' {
+			return a, false
+		}
+		a, ok = assignment{}.readValue(s[:end], a.end+1)
 	case percentLogin:
 		a, ok = a.after("%")
 	case oracleLogin:
@@ -113,6 +133,31 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && a.value[0] != '-' && a.value[0] != '/'
 }
 
+// skipWords skips n words; what it begins at may be the rest of one.
+func skipWords(s string, at, end, n int) int {
+	for ; n > 0 && at >= 0; n-- {
+		at = run(s, at, end, func(c byte) bool { return !blank(c) })
+		at = run(s, at, end, blank)
+	}
+	return at
+}
+
+// cluster is where the value of a letter begins that stands last among other
+// letters: -su x.
+func cluster(s string, begin, end int, letter byte) int {
+	for i := begin; i+2 < end; i++ {
+		if s[i] != '-' || !blank(s[i-1]) {
+			continue
+		}
+		j := run(s, i+1, end, alnum)
+		if j > i+2 && j < end && s[j-1] == letter && blank(s[j]) {
+			return run(s, j, end, blank)
+		}
+		i = max(i, j-1)
+	}
+	return -1
+}
+
 // place is where the value begins; -1: there is none.
 func (o secretOption) place(s string, begin, end int) int {
 	if o.flag == "" {
@@ -120,6 +165,9 @@ func (o secretOption) place(s string, begin, end int) int {
 	}
 	for from := begin; ; {
 		i := strings.Index(s[from:end], o.flag)
+		if i < 0 && o.form == loginValue && len(o.flag) == 2 {
+			return cluster(s, begin, end, o.flag[1])
+		}
 		if i < 0 {
 			return -1
 		}
@@ -128,7 +176,10 @@ func (o secretOption) place(s string, begin, end int) int {
 		if before := s[at-len(o.flag)-1]; !blank(before) || at >= end {
 			continue
 		}
-		if o.form == gluedValue {
+		switch {
+		case o.form >= second && o.flag[0] == '-': // other letters may follow it: -bc
+			return skipWords(s, at, end, 1)
+		case o.form == gluedValue || o.form >= second:
 			return at
 		}
 		if blank(s[at]) || s[at] == '=' || s[at] == '"' || s[at] == '\'' || o.form == loginValue && len(o.flag) == 2 {

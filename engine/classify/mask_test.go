@@ -93,15 +93,15 @@ func TestMaskKnown(t *testing.T) {
 func TestCountSecrets(t *testing.T) {
 	m := &masker{mac: testMAC}
 	raw := githubToken + "\n" + githubToken + "\npassword=" + password + "\n"
-	n := countSecrets(raw)
+	n := m.count(raw)
 	if n["github_token"] != 2 || n["password"] != 1 {
 		t.Errorf("counted %v", n)
 	}
-	masked := countSecrets(m.text(raw))
+	masked := m.count(m.text(raw))
 	if masked["github_token"] != 2 || masked["password"] != 1 {
 		t.Errorf("counted %v in masked text", masked)
 	}
-	if countSecrets("nothing") != nil {
+	if m.count("nothing") != nil {
 		t.Error("nothing counted as a secret")
 	}
 }
@@ -181,7 +181,8 @@ func TestContextSecretsStayIn(t *testing.T) {
 // any other. It would not end in the time of a test if each began a new search.
 func TestMaskIsLinear(t *testing.T) {
 	for _, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
-		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)"} {
+		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)", "sudo -S ", "echo a | chpasswd ", "-----END RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyzabcdefghijkl\n", "<token>", "token: |\n", "env token ", "token is ",
+		"${token:-", "token {", "random_password \"result", "token = a() or ", "token = byte(", "password: send ", "SetBasicAuth(a,", "{pass: ", "Private-Lines: 1\n", "name=\"token\">", "gh secret set <<< ", "curl -b a=", "$2a$", "arn:a:token:", "create user password "} {
 		text := strings.Repeat(lead, (1<<18)/len(lead))
 		m, start := &masker{mac: testMAC}, time.Now()
 		m.learn(text)
@@ -212,6 +213,9 @@ func FuzzMask(f *testing.F) {
 		masked := m.text(text)
 		if len(spans) == 0 && masked != text {
 			t.Errorf("%q -> %q without a secret", text, masked)
+		}
+		if again := m.text(masked); again != masked {
+			t.Errorf("%q -> %q -> %q", text, masked, again)
 		}
 		if got := m.text(text + " " + githubToken); strings.Contains(got, githubToken) {
 			t.Errorf("%q hides a token: %q", text, got)

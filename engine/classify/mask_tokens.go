@@ -54,6 +54,12 @@ var issuedTokens = []issued{
 	{"scalingo_token", "tk-us-", tokenChar, 40, 0, true, nil},
 	{"cloudflare_key", "v1.0-", tokenChar, 160, 0, true, nil},
 	{"render_key", "rnd_", alnum, 28, 0, true, nil},
+	{"xata_key", "xau_", alnum, 36, 0, true, nil},
+	{"vercel_token", "vercel_blob_rw_", tokenChar, 30, 0, true, nil},
+	{"neon_key", "napi_", alnum, 40, 0, true, nil},
+	{"supabase_key", "sb_secret_", tokenChar, 30, 0, true, nil},
+	{"apify_token", "apify_api_", alnum, 36, 0, true, nil},
+	{"inngest_key", "signkey-prod-", hexChar, 32, 0, true, nil},
 	{"netlify_token", "nfp_", alnum, 30, 0, true, nil},
 	{"openshift_token", "sha256~", tokenChar, 43, 43, false, nil},
 
@@ -149,6 +155,12 @@ var issuedTokens = []issued{
 	{"shopify_token", "shpca_", hexChar, 32, 0, false, nil},
 	{"shopify_token", "shppa_", hexChar, 32, 0, false, nil},
 	{"shopify_token", "shpss_", hexChar, 32, 0, false, nil},
+	{"shopify_token", "shpua_", hexChar, 32, 0, false, nil},
+	{"lob_key", "live_", hexChar, 35, 35, true, nil},
+	{"lob_key", "test_", hexChar, 35, 35, true, nil},
+	{"mws_token", "amzn.mws.", tokenChar, 36, 36, true, nil},
+	{"braintree_token", "access_token$production$", dollared, 40, 0, false, nil},
+	{"braintree_token", "access_token$sandbox$", dollared, 40, 0, false, nil},
 	{"shippo_token", "shippo_live_", hexChar, 40, 0, false, nil},
 	{"shippo_token", "shippo_test_", hexChar, 40, 0, false, nil},
 	{"plaid_token", "access-sandbox-", tokenChar, 36, 36, true, nil},
@@ -172,16 +184,22 @@ var issuedTokens = []issued{
 	{"typeform_token", "tfp_", dotted, 40, 0, true, nil},
 	{"facebook_token", "EAAM", alnum, 100, 0, true, nil},
 	{"facebook_token", "EAAC", alnum, 100, 0, true, nil},
-	{"twitter_token", "AAAAAAAAAAAAAAAAAAAAA", func(c byte) bool { return base64Char(c) || c == '%' }, 60, 0, true, mixed},
+	{"twitter_token", strings.Repeat("A", 21), func(c byte) bool { return base64Char(c) || c == '%' }, 60, 0, true, mixed},
 
 	{"anthropic_key", "sk-ant-", tokenChar, 20, 0, false, nil},
-	{"openai_key", "sk-proj-", tokenChar, 20, 0, false, nil},
-	{"openai_key", "sk-svcacct-", tokenChar, 20, 0, false, nil},
-	{"openai_key", "sk-admin-", tokenChar, 20, 0, false, nil},
+	{"openai_key", "sk-proj-", tokenChar, 20, 0, false, openaiForm},
+	{"openai_key", "sk-svcacct-", tokenChar, 20, 0, false, openaiForm},
+	{"openai_key", "sk-admin-", tokenChar, 20, 0, false, openaiForm},
 	{"openai_key", "sk-or-", tokenChar, 20, 0, false, nil},
 	{"openai_key", "sk-", tokenChar, 20, 0, true, keyWithout},
 	{"huggingface_token", "hf_", alnum, 30, 0, true, nil},
 	{"huggingface_token", "api_org_", alnum, 30, 0, true, nil},
+	{"langfuse_key", "sk-lf-", tokenChar, 36, 36, true, nil},
+	{"cerebras_key", "csk-", alnum, 40, 0, true, nil},
+	{"together_key", "tgp_v1_", tokenChar, 40, 0, true, nil},
+	{"jina_key", "jina_", tokenChar, 50, 0, true, mixed},
+	{"firecrawl_key", "fc-", hexChar, 32, 32, true, nil},
+	{"elevenlabs_key", "sk_", hexChar, 48, 48, true, nil},
 	{"groq_key", "gsk_", alnum, 40, 0, true, nil},
 	{"perplexity_key", "pplx-", alnum, 40, 0, true, nil},
 	{"xai_key", "xai-", alnum, 60, 0, true, nil},
@@ -195,7 +213,7 @@ var issuedTokens = []issued{
 	{"vault_token", "hvs.", tokenChar, 20, 0, true, nil},
 	{"vault_token", "hvb.", tokenChar, 20, 0, true, nil},
 	{"vault_token", "hvr.", tokenChar, 20, 0, true, nil},
-	{"vault_token", "s.", alnum, 24, 24, true, mixed},
+	{"vault_token", "s.", alnum, 24, 24, true, func(rest string) bool { return mixed(rest) || scrambled(rest) }},
 	{"onepassword_token", "ops_eyJ", base64Char, 60, 0, false, nil},
 	{"onepassword_key", "A3-", tokenChar, 34, 40, true, upperGroups},
 	{"age_key", "AGE-SECRET-KEY-1", upperDigit, 50, 0, false, nil},
@@ -205,12 +223,20 @@ var issuedTokens = []issued{
 	{"doppler_token", "dp.sa.", alnum, 40, 0, true, nil},
 	{"infisical_token", "st.", dotted, 60, 0, true, infisicalForm},
 	{"tailscale_key", "tskey-", tokenChar, 20, 0, true, nil},
-	{"defined_token", "dnkey-", tokenChar, 50, 0, true, nil},
-	{"authress_key", "sc_", dotted, 60, 0, true, authressForm},
-	{"authress_key", "ext_", dotted, 60, 0, true, authressForm},
-	{"authress_key", "scauth_", dotted, 60, 0, true, authressForm},
-	{"authress_key", "authress_", dotted, 60, 0, true, authressForm},
+	{"defined_token", "dnkey-", base64Char, 50, 0, true, nil},
+	{"authress_key", "sc_", base64Dot, 60, 0, true, authressForm},
+	{"authress_key", "ext_", base64Dot, 60, 0, true, authressForm},
+	{"authress_key", "scauth_", base64Dot, 60, 0, true, authressForm},
+	{"authress_key", "authress_", base64Dot, 60, 0, true, authressForm},
 
+	{"password_hash", "$2a$", crypted, 56, 56, false, nil},
+	{"password_hash", "$2b$", crypted, 56, 56, false, nil},
+	{"password_hash", "$2y$", crypted, 56, 56, false, nil},
+	{"password_hash", "$1$", crypted, 24, 0, false, nil},
+	{"password_hash", "$5$", crypted, 44, 0, false, nil},
+	{"password_hash", "$6$", crypted, 87, 0, false, nil},
+	{"password_hash", "$y$", crypted, 44, 0, false, nil},
+	{"password_hash", "$apr1$", crypted, 24, 0, false, nil},
 	{"databricks_token", "dapi", hexChar, 32, 32, true, nil},
 	{"clickhouse_key", "4b1d", alnum, 38, 38, true, mixed},
 	{"planetscale_token", "pscale_tkn_", func(c byte) bool { return dotted(c) || c == '=' }, 30, 0, false, nil},
@@ -233,6 +259,9 @@ var issuedTokens = []issued{
 	{"grafana_token", "glc_eyJ", base64Char, 32, 0, true, nil},
 	{"grafana_token", "eyJrIjoi", base64Char, 50, 0, true, nil},
 	{"dynatrace_token", "dt0c01.", dotted, 60, 0, true, nil},
+	{"dynatrace_token", "dt0s01.", dotted, 60, 0, true, nil},
+	{"dynatrace_token", "dt0s02.", dotted, 60, 0, true, nil},
+	{"dynatrace_token", "dt0s16.", dotted, 60, 0, true, nil},
 	{"honeycomb_key", "hcaik_", alnum, 40, 0, true, nil},
 	{"posthog_key", "phx_", alnum, 40, 0, true, nil},
 	{"linear_key", "lin_api_", alnum, 30, 0, false, nil},
@@ -240,7 +269,7 @@ var issuedTokens = []issued{
 	{"notion_token", "ntn_", alnum, 40, 0, true, nil},
 	{"notion_token", "secret_", alnum, 43, 43, true, mixed},
 	{"figma_token", "figd_", tokenChar, 30, 0, true, nil},
-	{"frameio_token", "fio-u-", tokenChar, 60, 0, true, nil},
+	{"frameio_token", "fio-u-", base64Char, 60, 0, true, nil},
 	{"adobe_secret", "p8e-", alnum, 32, 0, true, nil},
 	{"adafruit_key", "aio_", alnum, 28, 28, true, nil},
 	{"dropbox_token", "sl.", tokenChar, 130, 0, true, nil},
@@ -255,6 +284,10 @@ var issuedTokens = []issued{
 	{"jwt", "eyJ", dotted, 30, 0, false, jwtForm},
 	{"jwt", "ZXlK", base64Char, 80, 0, true, wrappedJWT},
 }
+
+func dollared(c byte) bool { return alnum(c) || c == '$' }
+
+func base64Dot(c byte) bool { return base64Char(c) || c == '.' }
 
 func anything(string) bool { return true }
 
@@ -302,11 +335,23 @@ func lowerDigit(rest string) bool {
 
 // keyWithout is a key of OpenAI and of those who copied its prefix: without
 // mixed characters it is a name that begins with sk-.
-func keyWithout(rest string) bool { return mixed(rest) || strings.Trim(rest, "0123456789abcdef") == "" }
+func keyWithout(rest string) bool {
+	for _, own := range []string{"proj-", "svcacct-", "admin-"} {
+		if strings.HasPrefix(rest, own) {
+			return false // judged by its own row
+		}
+	}
+	return mixed(rest) || strings.Trim(rest, "0123456789abcdef") == ""
+}
+
+// openaiForm has a mark in its middle; what was cut before it has none.
+func openaiForm(rest string) bool {
+	return !filler(rest) && (len(rest) < 40 || strings.Contains(rest, "T3BlbkFJ"))
+}
 
 // upperGroups are the groups of a 1Password key.
 func upperGroups(rest string) bool {
-	return strings.Count(rest, "-") >= 5 && strings.Trim(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == "" && hasDigit(rest)
+	return strings.Count(rest, "-") >= 4 && strings.Trim(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == "" && hasDigit(rest)
 }
 
 func harnessForm(rest string) bool {
@@ -355,6 +400,11 @@ func wrappedJWT(rest string) bool {
 	return err == nil && strings.HasPrefix(string(b), "eyJ") && !filler(rest)
 }
 
+// crypted are the characters of crypt's parts and what joins them.
+func crypted(c byte) bool {
+	return dotted(c) && c != '-' && c != '_' || c == '/' || c == '$' || c == '='
+}
+
 // filler says that people made a value up to show where one goes: it has hardly
 // any different characters, or a long run of one.
 func filler(s string) bool {
@@ -373,25 +423,21 @@ func filler(s string) bool {
 	return false
 }
 
-// tokenIndex finds the rows of the table by the first bytes of their prefixes.
-type tokenIndex struct {
-	rows [256][]issued
-	may  pairs
-}
-
-var tokensByPair = sync.OnceValue(func() *tokenIndex {
-	var t tokenIndex
+var tokensByPair = sync.OnceValue(func() *byPair[issued] {
+	var p byPair[issued]
 	for _, k := range issuedTokens {
-		t.rows[k.prefix[0]] = append(t.rows[k.prefix[0]], k)
-		t.may.add(k.prefix[0], k.prefix[1])
+		p.add(k.prefix, k)
 	}
-	return &t
+	return &p
 })
 
 // kinds are the kinds of all rules: what a replacement may be named after.
 var kinds = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret", "discord_token", "password", "registry_login", "kubernetes_secret"} {
+		all[k] = true
+	}
+	for k := range personal {
 		all[k] = true
 	}
 	for _, k := range issuedTokens {
@@ -407,15 +453,9 @@ var kinds = sync.OnceValue(func() map[string]bool {
 })
 
 func appendTokens(found []span, s string) []span {
-	index := tokensByPair()
+	prefixes := tokensByPair()
 	for i := 0; i+1 < len(s); i++ {
-		if !index.may.has(s[i], s[i+1]) {
-			continue
-		}
-		for _, k := range index.rows[s[i]] {
-			if k.prefix[1] != s[i+1] {
-				continue
-			}
+		for _, k := range prefixes.at(s, i) {
 			if end, ok := k.match(s, i); ok {
 				found = append(found, span{i + k.open(), end, k.kind})
 				i = end - 1
@@ -454,6 +494,20 @@ func (k issued) match(s string, i int) (end int, ok bool) {
 		return 0, false // chance made the prefix
 	}
 	return end, k.plausible(s[begin:end])
+}
+
+// exclusive are prefixes that nobody but their issuers use.
+var exclusive = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "dapi", "npm_", "dop_v1_", "sk-proj-", "sk-ant-"}
+
+// unissued says that a value begins like the tokens of an issuer and is none:
+// it is too short, or has characters that they never have, as examples do.
+func unissued(v string) bool {
+	for _, prefix := range exclusive {
+		if strings.HasPrefix(v, prefix) {
+			return len(appendTokens(nil, v)) == 0
+		}
+	}
+	return false
 }
 
 // inBase64 says that signs of base64 join s[i:end] to the letters around it.

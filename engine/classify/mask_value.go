@@ -27,6 +27,32 @@ func longNumber(s string) bool {
 	return len(s) >= 14 && strings.Trim(s, "0123456789") == "" && !repetitive(s)
 }
 
+// wordy says that a value is put together of words and numbers, as the names of
+// objects, files and caches are: item-2024-a1b2, exports/2025/report.csv.
+func wordy(s string) bool {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_./:#", r) })
+	for _, p := range parts {
+		word := strings.TrimRight(p, "0123456789")
+		if len(p) > 4 && (word != "" && !identifier(word) || len(p)-len(word) > 4 && word != "" || len(word) > 12) {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+// published are the beginnings of values that anybody may see: keys of a
+// browser's code, and the public halves of pairs.
+var published = []string{"pk_live_", "pk_test_", "ssh-rsa", "ssh-ed25519", "AAAAB3Nza", "AAAAC3Nza"}
+
+func isPublished(v string) bool {
+	for _, p := range published {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // symbols counts the characters that names, paths and numbers do not have.
 func symbols(s string) int {
 	n, word := 0, false
@@ -62,11 +88,57 @@ func oneWord(s string) bool {
 	return upper != low
 }
 
+// scrambled says that letters of both cases stand in an order that no name has:
+// the case changes often, and consonants follow each other.
+func scrambled(s string) bool {
+	changes, row, longest := 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		if !alnum(s[i]) {
+			return false
+		}
+		if row++; digit(s[i]) || strings.IndexByte("aeiouyAEIOUY", s[i]) >= 0 {
+			row = 0
+		}
+		longest = max(longest, row)
+		if i > 0 && upperDigit(s[i]) != upperDigit(s[i-1]) {
+			changes++
+		}
+	}
+	return len(s) >= 12 && changes >= 5 && longest >= 4
+}
+
+// hexGroups says that a value is hexadecimal, whole or in groups: it has
+// letters of a small alphabet.
+func hexGroups(s string) bool {
+	return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == ""
+}
+
+// whereabouts says that a value is where the secret stands or what returns it: a path
+// of words, or a call without arguments.
+func whereabouts(v string) bool {
+	if strings.HasSuffix(v, ":latest") { // a version of what a vault holds
+		return true
+	}
+	if call, ok := strings.CutSuffix(v, "()"); ok {
+		return run(call, 0, len(call), dotted) == len(call)
+	}
+	i := strings.IndexByte(v, '/')
+	if i < 0 || strings.Trim(v[:i], "~.") != "" {
+		return false
+	}
+	for part := range strings.SplitSeq(v[i+1:], "/") {
+		if len(part) > 24 || mixed(part) || digits(part) > 3 || strings.ContainsAny(part, "+=") {
+			return false
+		}
+	}
+	return true
+}
+
 // phrase says that a text of several words is a pass phrase and no sentence:
 // four small words or more, none of those that sentences are made of.
 func phrase(s string) bool {
 	words := strings.Fields(s)
-	if len(words) < 4 || len(words) > 12 {
+	if len(words) < 4 || len(words) > 24 {
 		return false
 	}
 	for _, w := range words {

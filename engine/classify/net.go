@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -20,13 +19,13 @@ func netPrograms(name string) program {
 		return program{values: " -d -o -x -s -j --dir --out ", run: fetchAll}
 	case "nc", "ncat", "netcat", "socat", "telnet":
 		return program{values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", run: netcat}
-	case "ssh", "autossh", "mosh":
-		return program{first: true, values: " -p -i -l -o -F -J -L -R -D -W -b -c -e -m -E -I -M -O -Q -S -w -B -P --ssh ", run: ssh}
+	case "ssh", "autossh", "mosh", "slogin", "plink", "dbclient":
+		return program{first: true, values: sshValues, run: ssh}
 	case "scp":
 		return program{values: " -P -i -o -F -J -l -c -S -X -D ", run: scp}
 	case "sftp", "ftp", "lftp", "tftp":
 		return program{values: " -P -i -o -F -J -b -B -u -e -c -p ", run: ftp}
-	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "nmap", "getent-hosts", "tcpdump":
+	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts", "tcpdump":
 		return program{values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", run: lookUp}
 	case "ssh-keyscan", "openssl":
 		return program{long: name == "openssl", values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername -config -extensions ", run: openssl}
@@ -38,6 +37,8 @@ func netPrograms(name string) program {
 		return program{values: " --url --hostname --port -p --name ", run: tunnel}
 	case "rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy":
 		return program{values: " --config --profile --region ", run: bucket}
+	case "nsupdate":
+		return program{values: " -k -y -p -t -u -r ", run: nameUpdates}
 	case "http-server", "serve", "live-server", "caddy":
 		return program{values: " -p --port -a --listen -l --config ", run: server}
 	}
@@ -53,25 +54,32 @@ const (
 func curl(c *call) {
 	o := c.opts
 	urls := append(o.operands[:len(o.operands):len(o.operands)], o.all("--url")...)
-	method := "fetch"
-	if m, ok := o.get("-X", "--request"); ok {
-		method = httpVerb(m.text)
+	r := request{method: "fetch"}
+	m, named := o.get("-X", "--request")
+	r.named(m, named)
+	for _, h := range o.all("-H", "--header") {
+		r.header(h)
 	}
 	if body := o.all("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file"); len(body) > 0 {
-		if method == "fetch" && !(o.has("-G", "--get") && !c.readsFiles(body)) {
-			method = "send"
+		if r.method == "fetch" && !named && !(o.has("-G", "--get") && !c.readsFiles(body)) {
+			r.method = "send"
 		}
-		if slices.ContainsFunc(body, deletesByBody) {
-			method = "delete"
-		}
+		r.bodies = c.bodies(body)
 		c.uploads(o, body)
 	}
 	if c.opts.has("-K", "--config") {
 		c.reads(o.all("-K", "--config")...)
 	}
 	c.reads(o.all("-E", "--cert", "--key")...)
+	socket, local := o.get("--unix-socket", "--abstract-unix-socket")
 	for _, u := range urls {
-		c.contacts(method, u)
+		if local {
+			r.socket = &socket
+		}
+		c.requests(r, u)
+	}
+	for _, host := range detours(o) {
+		c.contacts(r.method, host)
 	}
 	c.saves(urls)
 	if code, ok := o.get("--proxy-command"); ok {
@@ -79,15 +87,16 @@ func curl(c *call) {
 	}
 }
 
-// httpVerb is what an HTTP method does.
-func httpVerb(method string) string {
-	switch strings.ToUpper(method) {
-	case "GET", "HEAD", "OPTIONS":
-		return "fetch"
-	case "DELETE":
-		return "delete"
+// detours are the hosts to which curl speaks whatever the host of its URL:
+// proxies, and the addresses that are given for a name.
+func detours(o options) []arg {
+	hosts := o.all("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname")
+	for _, a := range o.all("--connect-to", "--resolve") {
+		if parts := strings.SplitN(a.text, ":", 3); len(parts) == 3 && strings.Trim(parts[2], ":") != "" {
+			hosts = append(hosts, a.with(parts[2]))
+		}
 	}
-	return "send"
+	return hosts
 }
 
 // httpMethod tells whether a word is a method: in capitals any, else one of the
@@ -99,23 +108,6 @@ func httpMethod(a arg) bool {
 		return true
 	}
 	return a.known() && upper == a.text && strings.Trim(upper, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
-// contacts is one request to a URL.
-func (c *call) contacts(method string, u arg) {
-	if strings.HasPrefix(u.text, "file://") {
-		c.reads(u.with(strings.TrimPrefix(u.text, "file://")))
-		return
-	}
-	if method == "fetch" && u.taint&(substituted|filed) != 0 && u.value().sure == prefix && strings.Contains(u.text, "/") {
-		method = "send" // the output of a command is part of the URL
-	}
-	if method == "fetch" {
-		c.fetches(u)
-		return
-	}
-	c.sends(method, u)
-	c.out.taint |= fetched
 }
 
 func (c *call) readsFiles(body []arg) bool {
@@ -182,12 +174,18 @@ func (c *call) saves(urls []arg) {
 
 func wget(c *call) {
 	o := c.opts
-	method := "fetch"
-	if m, ok := o.get("--method"); ok {
-		method = httpVerb(m.text)
-	}
+	r := request{method: "fetch"}
 	if o.has("--post-data", "--post-file", "--body-data", "--body-file") {
-		method = "send"
+		r.method = "send"
+	}
+	m, named := o.get("--method")
+	r.named(m, named)
+	for _, h := range o.all("--header") {
+		r.header(h)
+	}
+	r.bodies = c.bodies(o.all("--post-data", "--body-data"))
+	for _, f := range o.all("--post-file", "--body-file") {
+		r.bodies = append(r.bodies, c.held(f)...)
 	}
 	for _, f := range o.all("--post-file", "--body-file") {
 		c.upload(f)
@@ -196,7 +194,7 @@ func wget(c *call) {
 		c.s.commandVariable(code.text, code)
 	}
 	for _, u := range o.operands {
-		c.contacts(method, u)
+		c.requests(r, u)
 	}
 	if o.has("--spider") {
 		return
@@ -223,25 +221,50 @@ func wget(c *call) {
 // httpie writes the method and the items of the body as operands.
 func httpie(c *call) {
 	operands := c.opts.operands
-	method := "fetch"
+	r := request{method: "fetch"}
 	if len(operands) > 1 && httpMethod(operands[0]) {
-		method, operands = httpVerb(operands[0].text), operands[1:]
+		r.named(operands[0], true)
+		operands = operands[1:]
 	}
 	if len(operands) == 0 {
 		return
 	}
-	for _, item := range operands[1:] {
-		if strings.Contains(item.text, "=") && !strings.Contains(item.text, "==") && method == "fetch" {
-			method = "send"
-		}
-		if _, file, ok := strings.Cut(item.text, "@"); ok {
-			method = "send"
-			c.upload(item.with(file))
-		}
+	if raw, ok := c.opts.get("--raw"); ok {
+		r.body(raw)
+	} else if in := c.s.frame.stdin; in != nil && len(operands) == 1 && !c.opts.has("--ignore-stdin", "-I") {
+		r.body(*in)
 	}
-	c.contacts(method, operands[0])
+	for _, item := range operands[1:] {
+		c.httpItem(&r, item)
+	}
+	u := operands[0]
+	if u.hasPrefix(":") { // :3000/path is of this machine
+		u = u.with("localhost" + u.text)
+	}
+	c.requests(r, u)
 	for _, out := range c.opts.all("-o", "--output") {
 		c.writes("write", out)
+	}
+}
+
+// httpItem is an item of a request: Header:value, name==value for the query,
+// name=value and name:=json for the body, name@file.
+func (c *call) httpItem(r *request, item arg) {
+	name, value, isField := strings.Cut(item.text, "=")
+	switch {
+	case isField && strings.HasPrefix(value, "="):
+	case isField && strings.HasPrefix(value, "@"):
+		r.body(unknownArg())
+		c.upload(item.with(value[1:]))
+	case isField:
+		r.field(strings.TrimSuffix(name, ":"), item.with(value))
+	case strings.Contains(item.text, ":"):
+		r.header(item)
+	default:
+		if _, file, ok := strings.Cut(item.text, "@"); ok {
+			r.body(unknownArg())
+			c.upload(item.with(file))
+		}
 	}
 }
 
@@ -264,8 +287,7 @@ func netcat(c *call) {
 		}
 	}
 	if c.opts.has("-l", "--listen") {
-		c.signal(engine.SignalListen)
-		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "listen"}, word("0.0.0.0"))
+		c.listens(c.bound4(), nil)
 		return
 	}
 	if c.opts.has("-z") || len(c.opts.operands) == 0 {
@@ -274,6 +296,17 @@ func netcat(c *call) {
 	}
 	c.sends("send", c.opts.operand(0))
 	c.out.taint |= fetched
+}
+
+// bound4 is the address on which nc listens: all of them, where none is named.
+func (c *call) bound4() arg {
+	if a, ok := c.opts.get("-s"); ok {
+		return a
+	}
+	if len(c.opts.operands) > 1 {
+		return c.opts.operand(0)
+	}
+	return word("0.0.0.0")
 }
 
 func (c *call) socat() {
@@ -301,52 +334,6 @@ func (c *call) socat() {
 	}
 }
 
-// ssh runs code on another host. Its effects are shown as if they happened
-// here, in a directory that is not known: a deletion is one wherever it is.
-func ssh(c *call) {
-	if len(c.opts.operands) == 0 {
-		return
-	}
-	if c.opts.has("-R", "-D", "-w") || c.opts.has("-L") && c.opts.has("-g") {
-		c.signal(engine.SignalTunnel)
-	}
-	for _, o := range c.opts.all("-o") {
-		key, v, _ := strings.Cut(strings.ReplaceAll(o.text, " ", "="), "=")
-		if strings.EqualFold(key, "ProxyCommand") || strings.EqualFold(key, "LocalCommand") {
-			c.s.commandVariable(v, o)
-		}
-	}
-	host := remoteHost(c.opts.operand(0).with(c.opts.operand(0).text + ":"))
-	rest := c.opts.operands[1:]
-	c.opts.operands = c.opts.operands[:1]
-	c.sends("exec", host)
-	if startsWith(rest, "--") {
-		rest = rest[1:]
-	}
-	code := joinWords(rest)
-	if len(rest) == 0 {
-		in := c.s.frame.stdin
-		if in == nil {
-			return
-		}
-		code = *in
-	}
-	c.elsewhere("ssh", func() { c.s.embed(code, "ssh", false) })
-}
-
-// elsewhere runs f on another machine or in a container, where nothing is
-// known of the directory and the variables.
-func (c *call) elsewhere(name string, f func()) {
-	s := c.s
-	c.child(func() outcome {
-		s.frame.wrappers = appendText(s.frame.wrappers, name)
-		s.frame.muted, s.frame.privileged = false, false
-		s.scope.enter([]value{{sure: unknown}})
-		f()
-		return outcome{}
-	})
-}
-
 func scp(c *call) {
 	operands := c.opts.operands
 	if len(operands) < 2 {
@@ -361,7 +348,19 @@ func ftp(c *call) {
 		return
 	}
 	c.sends("send", remoteHost(host.with(host.text+":")))
+	if c.name == "tftp" {
+		c.puts(joinWords(append(c.opts.all("-c"), c.opts.operands[1:]...)))
+	}
+	for _, batch := range c.opts.all("-b") {
+		for _, code := range c.held(batch) {
+			c.puts(code)
+		}
+	}
+	if in := c.s.frame.stdin; in != nil {
+		c.puts(*in)
+	}
 	for _, code := range c.opts.all("-e", "-c") {
+		c.puts(code)
 		if strings.Contains(code.text, "!") {
 			_, local, _ := strings.Cut(code.text, "!")
 			c.child(func() outcome { return c.s.embed(code.with(local), "ftp", false) })
@@ -372,11 +371,15 @@ func ftp(c *call) {
 // lookUp asks other hosts for something; a name with the output of a command
 // in it carries that output away.
 func lookUp(c *call) {
+	tells := func(a arg) bool { return !a.known() && a.taint&(substituted|filed) != 0 }
+	padding, _ := c.opts.get("-p")
 	for _, a := range c.opts.operands {
 		switch {
+		case tells(a):
+			c.sends("send", a.with(strings.TrimLeft(a.tail(), ".@")))
 		case a.hasPrefix("+") || strings.ToUpper(a.text) == a.text && !strings.Contains(a.text, "."):
-		case !a.known() && a.taint&(substituted|filed) != 0:
-			c.sends("send", a.with(strings.TrimPrefix(a.tail(), ".")))
+		case tells(padding):
+			c.sends("send", a)
 		default:
 			c.fetches(a.with(strings.TrimPrefix(a.text, "@")))
 		}
@@ -438,37 +441,91 @@ func bucket(c *call) {
 		c.signal(engine.SignalDryRun)
 		return
 	}
-	operands = operands[1:]
-	switch {
-	case verb.is("rm", "rb", "delete", "deletefile", "purge", "del", "rmdir", "remove", "rmdirs"):
-		c.signal(engine.SignalInfraDelete)
-		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", recursive: true, egress: true, reversible: engine.R5}, operands...)
-	case verb.is("ls", "lsd", "lsl", "lsf", "info", "cat", "du", "size", "stat", "check", "version", "listremotes"):
-		for _, a := range operands {
+	rest := operands[1:]
+	switch ends, object, n := operation(operands); {
+	case ends != "" && ends != "clear" || verb.is("cleanup", "dedupe"):
+		c.bucketEnds(ends, object, operands[max(n, 1):])
+	case verb.is("deletefile", "rmdirs"):
+		c.bucketEnds("delete", "object", rest)
+	case readingVerb(verb.text) || verb.is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
+		for _, a := range rest {
 			c.fetches(a)
 		}
-	case len(operands) > 1:
-		c.bucketCopy(verb, operands)
+	case len(rest) > 1:
+		c.bucketCopy(verb, rest)
 	}
 }
 
+// bucketEnds deletes objects, or whole buckets. What is below goes too where a
+// bucket or a folder is named.
+func (c *call) bucketEnds(verb, object string, targets []arg) {
+	if verb == "" {
+		verb = "clear"
+	}
+	if len(targets) == 0 {
+		targets = []arg{word(c.name)}
+	}
+	all := c.opts.everything() || c.opts.operand(0).is("rb", "purge", "delete", "rmdir") || c.opts.has("--force")
+	for _, t := range targets {
+		if object == "" || object == plainNoun(t.text) {
+			object = "object"
+		}
+		c.ends(verb, object, all, c.opts.unasked(), t)
+	}
+}
+
+// bucketCopy is copy, move and sync. What sync does not find at the source it
+// deletes at the other end, and what is moved is gone from its place.
 func (c *call) bucketCopy(verb arg, operands []arg) {
 	dest := operands[len(operands)-1]
 	for _, src := range operands[:len(operands)-1] {
-		if isRemote(src) {
+		switch {
+		case !isRemote(src):
+			c.readsTree(src)
+		case verb.is("move", "moveto", "mv"):
+			c.ends("remove", "object", false, c.opts.unasked(), src)
+		default:
 			c.fetches(src)
-		} else {
-			c.reads(src)
 		}
 	}
-	if isRemote(dest) {
+	mirrors := verb.is("sync") && c.name == "rclone" || optionVerb(c.opts) != "" || verb.is("rsync") && c.opts.exact("-d")
+	if isRemote(dest) || c.name == "mc" {
 		c.sends("send", dest)
-	} else {
-		c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", recursive: true}, dest)
-		if verb.is("sync") {
-			c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, contents: true}, dest)
+		if mirrors {
+			c.ends("remove", "object", false, c.opts.unasked(), dest)
+		}
+		return
+	}
+	c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", recursive: true}, dest)
+	if mirrors || verb.is("sync") {
+		c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, contents: true}, dest)
+	}
+}
+
+// nameUpdates is nsupdate: its input changes the records of a zone.
+func nameUpdates(c *call) {
+	in := c.s.frame.stdin
+	for _, f := range c.opts.operands {
+		if text, ok := c.s.written(f); ok {
+			in = &text
 		}
 	}
+	if in == nil {
+		c.process()
+		return
+	}
+	verb := "send"
+	for line := range strings.SplitSeq(in.text, "\n") {
+		f := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "update "))
+		if len(f) > 0 && (f[0] == "delete" || f[0] == "del") {
+			verb = "delete"
+		}
+	}
+	if verb == "delete" {
+		c.ends(verb, "record", false, false, word("dns"))
+		return
+	}
+	c.infra(verb, false, false, "dns")
 }
 
 func server(c *call) {

@@ -174,7 +174,7 @@ func called(list []engine.Command, c oracleCall) bool {
 		if slices.Contains(p.Wrappers, c.Name) {
 			return true
 		}
-		found = found || p.Name == c.Name
+		found = found || p.Name == strings.TrimSuffix(c.Name, ".exe") // names are without it
 		words = slices.Concat(words, []string{p.Name}, p.Sub, p.Flags, p.Operands)
 	}
 	all := strings.Join(words, "\n")

@@ -64,6 +64,29 @@ func fromURL(p arg) bool {
 	return isURL(p) || p.hasPrefix("git+") || p.hasPrefix("github:") || p.hasPrefix("git@") || strings.Contains(p.text, " @ http") || strings.Contains(p.text, "@http") || strings.Contains(p.text, "@git+") || strings.HasSuffix(p.text, ".git")
 }
 
+// runsPackage notes that a runner fetches what it runs from a place that it is
+// told, and not by its name from the registry: npx URL, uvx --from git+URL.
+func (c *call) runsPackage(o options, rest []arg) {
+	var from []arg
+	switch c.name {
+	case "uvx", "pipx", "uv":
+		from = o.all("--from", "--spec", "--with")
+		if c.name != "uv" {
+			from = append(from, rest[:min(1, len(rest))]...)
+		}
+	case "npx", "bunx", "pnpx", "npm", "pnpm", "yarn":
+		from = append(o.all("-p", "--package"), rest[:min(1, len(rest))]...)
+	default:
+		return
+	}
+	for _, p := range from {
+		if fromURL(p) || strings.Contains(p.text, "/") && fromGit(p) {
+			c.signal(engine.SignalPackageInstall, engine.SignalPackageURL)
+			c.fetches(p)
+		}
+	}
+}
+
 // fromGit tells whether a package is a repository: preparing it installs what
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p arg) bool {
@@ -94,7 +117,7 @@ func nodePackages(c *call) {
 	c.subs = subName(sub)
 	rest := o.operands[min(1, len(o.operands)):]
 	c.inDirectory(o.all("--prefix", "-C", "--cwd", "--dir"), func() {
-		c.packageScripts(sub, rest)
+		seen := c.packageScripts(sub, rest)
 		switch {
 		case sub.is("install", "i", "add", "ci", "update", "up", "upgrade", "isntall", "install-test", "it", "link") || sub.text == "" && c.name != "npm":
 			if c.opts.has("--help") {
@@ -122,7 +145,7 @@ func nodePackages(c *call) {
 		case sub.is("view", "info", "search", "audit", "outdated", "show"):
 			c.fetches(word("npm"))
 		case sub.is("list", "ls", "why", "root", "bin", "prefix", "version", "help", "pkg", "config"):
-		default:
+		case !seen:
 			c.process()
 		}
 	})
@@ -197,7 +220,7 @@ func cargo(c *call) {
 		if o.has("--git", "--index", "--registry") {
 			c.signal(engine.SignalPackageURL)
 		}
-		c.installs("cargo", false, nil)
+		c.installs("cargo", false, o.all("--git"))
 	case sub.is("publish"):
 		c.publishes("send", "cargo")
 	case sub.is("yank", "owner"):
@@ -226,7 +249,7 @@ func goCommand(c *call) {
 		c.installs("go", false, nil)
 	case sub.is("run") && strings.Contains(o.operand(0).text, "@"):
 		c.installs("go", false, nil)
-		c.signal(engine.SignalRemoteCode)
+		c.signal(engine.SignalPackageURL) // a module is named by where it lies
 	case sub.is("env") && o.has("-w"):
 		c.writes("write", word("~/.config/go/env"))
 	case sub.is("run"):

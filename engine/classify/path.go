@@ -27,13 +27,16 @@ type resolver struct {
 	homes     []string
 	guard     []string
 	infos     map[string]fs.FileInfo // nil: not there
+	classes   map[string]engine.Class
 	lookups   int
 	git       func(string) string // nil: not known
 	asked     int                 // paths whose git state was asked
+	protected []string            // files that another name may stand for; nil: not listed yet
+	far       *resolver           // for paths of other machines; nil: not made yet
 }
 
 func newResolver(w World, workspace string) *resolver {
-	r := &resolver{world: w, infos: map[string]fs.FileInfo{}}
+	r := &resolver{world: w, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
 	if w.Git != nil {
 		r.git = w.Git()
 	}
@@ -51,6 +54,15 @@ func newResolver(w World, workspace string) *resolver {
 		r.guard = appendNew(r.guard, path.Clean(g), r.known(g))
 	}
 	return r
+}
+
+// elsewhere resolves paths of other machines, by their names alone: nothing here
+// says what is there, and no workspace is.
+func (r *resolver) elsewhere() *resolver {
+	if r.far == nil {
+		r.far = &resolver{home: r.home, temps: r.temps, homes: r.homes, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+	}
+	return r.far
 }
 
 func appendNew(list []string, names ...string) []string {
@@ -272,7 +284,13 @@ func splitAt(p string, n int) (head, tail string) {
 // same says that two paths are one file.
 func (r *resolver) same(a, b string) bool {
 	x, y := r.lstat(a), r.lstat(b)
-	return x != nil && y != nil && os.SameFile(x, y)
+	switch {
+	case x == nil || y == nil:
+		return false
+	case r.world.Same != nil:
+		return r.world.Same(x, y)
+	}
+	return os.SameFile(x, y)
 }
 
 // within says that p is dir or below it.

@@ -14,6 +14,15 @@ func (r *resolver) class(p string) engine.Class {
 	if p == "" {
 		return ""
 	}
+	known, ok := r.classes[p] // long scripts name the same few paths
+	if !ok {
+		known = r.classOf(p)
+		r.classes[p] = known
+	}
+	return known
+}
+
+func (r *resolver) classOf(p string) engine.Class {
 	for _, g := range r.guard {
 		if within(g, p) {
 			return engine.ClassGuard

@@ -1,17 +1,45 @@
 package classify
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// effect resolves one raw effect.
+// effect resolves one raw effect, with what is known of the machine on which
+// it happens.
 func (r *resolver) effect(raw rawEffect) engine.Effect {
+	if raw.host == "" {
+		return r.resolve(raw)
+	}
+	e := r.elsewhere().resolve(raw)
+	e.Host = raw.host
+	if e.Reversibility == "" && e.Kind == engine.EffectFileDelete && e.Location != engine.LocationTemp && e.Class != engine.ClassGenerated {
+		e.Reversibility = engine.R5
+		if onMachine(e.Host) {
+			e.Reversibility = engine.R4
+		}
+	}
+	return e
+}
+
+// onMachine says that a place is one of this machine: a container, not a host.
+func onMachine(host string) bool {
+	for part := range strings.SplitSeq(host, "/") {
+		if kind, _, _ := strings.Cut(part, ":"); !wordlist("container vm volume device wsl").has(kind) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *resolver) resolve(raw rawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.kind, Verb: raw.verb, Certainty: sureness(raw.target), Recursive: raw.recursive, Forced: raw.forced,
-		Privileged: raw.privileged, Egress: raw.egress, Persistence: raw.persistence, Reversibility: raw.reversible, Command: raw.command,
+		Privileged: raw.privileged, Egress: raw.egress, Persistence: raw.persistence, Reversibility: raw.reversible, Command: raw.command, Object: raw.object,
 	}
 	switch raw.kind {
 	case engine.EffectNetwork:
@@ -26,7 +54,8 @@ func (r *resolver) effect(raw rawEffect) engine.Effect {
 		r.file(&e, raw)
 	default:
 		e.Target = raw.target.text
-		if strings.HasPrefix(raw.target.text, "/") && raw.target.sure != unknown {
+		e.Loopback = strings.Contains(raw.target.text, "://") && loopback(hostOf(raw.target))
+		if strings.HasPrefix(raw.target.text, "/") && raw.target.sure != unknown && !wordlist("mount unmount").has(raw.verb) {
 			e.Location = r.location(r.locate(raw.target.text, "/", true).real)
 		}
 	}
@@ -71,6 +100,15 @@ func (r *resolver) file(e *engine.Effect, raw rawEffect) {
 	default:
 		e.Location = engine.LocationUnknown
 	}
+	if e.Certainty == engine.CertaintyUnknown && raw.dir.sure == prefix && staysBelow(raw.target) {
+		class := e.Class
+		e.Certainty = engine.CertaintyPrefix
+		r.prefix(e, raw.dir.text, "")
+		e.Class = cmp.Or(class, e.Class)
+	}
+	if e.Kind == engine.EffectFileDelete && e.Verb == "delete" && e.Location == engine.LocationSystem && packageCache(e) {
+		e.Location = engine.LocationTemp
+	}
 	name := r.below(e.Target)
 	if e.Certainty == engine.CertaintyGlob {
 		name += strings.TrimPrefix(e.Short, r.short(e.Target)) // all that **/__pycache__ matches has that name
@@ -78,6 +116,22 @@ func (r *resolver) file(e *engine.Effect, raw rawEffect) {
 	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && generated(name) {
 		e.Class = engine.ClassGenerated
 	}
+}
+
+// packageCache says that a path is known whole and lies where the system's
+// package manager keeps what it fetches, and fetches it again.
+func packageCache(e *engine.Effect) bool {
+	if e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return false
+	}
+	return slices.ContainsFunc([]string{"/var/lib/apt/lists", "/var/cache/apt", "/var/cache/apk", "/var/cache/dnf", "/var/cache/yum", "/var/cache/pacman/pkg", "/var/cache/zypp"},
+		func(dir string) bool { return within(dir, e.Target) })
+}
+
+// staysBelow says that a relative path leads nowhere up: what lies there is below
+// the directory of which only the beginning is known, cd "$(mktemp -d)".
+func staysBelow(v value) bool {
+	return (v.sure == literal || v.sure == glob) && v.text != "" && !strings.HasPrefix(path.Clean(slashes(v.text)), "..") && !strings.Contains(v.text, "/../")
 }
 
 // disposable says that a folder with a tool's name can belong to a project there.
@@ -108,6 +162,9 @@ func (r *resolver) exact(e *engine.Effect, raw rawEffect, dir string) {
 	if e.Class = r.class(p.real); e.Class == "" && e.Location != engine.LocationNull {
 		e.Class = r.class(p.written)
 	}
+	if e.Location == engine.LocationTempRoot && e.Kind == engine.EffectFileWrite && wordlist("write move link copy create").has(e.Verb) {
+		e.Location = engine.LocationTemp // what is copied to a directory lands in it
+	}
 	if raw.contents {
 		e.Certainty, e.Short = engine.CertaintyGlob, e.Short+"/*"
 	}
@@ -126,6 +183,9 @@ func (r *resolver) look(e *engine.Effect) {
 		return
 	}
 	e.Exists = "yes"
+	if e.Class == "" {
+		e.Class = r.sameAs(e.Target, info)
+	}
 	if alters(e) && info.IsDir() {
 		r.twin(e)
 	}
@@ -133,6 +193,21 @@ func (r *resolver) look(e *engine.Effect) {
 		r.asked++
 		e.Git = r.git(e.Target)
 	}
+}
+
+// above returns the folders that come into being with a target, since they are
+// missing above it: they belong to the session as the target does.
+func (r *resolver) above(e engine.Effect) []engine.Effect {
+	var made []engine.Effect
+	for e.Exists == "no" && e.Certainty == engine.CertaintyExact {
+		e.Target = path.Dir(e.Target)
+		if !r.looking() || r.lstat(e.Target) != nil {
+			break
+		}
+		e.Short, e.Location, e.Class = r.short(e.Target), r.location(e.Target), r.class(e.Target)
+		made = append(made, e)
+	}
+	return made
 }
 
 // alters says that what is in the target now can be lost.
@@ -190,7 +265,7 @@ func (r *resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 		abs, ok = windowsClean(slashes(text)), true
 	}
 	if !ok {
-		e.Certainty, e.Location = engine.CertaintyUnknown, engine.LocationUnknown
+		e.Certainty, e.Location, e.Class = engine.CertaintyUnknown, engine.LocationUnknown, r.class("/?/"+text)
 		return
 	}
 	fixed, pattern := cutPattern(abs)
@@ -277,7 +352,7 @@ func plain(pattern, with string) string {
 }
 
 // telling are names that a pattern may match and that say what is at stake.
-var telling = []string{".git", ".env", ".ssh", ".aws", ".gnupg", "id_rsa", ".bashrc", ".claude", ".netrc"}
+var telling = []string{".git", ".env", ".ssh", ".aws", ".gnupg", "id_rsa", ".bashrc", ".claude", ".netrc", ".ssh/id_rsa", ".aws/credentials", ".config/gh", ".kube/config"}
 
 func (r *resolver) patternClass(fixed, pattern string) engine.Class {
 	if c := r.class(fixed); c != "" {
@@ -321,6 +396,10 @@ func fileReversibility(e *engine.Effect) engine.Reversibility {
 	switch {
 	case e.Location == engine.LocationNull:
 		return engine.R0
+	case e.Location == engine.LocationTemp && e.Kind == engine.EffectFileDelete && e.Verb == "move":
+		return engine.R3 // it is where it was moved to, and a scratch file is not missed
+	case e.Location == engine.LocationTemp && e.Kind == engine.EffectFileWrite && e.Exists == "" && strings.HasPrefix(path.Base(e.Target), "tmp."):
+		return engine.R3 // what mktemp has made is new
 	case e.Git == "clean":
 		return engine.R2
 	case e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact:

@@ -2,269 +2,209 @@ package classify
 
 import (
 	"encoding/base64"
-	"slices"
+	"maps"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// maxPowerShell bounds the text, in bytes; Windows passes no longer command lines than 32 KiB.
-const maxPowerShell = 64 << 10
-
-// interpretPowerShell says what a PowerShell script would do. What it does not
-// know is opaque.
+// interpretPowerShell says what a PowerShell script would do.
 func interpretPowerShell(src string, in shellInput) script {
-	s := &powerShell{in: in, out: script{signals: map[engine.Signal]bool{}}}
-	s.source(src)
-	return s.out
+	w := newWindows(in)
+	w.power(src)
+	return w.out
 }
 
+// power runs PowerShell code in a scope of its own.
+func (w *windows) power(src string) {
+	p := &powerShell{windows: w, scope: newPSScope(), src: typographic(w.checked(src))}
+	p.all()
+}
+
+// typographic turns the dashes and quotes around that PowerShell takes for
+// plain ones.
+func typographic(src string) string {
+	return strings.NewReplacer("–", "-", "—", "-", "―", "-", "‘", "'", "’", "'", "‚", "'", "‛", "'", "“", `"`, "”", `"`, "„", `"`).Replace(src)
+}
+
+// powerShell reads PowerShell code and runs it abstractly as it reads.
 type powerShell struct {
-	in      shellInput
-	out     script
-	fetches bool // something is fetched somewhere in the script
-	muted   bool
-	depth   int
+	*windows
+	scope   *psScope
+	src     string
+	at      int
+	nesting int
+	bad     bool
 }
 
-func (s *powerShell) opaque(reason, where string) {
-	if o := (engine.Opaque{Reason: reason, Where: clip(where, 120)}); !slices.Contains(s.out.opaque, o) {
-		s.out.opaque = append(s.out.opaque, o)
-	}
+// psScope holds what names mean.
+type psScope struct {
+	vars    map[string]psValue
+	funcs   map[string]psFunction
+	aliases map[string]string
+	fetches bool // something was fetched
 }
 
-func (s *powerShell) source(src string) {
-	if s.depth++; s.depth > 4 || len(src) > maxPowerShell {
-		s.opaque("budget", src)
-		return
-	}
-	defer func() { s.depth-- }()
-	p := &psParser{src: src, vars: map[string]value{}, home: s.in.home, cwd: s.in.cwd}
-	p.block(0)
+type psFunction struct {
+	params []string
+	body   string
+}
+
+func newPSScope() *psScope {
+	return &psScope{vars: map[string]psValue{}, funcs: map[string]psFunction{}, aliases: map[string]string{}}
+}
+
+func (s *psScope) child() *psScope {
+	return &psScope{vars: maps.Clone(s.vars), funcs: s.funcs, aliases: s.aliases, fetches: s.fetches}
+}
+
+// all runs the whole text.
+func (p *powerShell) all() psValue {
+	out := p.statements()
 	if p.bad {
-		s.opaque("syntax", src)
+		p.opaque("syntax", p.src)
+		p.signal(engine.SignalUnknownCommand)
 	}
-	low := strings.ToLower(src)
-	s.fetches = s.fetches || slices.ContainsFunc(strings.Fields("invoke-webrequest invoke-restmethod downloadstring downloadfile downloaddata net.webclient httpclient iwr irm start-bitstransfer"), func(w string) bool { return strings.Contains(low, w) })
-	s.muted = strings.Contains(low, "silentlycontinue")
-	for i := range p.commands {
-		s.command(p.commands, i)
-	}
+	return out
 }
 
-// command turns one command into effects.
-func (s *powerShell) command(all []psCommand, i int) {
-	words := all[i].words
-	for len(words) >= 2 && words[1].text == "=" && !words[1].quoted { // $x = command
-		words = words[2:]
+// eval runs a part of the code, in this scope.
+func (p *powerShell) eval(code string) psValue { return p.evalIn(code, p.scope) }
+
+func (p *powerShell) evalIn(code string, scope *psScope) psValue {
+	if p.nesting >= maxNesting/2 || !p.spend(len(code)/16) {
+		p.overBudget("nesting")
+		return unknownPS()
 	}
-	if len(words) == 0 || len(all[i].words) != len(words) && (words[0].quoted || words[0].sure == unknown) {
-		return
+	sub := &powerShell{windows: p.windows, scope: scope, src: code, nesting: p.nesting + 1}
+	out := sub.statements()
+	p.bad = p.bad || sub.bad
+	return out
+}
+
+// with runs code where $_ is item.
+func (p *powerShell) with(code string, item psValue) psValue {
+	saved, had := p.scope.vars["_"]
+	p.scope.vars["_"] = item
+	out := p.eval(code)
+	if delete(p.scope.vars, "_"); had {
+		p.scope.vars["_"] = saved
 	}
-	for _, w := range words {
-		if w.method {
-			s.method(w)
+	return out
+}
+
+// embedHere runs code in this scope, as Invoke-Expression does.
+func (p *powerShell) embedHere(code arg, via string) psValue {
+	out := unknownPS()
+	p.embed(code, via, func(src string) {
+		sub := &powerShell{windows: p.windows, scope: p.scope, src: typographic(p.checked(src))}
+		out = sub.all()
+	})
+	return out
+}
+
+// function runs a function with its arguments.
+func (p *powerShell) function(f psFunction, c *psCall) psValue {
+	if p.frame.depth >= maxDepth {
+		p.overBudget(c.name)
+		return unknownPS()
+	}
+	scope := p.scope.child()
+	rest := psValue{list: true}
+	for i, v := range c.operands {
+		if i < len(f.params) {
+			scope.vars[f.params[i]] = v
+		} else {
+			rest.items = append(rest.items, v.items...)
 		}
 	}
-	if call := words[0].text; (call == "&" || call == ".") && !words[0].quoted && len(words) > 1 {
-		words = words[1:]
-		if words[0].sure == unknown && !words[0].block {
-			s.out.signals[engine.SignalUnknownCommand] = true
-			s.opaque("command", words[0].text)
+	for i, name := range f.params {
+		if v, ok := c.given[name]; ok {
+			scope.vars[name] = v
+		} else if _, set := scope.vars[name]; i >= len(c.operands) && !set {
+			scope.vars[name] = unknownPS()
+		}
+	}
+	scope.vars["args"], scope.vars["_"], scope.vars["input"] = rest, c.input(), c.input()
+	if len(f.params) == 0 {
+		scope.vars["args"] = joinedPS(c.operands)
+	}
+	p.frame.depth++
+	out := p.evalIn(f.body, scope)
+	p.frame.depth--
+	return out
+}
+
+// powershellProgram is powershell.exe with -Command, -EncodedCommand or -File.
+func powershellProgram(c *winCall) {
+	w := c.w
+	run := func(code arg, via string) { w.process(func() { w.embed(code, via, w.power) }) }
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		if a.is("-") {
+			break
+		}
+		if len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '/' {
+			run(joinPlain(c.args[i:]), c.name+"-c")
 			return
 		}
-	} else if words[0].quoted || words[0].block || words[0].method || words[0].sure == unknown {
-		s.redirects(newPSCall(words, all, i)) // a value that is printed
-		return
-	}
-	s.run(newPSCall(words, all, i))
-}
-
-// psCall is a command with its parameters sorted out.
-type psCall struct {
-	name     string // lower case, aliases resolved
-	words    []psWord
-	flags    []string // lower case, with the dash
-	named    map[string]psWord
-	operands []psWord
-	piped    bool
-	producer *psCommand // what writes into it
-	redirect []psWord   // files that the output goes to
-	index    int
-}
-
-// psSwitches take no value.
-const psSwitches = wordlist(`-recurse -r -rec -recur -recurs -force -fo -f -whatif -wi -confirm -verbose -vb -passthru -wait -nonewline -append -usebasicparsing -asjob -quiet -q -hidden
-	-file -directory -noprofile -noninteractive -nologo -raw -noclobber -s -asplaintext -parallel -y -disablekeepalive -skipcertificatecheck`)
-
-func newPSCall(words []psWord, all []psCommand, i int) *psCall {
-	c := &psCall{name: resolvePS(words[0].text), words: words, named: map[string]psWord{}, piped: all[i].piped, index: -1}
-	if c.piped {
-		for j := i - 1; j >= 0; j-- {
-			if all[j].feeds {
-				c.producer = &all[j]
-				break
-			}
-		}
-	}
-	for k := 1; k < len(words); k++ {
-		w := words[k]
-		low := strings.ToLower(w.text)
+		option, rest := strings.ToLower(a.text[1:]), c.args[i+1:]
 		switch {
-		case !w.quoted && w.sure == literal && strings.HasSuffix(low, ">") && strings.Trim(low, "0123456789*>") == "":
-			if k+1 < len(words) {
-				c.redirect = append(c.redirect, words[k+1])
-				k++
+		case option == "-" || len(rest) == 0:
+		case option == "c" || len(option) > 2 && strings.HasPrefix("command", option) || option == "co" || option == "commandwithargs" || option == "cwa":
+			if rest[0].is("-") && w.frame.stdin != nil {
+				run(*w.frame.stdin, "pipe")
+			} else {
+				run(joinPlain(rest), c.name+"-c")
 			}
-		case w.quoted || w.sure != literal || !strings.HasPrefix(low, "-") || len(low) < 2:
-			c.operands = append(c.operands, w)
-		default:
-			name, val, glued := strings.Cut(low, ":")
-			c.flags = append(c.flags, low)
-			switch {
-			case glued:
-				c.named[name] = psWord{value: value{text: val}}
-			case !psSwitches.has(name) && k+1 < len(words) && !(strings.HasPrefix(words[k+1].text, "-") && !words[k+1].quoted):
-				k++
-				c.named[name] = words[k]
-			}
+			return
+		case option == "ec" || strings.HasPrefix("encodedcommand", option):
+			w.signal(engine.SignalObfuscated)
+			run(decodeUTF16(rest[0]), c.name+"-enc")
+			return
+		case strings.HasPrefix("file", option):
+			c.powershellFile(rest[0])
+			return
+		case wordlist("ex ep exec executionpolicy ex exe execu execut executi executio executionp executionpo w windowstyle wi win wind windo window windows windowst windowsty windowstyl v version ver inputformat outputformat o of if psconsolefile configurationname config settingsfile workingdirectory wd wo custompipename").has(option):
+			i++
 		}
 	}
-	return c
-}
-
-// has says that a switch is set; PowerShell takes any unambiguous beginning.
-func (c *psCall) has(name string, least int) bool {
-	return slices.ContainsFunc(c.flags, func(f string) bool {
-		f, _, _ = strings.Cut(f, ":")
-		return len(f) >= least && strings.HasPrefix(name, f)
-	})
-}
-
-// target returns the paths that a command acts on.
-func (c *psCall) targets() []psWord {
-	var list []psWord
-	for _, n := range []string{"-path", "-literalpath", "-lp", "-p", "-filepath", "-pa", "-lit"} {
-		if w, ok := c.named[n]; ok {
-			list = append(list, w)
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, c.operands...)
-	}
-	if len(list) == 0 && c.piped {
-		list = append(list, c.produced())
-	}
-	return list
-}
-
-// produced is what a listing hands on: something in its directory.
-func (c *psCall) produced() psWord {
-	w := psWord{value: value{sure: unknown}}
-	if c.producer == nil || len(c.producer.words) == 0 || c.producer.words[0].sure != literal {
-		return w
-	}
-	from := newPSCall(c.producer.words, []psCommand{{}}, 0)
-	if from.name != "get-childitem" && from.name != "get-item" {
-		return w
-	}
-	list := from.targets()
-	if len(list) == 0 {
-		return psWord{value: value{glob, "*"}}
-	}
-	if list[0].sure == literal && from.name == "get-childitem" && !strings.ContainsAny(list[0].text, "*?[") {
-		return psWord{value: value{glob, strings.TrimRight(list[0].text, `/\`) + "/*"}}
-	}
-	return psWord{value: list[0].value}
-}
-
-// pathOf makes a path of a word: separators of Windows become slashes.
-func pathOf(w psWord) value {
-	v := w.value
-	if v.sure == unknown {
-		return value{sure: unknown}
-	}
-	if v.text = strings.ReplaceAll(v.text, `\`, "/"); v.sure == literal && strings.ContainsAny(v.text, "*?[") {
-		v.sure = glob
-	}
-	return v
-}
-
-func (s *powerShell) add(c *psCall, e rawEffect) {
-	e.dir, e.command = s.in.cwd, c.index
-	if e.kind == engine.EffectFileDelete || e.kind == engine.EffectFileWrite {
-		if s.muted {
-			s.out.signals[engine.SignalMuted] = true
-		}
-		if drive, _, ok := strings.Cut(e.target.text, ":"); ok && len(drive) > 1 { // a registry key, a variable
-			e.kind, e.verb = engine.EffectSystemCall, "registry"
-		}
-	}
-	s.out.effects = append(s.out.effects, e)
-}
-
-// record lists the command.
-func (s *powerShell) record(c *psCall) {
-	cmd := engine.Command{Name: c.name, Flags: c.flags}
-	for _, w := range c.operands {
-		text := w.text
-		if w.sure != literal {
-			text = "?"
-		}
-		cmd.Operands = append(cmd.Operands, text)
-	}
-	c.index = len(s.out.commands)
-	s.out.commands = append(s.out.commands, cmd)
-}
-
-// redirects writes the output to files.
-func (s *powerShell) redirects(c *psCall) {
-	for _, w := range c.redirect {
-		if strings.ToLower(w.text) != "$null" {
-			s.add(c, rawEffect{kind: engine.EffectFileWrite, verb: "write", target: pathOf(w)})
-		}
-	}
-}
-
-// method knows calls of .NET that matter.
-func (s *powerShell) method(w psWord) {
-	low := strings.ToLower(w.raw)
-	c := &psCall{name: low, operands: w.call, index: -1}
-	first := psWord{value: value{sure: unknown}}
-	if len(w.call) > 0 {
-		first = w.call[0]
-	}
-	switch {
-	case strings.HasSuffix(low, "::delete") || strings.HasSuffix(low, ".delete"):
-		s.add(c, rawEffect{kind: engine.EffectFileDelete, verb: "delete", target: pathOf(first), recursive: strings.Contains(low, "directory") || len(w.call) > 1})
-	case strings.Contains(low, "::writeall") || strings.Contains(low, "::appendall") || strings.Contains(low, "::create"):
-		s.add(c, rawEffect{kind: engine.EffectFileWrite, verb: "write", target: pathOf(first)})
-	case strings.Contains(low, "::readall"):
-		s.add(c, rawEffect{kind: engine.EffectFileRead, verb: "read", target: pathOf(first)})
-	case strings.Contains(low, ".download"):
-		s.add(c, rawEffect{kind: engine.EffectNetwork, verb: "fetch", target: first.value})
-	case strings.Contains(low, ".upload"):
-		s.add(c, rawEffect{kind: engine.EffectNetwork, verb: "send", target: first.value, egress: true})
-	case strings.Contains(low, "frombase64string") || strings.Contains(low, "::load"):
-		s.out.signals[engine.SignalObfuscated] = true
-		s.opaque("code", w.raw)
-	case strings.Contains(low, ".invoke") || strings.Contains(low, "scriptblock]::create"):
-		s.opaque("code", w.raw)
-	}
-}
-
-// encoded runs the text of -EncodedCommand: base64 of UTF-16.
-func (s *powerShell) encoded(w psWord) {
-	s.out.signals[engine.SignalObfuscated] = true
-	b, err := base64.StdEncoding.DecodeString(w.text)
-	if err != nil || len(b)%2 != 0 || w.sure != literal {
-		s.opaque("code", "-EncodedCommand")
+	if in := w.frame.stdin; in != nil {
+		run(*in, "pipe")
 		return
+	}
+	c.execs()
+}
+
+func (c *winCall) powershellFile(file arg) {
+	w := c.w
+	if file.is("-") && w.frame.stdin != nil {
+		w.process(func() { w.embed(*w.frame.stdin, "pipe", w.power) })
+		return
+	}
+	if text, ok := w.written(file); ok {
+		w.process(func() { w.embed(text, "file", w.power) })
+		return
+	}
+	c.reads(file)
+	c.runsCode(file)
+}
+
+// joinPlain puts words together as PowerShell does behind -Command.
+func joinPlain(words []arg) arg {
+	return joinBy(words, word(" "))
+}
+
+// decodeUTF16 is the text of -EncodedCommand: base64 of UTF-16.
+func decodeUTF16(a arg) arg {
+	b, err := base64.StdEncoding.DecodeString(a.text)
+	if err != nil || len(b)%2 != 0 {
+		return arg{text: holeText, taint: decoded}
 	}
 	units := make([]uint16, len(b)/2)
 	for i := range units {
 		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
 	}
-	s.source(string(utf16.Decode(units)))
+	return arg{text: string(utf16.Decode(units)), taint: decoded}
 }

@@ -7,309 +7,423 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// resolvePS returns the cmdlet that an alias stands for; programs lose their
-// path and .exe.
-func resolvePS(name string) string {
-	low := strings.ToLower(name)
-	if i := strings.LastIndexAny(low, `/\`); i >= 0 {
-		low = low[i+1:]
+// psAliases are the short names that PowerShell defines itself.
+var psAliases = map[string]string{
+	"rm": "remove-item", "ri": "remove-item", "del": "remove-item", "erase": "remove-item", "rd": "remove-item", "rmdir": "remove-item",
+	"cp": "copy-item", "copy": "copy-item", "cpi": "copy-item", "mv": "move-item", "move": "move-item", "mi": "move-item", "ren": "rename-item", "rni": "rename-item",
+	"ni": "new-item", "md": "mkdir", "sc": "set-content", "ac": "add-content", "clc": "clear-content", "cli": "clear-item", "gc": "get-content", "cat": "get-content", "type": "get-content",
+	"gci": "get-childitem", "ls": "get-childitem", "dir": "get-childitem", "gi": "get-item", "iwr": "invoke-webrequest", "curl": "invoke-webrequest", "wget": "invoke-webrequest",
+	"irm": "invoke-restmethod", "iex": "invoke-expression", "icm": "invoke-command", "saps": "start-process", "start": "start-process", "kill": "stop-process", "spps": "stop-process",
+	"sp": "set-itemproperty", "rp": "remove-itemproperty", "si": "set-item", "cd": "set-location", "sl": "set-location", "chdir": "set-location", "pushd": "push-location", "popd": "pop-location",
+	"echo": "write-output", "write": "write-output", "tee": "tee-object", "ipmo": "import-module", "sal": "set-alias", "nal": "new-alias", "%": "foreach-object", "foreach": "foreach-object",
+	"?": "where-object", "where": "where-object", "select": "select-object", "sort": "sort-object", "group": "group-object", "measure": "measure-object", "sleep": "start-sleep",
+	"sajb": "start-job", "rjb": "remove-job", "spsv": "stop-service", "sasv": "start-service", "gsv": "get-service", "gps": "get-process", "ps": "get-process", "sls": "select-string",
+	"gcim": "get-ciminstance", "icim": "invoke-cimmethod", "gwmi": "get-wmiobject", "iwmi": "invoke-wmimethod", "rcim": "remove-ciminstance", "scim": "set-ciminstance", "ncim": "new-ciminstance",
+	"sv": "set-variable", "set": "set-variable", "nv": "new-variable", "gv": "get-variable", "gcm": "get-command", "gal": "get-alias", "rvpa": "resolve-path", "ii": "invoke-item",
+	"gp": "get-itemproperty", "gpv": "get-itempropertyvalue", "rnp": "rename-itemproperty", "cpp": "copy-itemproperty", "mp": "move-itemproperty", "ft": "format-table", "fl": "format-list", "fw": "format-wide", "oh": "out-host", "ogv": "out-gridview",
+	"nsn": "new-pssession", "etsn": "enter-pssession", "ise": "powershell_ise", "history": "get-history", "h": "get-history", "clhy": "clear-history", "cls": "clear-host", "clear": "clear-host", "pwd": "get-location", "gl": "get-location",
+	"gcb": "get-clipboard", "scb": "set-clipboard", "man": "get-help", "help": "get-help", "diff": "compare-object", "compare": "compare-object",
+}
+
+// psParameters are the names that a shortened parameter stands for, in the
+// order in which they are tried: PowerShell takes any beginning of one.
+var psParameters = []string{
+	"-path", "-literalpath", "-destination", "-destinationpath", "-recurse", "-force", "-filter", "-filepath", "-include", "-infile", "-exclude", "-value", "-name", "-newname", "-itemtype",
+	"-uri", "-outfile", "-method", "-body", "-source", "-scriptblock", "-command", "-argumentlist", "-verb", "-whatif", "-confirm", "-computername", "-erroraction", "-encoding",
+	"-propertytype", "-type", "-target", "-append", "-nonewline", "-usebasicparsing", "-verbose", "-passthru", "-session", "-stream", "-execute", "-disabled", "-wait",
+}
+
+// psSwitches take no value.
+const psSwitches = wordlist(`-recurse -force -whatif -confirm -verbose -passthru -wait -nonewline -append -usebasicparsing -asjob -quiet -hidden -file -directory -noprofile
+	-noninteractive -nologo -raw -noclobber -asplaintext -disablekeepalive -skipcertificatecheck -asplain -leaf -parent -resolve -list -all -full -online -unique -descending
+	-casesensitive -simplematch -notypeinformation -nonewwindow -loaduserprofile -asbytestream -allowclobber -skippublishercheck -acceptlicense -notypeinfo -ashashtable -compress -stable`)
+
+// parameter is the full name of a parameter.
+func parameter(text string) string {
+	low := strings.ToLower(text)
+	switch low {
+	case "-r", "-rec":
+		return "-recurse"
+	case "-f", "-fo":
+		return "-force"
+	case "-lp", "-pspath":
+		return "-literalpath"
+	case "-wi":
+		return "-whatif"
+	case "-cf":
+		return "-confirm"
+	case "-ea":
+		return "-erroraction"
+	case "-cn":
+		return "-computername"
+	case "-sb":
+		return "-scriptblock"
+	case "-useb":
+		return "-usebasicparsing"
 	}
-	low = strings.TrimSuffix(low, ".exe")
-	if full, ok := psAliases[low]; ok {
-		return full
+	if slices.Contains(psParameters, low) || len(low) < 2 {
+		return low
+	}
+	for _, full := range psParameters {
+		if strings.HasPrefix(full, low) && (len(low) > 2 || full == "-path" || full == "-destination" || full == "-name" || full == "-value" || full == "-uri" || full == "-outfile" || full == "-method" || full == "-body" || full == "-command") {
+			return full
+		}
 	}
 	return low
 }
 
-// psAliases are those that PowerShell defines itself.
-var psAliases = map[string]string{
-	"rm": "remove-item", "ri": "remove-item", "del": "remove-item", "erase": "remove-item", "rd": "remove-item", "rmdir": "remove-item",
-	"cp": "copy-item", "copy": "copy-item", "cpi": "copy-item", "mv": "move-item", "move": "move-item", "mi": "move-item", "ren": "rename-item", "rni": "rename-item",
-	"ni": "new-item", "md": "new-item", "mkdir": "new-item", "sc": "set-content", "ac": "add-content", "clc": "clear-content", "gc": "get-content", "cat": "get-content", "type": "get-content",
-	"gci": "get-childitem", "ls": "get-childitem", "dir": "get-childitem", "gi": "get-item", "iwr": "invoke-webrequest", "curl": "invoke-webrequest", "wget": "invoke-webrequest",
-	"irm": "invoke-restmethod", "iex": "invoke-expression", "icm": "invoke-command", "saps": "start-process", "start": "start-process", "kill": "stop-process", "spps": "stop-process",
-	"sp": "set-itemproperty", "rp": "remove-itemproperty", "cd": "set-location", "sl": "set-location", "chdir": "set-location", "echo": "write-output", "tee": "tee-object", "ipmo": "import-module",
-	"pwsh": "powershell", "sal": "set-alias", "nal": "new-alias", "%": "foreach-object", "?": "where-object",
+// psCall is a command with its parameters sorted out.
+type psCall struct {
+	*winCall
+	p        *powerShell
+	list     []psArg
+	flags    []string           // as they are shown
+	given    map[string]psValue // by the full name, without the dash
+	operands []psValue
+	in       *psValue // what the pipe brings
+	outputs  []psOutput
 }
 
-func (s *powerShell) run(c *psCall) {
-	s.record(c)
-	s.redirects(c)
-	if slices.Contains(c.flags, "-confirm:$false") {
-		s.out.signals[engine.SignalUnconfirmed] = true
-	}
-	if c.has("-whatif", 4) {
-		s.out.signals[engine.SignalDryRun] = true
-		return
-	}
-	if !s.files(c) && !s.services(c) && !s.code(c) {
-		s.other(c)
-	}
-}
-
-// files handles cmdlets that act on files. It says whether c is one.
-func (s *powerShell) files(c *psCall) bool {
-	recursive, forced := c.has("-recurse", 2), c.has("-force", 3)
-	each := func(kind engine.EffectKind, verb string, list []psWord) {
-		for _, w := range list {
-			s.add(c, rawEffect{kind: kind, verb: verb, target: pathOf(w), recursive: recursive, forced: forced})
+// arguments reads a command's arguments and redirections up to its end.
+func (p *powerShell) arguments(name string, in *psValue) *psCall {
+	c := &psCall{winCall: p.call(word(name), nil), p: p, given: map[string]psValue{}, in: in}
+	for !p.full {
+		if p.skip(false); p.ended() {
+			break
 		}
-	}
-	two := c.targets()
-	dest, named := c.named["-destination"]
-	if !named && len(two) > 1 {
-		two, dest = two[:len(two)-1], two[len(two)-1]
-		named = true
-	}
-	switch c.name {
-	case "remove-item", "clear-recyclebin":
-		recursive = recursive || len(c.operands) > 0 && slices.ContainsFunc(c.operands, func(w psWord) bool { return strings.EqualFold(w.text, "/s") })
-		c.operands = slices.DeleteFunc(c.operands, func(w psWord) bool { return !w.quoted && len(w.text) == 2 && w.text[0] == '/' })
-		list := c.targets()
-		if len(list) == 0 {
-			list = []psWord{{value: value{sure: unknown}}}
+		if p.redirection(c) {
+			continue
 		}
-		each(engine.EffectFileDelete, "delete", list)
-	case "clear-content":
-		each(engine.EffectFileWrite, "truncate", c.targets())
-	case "set-content", "out-file", "new-item", "export-csv", "export-clixml", "tee-object":
-		list := c.targets()
-		each(engine.EffectFileWrite, "write", list[:min(1, len(list))])
-	case "add-content":
-		list := c.targets()
-		each(engine.EffectFileWrite, "append", list[:min(1, len(list))])
-	case "copy-item":
-		each(engine.EffectFileRead, "read", two)
-		if named {
-			each(engine.EffectFileWrite, "copy", []psWord{dest})
+		begin := p.at
+		a := p.argument()
+		if p.at == begin {
+			p.bad = true
+			p.at++
+			break
 		}
-	case "move-item":
-		each(engine.EffectFileDelete, "move", two)
-		if named {
-			each(engine.EffectFileWrite, "write", []psWord{dest})
-		}
-	case "rename-item":
-		each(engine.EffectFileWrite, "move", two[:min(1, len(two))])
-	case "get-content", "get-item", "get-childitem":
-		if slices.ContainsFunc(c.targets(), func(w psWord) bool { return strings.HasPrefix(strings.ToLower(w.text), "env:") }) {
-			s.out.signals[engine.SignalEnvDump] = true
-			return true
-		}
-		each(engine.EffectFileRead, "read", c.targets())
-	case "expand-archive":
-		each(engine.EffectFileWrite, "extract", []psWord{c.named["-destinationpath"]})
-	default:
-		return false
-	}
-	return true
-}
-
-// services handles the network and the system.
-func (s *powerShell) services(c *psCall) bool {
-	switch c.name {
-	case "invoke-webrequest", "invoke-restmethod", "start-bitstransfer":
-		s.request(c)
-	case "stop-computer", "restart-computer", "shutdown":
-		s.out.signals[engine.SignalPower] = true
-		s.system(c, "power", false)
-	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "format", "diskpart":
-		s.out.signals[engine.SignalDiskWrite] = true
-		s.system(c, "format", false)
-	case "register-scheduledtask", "new-service", "register-wmievent", "set-wmiinstance", "register-scheduledjob", "schtasks":
-		s.out.signals[engine.SignalPersistence] = true
-		s.system(c, "schedule", true)
-	case "set-itemproperty", "new-itemproperty", "reg":
-		run := slices.ContainsFunc(c.words, func(w psWord) bool { return strings.Contains(strings.ToLower(w.text), `\run`) })
-		s.system(c, "registry", run)
-	case "stop-process", "taskkill":
-		target := value{sure: unknown}
-		if len(c.operands) > 0 {
-			target = c.operands[len(c.operands)-1].value
-		} else if w, ok := c.named["-name"]; ok {
-			target = w.value
-		}
-		s.add(c, rawEffect{kind: engine.EffectProcess, verb: "kill", target: target})
-	case "start-process":
-		s.add(c, rawEffect{kind: engine.EffectProcess, verb: "exec", target: value{sure: unknown}, privileged: strings.EqualFold(c.named["-verb"].text, "runas")})
-		for _, w := range c.words[1:] {
-			if strings.Contains(strings.ToLower(w.text), "powershell") || strings.Contains(strings.ToLower(w.text), "cmd") {
-				s.opaque("code", w.text)
+		if a.dash && a.one().text == "--%" {
+			end := run(p.src, p.at, len(p.src), func(c byte) bool { return c != '\n' && c != '|' })
+			for _, w := range splitQuoted(p.src[p.at:end], "") {
+				c.list = append(c.list, psArg{psValue: textPS(w)})
 			}
+			p.at = end
+			continue
 		}
-	default:
-		return false
+		c.list = append(c.list, a)
 	}
-	return true
+	c.sortOut()
+	return c
 }
 
-func (s *powerShell) system(c *psCall, verb string, persistence bool) {
-	s.add(c, rawEffect{kind: engine.EffectSystemCall, verb: verb, target: value{sure: unknown}, persistence: persistence})
-}
-
-// request is a web request, sending where it has a body.
-func (s *powerShell) request(c *psCall) {
-	url, ok := c.named["-uri"]
-	if !ok {
-		url = psWord{value: value{sure: unknown}}
-		if src, named := c.named["-source"]; named {
-			url = src
-		} else if len(c.operands) > 0 {
-			url = c.operands[0]
+// sortOut tells parameters from operands.
+func (c *psCall) sortOut() {
+	for i := 0; i < len(c.list); i++ {
+		a := c.list[i]
+		if a.splat {
+			c.splat(a.psValue)
+			continue
 		}
-	}
-	e := rawEffect{kind: engine.EffectNetwork, verb: "fetch", target: url.value}
-	method := strings.ToLower(c.named["-method"].text)
-	_, body := c.named["-body"]
-	file, infile := c.named["-infile"]
-	if body || infile || method != "" && method != "get" && method != "head" {
-		e.verb, e.egress = "send", true
-		s.out.signals[engine.SignalPipeExternal] = true
-	}
-	s.add(c, e)
-	if infile {
-		s.add(c, rawEffect{kind: engine.EffectFileRead, verb: "read", target: pathOf(file)})
-	}
-	for _, n := range []string{"-outfile", "-o", "-destination"} {
-		if out, ok := c.named[n]; ok {
-			s.add(c, rawEffect{kind: engine.EffectFileWrite, verb: "download", target: pathOf(out)})
+		text := a.one()
+		if !a.dash || len(text.text) < 2 || !alnum(text.text[1]) {
+			c.operands = append(c.operands, a.psValue)
+			continue
 		}
-	}
-}
-
-// code handles what runs code.
-func (s *powerShell) code(c *psCall) bool {
-	switch c.name {
-	case "invoke-expression":
-		s.expression(c)
-	case "powershell":
-		s.nested(c)
-	case "cmd":
-		s.cmd(c)
-	case "add-type", "import-module", "invoke-wmimethod", "invoke-cimmethod":
-		s.opaque("code", c.name)
-	case "invoke-command":
-		if _, remote := c.named["-computername"]; remote {
-			s.add(c, rawEffect{kind: engine.EffectNetwork, verb: "exec", target: c.named["-computername"].value, egress: true})
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-func (s *powerShell) expression(c *psCall) {
-	arg, ok := c.named["-command"]
-	if !ok && len(c.operands) > 0 {
-		arg, ok = c.operands[0], true
-	}
-	if ok && arg.sure == literal && !arg.block && !arg.method {
-		s.source(arg.text)
-		return
-	}
-	if s.fetches {
-		s.out.signals[engine.SignalRemoteCode] = true
-	}
-	s.opaque("code", "Invoke-Expression")
-}
-
-// nested is powershell -Command … or -EncodedCommand …
-func (s *powerShell) nested(c *psCall) {
-	for i, w := range c.words[1:] {
-		low := strings.ToLower(w.text)
-		rest := c.words[i+2:]
+		name, v, glued := strings.Cut(text.text, ":")
+		full := parameter(name)
+		value := psValue{}
 		switch {
-		case len(rest) > 0 && len(low) >= 2 && (strings.HasPrefix("-encodedcommand", low) || low == "-ec"):
-			s.encoded(rest[0])
-			return
-		case len(rest) > 0 && len(low) >= 2 && strings.HasPrefix("-command", low):
-			s.joined(rest)
-			return
-		case len(low) >= 2 && strings.HasPrefix("-file", low):
-			s.opaque("code", "-File")
-			return
+		case glued && v == "" && i+1 < len(c.list): // -Path: x
+			i++
+			value = c.list[i].psValue
+		case glued:
+			value = textPS(text.with(v))
+		case !psSwitches.has(full) && i+1 < len(c.list) && !c.list[i+1].dash && !c.list[i+1].splat:
+			i++
+			value = c.list[i].psValue
 		}
-	}
-	if len(c.operands) > 0 {
-		s.joined(c.operands)
+		c.given[full[1:]] = value
+		c.flags = append(c.flags, shownFlag(text, name, value, glued))
 	}
 }
 
-// joined runs words as one text.
-func (s *powerShell) joined(words []psWord) {
-	var texts []string
-	for _, w := range words {
-		if w.sure != literal && !w.block {
-			s.opaque("code", w.text)
-			return
-		}
-		texts = append(texts, w.text)
-	}
-	s.source(strings.Join(texts, " "))
-}
-
-// cmd reads cmd /c COMMAND as far as the commands are the same.
-func (s *powerShell) cmd(c *psCall) {
-	for i, w := range c.words {
-		if low := strings.ToLower(w.text); low == "/c" || low == "/k" || low == "/r" {
-			s.joined(c.words[i+1:])
-			return
-		}
-	}
-}
-
-// psReading are verbs of cmdlets that change nothing.
-const psReading = wordlist(`get test select where foreach sort measure write format out convertto convertfrom join split resolve compare group show find read wait start-sleep tee push pop set-location set-variable set-alias new-alias new-variable new-object new-timespan new-guid`)
-
-// psControl are words of the language.
-const psControl = wordlist(`if else elseif foreach for while do switch try catch finally function param return begin process end throw break continue exit in until trap filter class using data`)
-
-// other is any command that the tables do not know.
-func (s *powerShell) other(c *psCall) {
-	verb, noun, cmdlet := strings.Cut(c.name, "-")
+func shownFlag(text arg, name string, v psValue, glued bool) string {
+	low := strings.ToLower(arg{text: name}.show())
+	shown := v.one().show()
 	switch {
-	case psControl.has(c.name):
-		s.out.commands = s.out.commands[:c.index]
-	case psReading.has(c.name) || cmdlet && psReading.has(verb):
-	case cmdlet && noun != "" && strings.Trim(c.name, "abcdefghijklmnopqrstuvwxyz-") == "" && psVerbs.has(verb):
-		s.system(c, verb, false)
-	default:
-		s.external(c)
+	case glued:
+		return strings.ToLower(text.show())
+	case v.items == nil || v.code != "" || len(shown) > maxFlagValue || strings.ContainsAny(shown, "\n\r"):
+		return low
 	}
+	return low + "=" + shown
 }
 
-// psVerbs are the approved verbs that change something.
-const psVerbs = wordlist(`set new remove clear stop start restart suspend resume enable disable install uninstall add register unregister update invoke mount dismount reset restore save publish unpublish send grant revoke block unblock move rename copy initialize repair import export enter exit connect disconnect debug limit lock unlock protect unprotect complete confirm deny approve`)
-
-// external is a program, which does the same under any shell.
-func (s *powerShell) external(c *psCall) {
-	var argv []string
-	for i, w := range c.words {
-		switch {
-		case i == 0:
-			argv = append(argv, quoteWord(strings.TrimSuffix(w.text, ".exe")))
-		case w.sure != literal:
-			argv = append(argv, `"$REVIEWER_UNKNOWN"`)
-		default:
-			argv = append(argv, quoteWord(w.text))
-		}
-	}
-	sub := interpretShell(strings.Join(argv, " "), s.in)
-	s.out.commands = s.out.commands[:c.index]
-	r := reading{script: s.out}
-	r.run(sub)
-	s.out = r.script
-	s.downloads(c, sub)
-}
-
-// downloads notes a URL among the arguments of a program that the shell's
-// tables do not know: many of Windows' own programs fetch what they are given.
-func (s *powerShell) downloads(c *psCall, sub script) {
-	if slices.ContainsFunc(sub.effects, func(e rawEffect) bool { return e.kind == engine.EffectNetwork }) || len(c.words) == 0 {
+// splat passes a table as parameters, or a list as operands.
+func (c *psCall) splat(v psValue) {
+	if v.hash == nil {
+		c.operands = append(c.operands, v.each()...)
 		return
 	}
-	for _, w := range c.words[1:] {
-		if w.sure == literal && webURL(w.text) {
-			s.out.effects = append(s.out.effects, rawEffect{kind: engine.EffectNetwork, verb: "fetch", target: w.value, command: min(c.index, len(s.out.commands)-1)})
+	for name, x := range v.hash {
+		c.given[parameter("-" + name)[1:]] = x
+	}
+	for name := range v.hash {
+		c.flags = append(c.flags, "-"+name)
+	}
+	slices.Sort(c.flags)
+}
+
+// has says that a parameter is given and not $false.
+func (c *psCall) has(name string) bool {
+	v, ok := c.given[name]
+	return ok && v.one().text != "$false"
+}
+
+// get returns the first of the parameters that is given.
+func (c *psCall) get(names ...string) (psValue, bool) {
+	for _, n := range names {
+		if v, ok := c.given[n]; ok {
+			return v, true
 		}
 	}
+	return psValue{}, false
+}
+
+// input is what the pipe brings; not known where nothing does.
+func (c *psCall) input() psValue {
+	if c.in != nil {
+		return *c.in
+	}
+	return unknownPS()
+}
+
+// targets are the paths that a command acts on.
+func (c *psCall) targets() []arg {
+	if v, ok := c.get("path", "literalpath", "filepath", "fullname"); ok {
+		return v.items
+	}
+	var list []arg
+	for _, v := range c.operands {
+		list = append(list, v.items...)
+	}
+	if len(list) == 0 && c.in != nil {
+		list = c.in.items
+	}
+	return list
+}
+
+// operand is the i-th operand, or what a parameter of that name holds.
+func (c *psCall) operand(i int, names ...string) arg {
+	if v, ok := c.get(names...); ok {
+		return v.one()
+	}
+	if i < len(c.operands) {
+		return c.operands[i].one()
+	}
+	return arg{}
+}
+
+// redirection reads > file, 2>&1, *>> file.
+func (p *powerShell) redirection(c *psCall) bool {
+	end := run(p.src, p.at, len(p.src), func(c byte) bool { return c >= '0' && c <= '9' || c == '*' })
+	if end >= len(p.src) || p.src[end] != '>' {
+		return false
+	}
+	stream := p.src[p.at:end]
+	op := run(p.src, end, len(p.src), func(c byte) bool { return c == '>' })
+	p.at = op
+	if p.is("&") {
+		p.at++
+		p.at = run(p.src, p.at, len(p.src), func(c byte) bool { return c >= '0' && c <= '9' })
+		return true
+	}
+	if p.skip(false); p.ended() {
+		p.bad = true
+		return true
+	}
+	file := p.argument().one()
+	c.outputs = append(c.outputs, psOutput{file, op-end > 1, stream == "2"})
+	return true
+}
+
+// psOutput is a redirection.
+type psOutput struct {
+	file         arg
+	add, failure bool
+}
+
+// outputTo reads redirections behind an expression and writes its value there.
+func (p *powerShell) outputTo(v psValue) {
+	c := &psCall{winCall: p.call(arg{}, nil), p: p}
+	for p.skip(false); p.at < len(p.src) && p.redirection(c); p.skip(false) {
+	}
+	c.writeOutputs(v)
+}
+
+func (c *psCall) writeOutputs(v psValue) {
+	for _, o := range c.outputs {
+		if winPath(o.file).text == "/dev/null" {
+			continue
+		}
+		verb := "write"
+		if o.add {
+			verb = "append"
+		}
+		c.writes(verb, o.file)
+		if !o.failure {
+			c.w.store(o.file, v.one(), o.add)
+		}
+	}
+}
+
+// command runs a command by its name.
+func (p *powerShell) command(name arg, in *psValue) psValue {
+	c := p.arguments(name.text, in)
+	c.path = name
+	if name.taint&decoded != 0 {
+		p.signal(engine.SignalObfuscated)
+	}
+	if strings.ContainsAny(name.text, holes) && (c.name == "" || strings.ContainsAny(c.name, holes)) {
+		p.signal(engine.SignalUnknownCommand)
+		p.opaque("command", name.text)
+		c.runBlocks()
+		return unknownPS()
+	}
+	saved := p.frame
+	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").text, "silentlycontinue") || slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).text == "/dev/null" })
+	out := c.run()
+	c.writeOutputs(out)
+	p.frame = saved
+	if out.one().taint&fetched != 0 {
+		p.scope.fetches = true
+	}
+	return out
+}
+
+func (c *psCall) run() psValue {
+	p := c.p
+	if full, ok := p.scope.aliases[c.name]; ok {
+		c.name = full
+	}
+	if f, ok := p.scope.funcs[c.name]; ok {
+		return p.function(f, c)
+	}
+	if full, ok := psAliases[c.name]; ok && !c.meansProgram(full) {
+		c.name = full
+	}
+	if i := strings.IndexByte(c.name, '\\'); i >= 0 { // Module\Name
+		c.name = c.name[i+1:]
+	}
+	if f := psCommand(c.name); f != nil {
+		c.recordPS()
+		if c.given["confirm"].one().text == "$false" {
+			p.signal(engine.SignalUnconfirmed)
+		}
+		if c.has("whatif") {
+			p.signal(engine.SignalDryRun)
+			return unknownPS()
+		}
+		return f(c)
+	}
+	return c.other()
+}
+
+// meansProgram says that an alias is the name of a program that is meant: by
+// how its arguments are written.
+func (c *psCall) meansProgram(full string) bool {
+	if strings.ContainsAny(c.path.text, `./\`) {
+		return true
+	}
+	first := strings.ToLower(c.operand(0).text)
+	switch c.name {
+	case "sc":
+		return wordlist("create config delete stop start query qc queryex failure sdset sdshow description").has(first) || strings.HasPrefix(first, `\\`)
+	case "curl", "wget":
+		return slices.ContainsFunc(c.list, func(a psArg) bool {
+			t := a.one().text
+			return a.dash && (strings.HasPrefix(t, "--") || len(t) == 2 || wordlist("-fsSL -sSL -sL -fL -LO -sS -fsS -sSf -Ls -fsSLO -kL -OL").has(t)) && parameter(t) != "-uri"
+		})
+	case "set", "where", "sort", "diff", "kill", "rm", "cp", "mv", "ls", "tee", "man", "sleep", "start", "ps":
+		return slices.ContainsFunc(c.list, func(a psArg) bool { return a.dash && strings.HasPrefix(a.one().text, "--") })
+	}
+	return false
+}
+
+// recordPS enters the command into the list of commands.
+func (c *psCall) recordPS() {
+	e := engine.Command{Name: c.name, Flags: c.flags}
+	for _, v := range c.operands {
+		for _, a := range v.items {
+			text := a
+			if v.code != "" {
+				text = unknownArg()
+			}
+			e.Operands = append(e.Operands, text.show())
+		}
+	}
+	c.enter(e)
+}
+
+// runBlocks runs the script blocks among the arguments: they could run.
+func (c *psCall) runBlocks() psValue {
+	var out []psValue
+	for _, a := range c.list {
+		if a.code != "" {
+			out = append(out, c.p.with(a.code, c.input()))
+		}
+	}
+	return joinedPS(out)
+}
+
+// psCommand finds a cmdlet that is known by itself; nil: it is none.
+func psCommand(name string) func(c *psCall) psValue {
+	if f := psFileCommand(name); f != nil {
+		return f
+	}
+	switch name {
+	case "foreach-object":
+		return (*psCall).forEach
+	case "where-object", "select-object", "sort-object", "get-unique", "group-object", "tee-object", "out-string", "format-list", "format-table", "convertto-json", "select-string":
+		return (*psCall).passes
+	case "write-output", "write-host":
+		return func(c *psCall) psValue { return joinedPS(c.operands) }
+	case "invoke-expression":
+		return (*psCall).expression
+	case "invoke-command", "start-job", "start-threadjob", "measure-command", "invoke-ciminstance":
+		return (*psCall).invokeCommand
+	case "invoke-webrequest", "invoke-restmethod", "start-bitstransfer":
+		return (*psCall).request
+	case "start-process", "invoke-item":
+		return (*psCall).startProcess
+	case "set-location", "push-location":
+		return func(c *psCall) psValue { c.w.enter(firstOr(c.targets()), false); return psValue{} }
+	case "pop-location":
+		return func(c *psCall) psValue {
+			c.w.dirs = limitDirs(unionValues([]value{c.w.in.cwd}, c.w.dirs))
+			return psValue{}
+		}
+	case "get-location":
+		return func(c *psCall) psValue { return textPS(c.w.dirs[0].arg()) }
+	case "set-variable", "new-variable":
+		return func(c *psCall) psValue {
+			c.p.set(strings.ToLower(c.operand(0, "name").text), textPS(c.operand(1, "value")))
+			return psValue{}
+		}
+	case "set-alias", "new-alias":
+		return (*psCall).setAlias
+	case "get-command", "get-alias", "get-variable":
+		return (*psCall).getCommand
+	case "new-object":
+		return (*psCall).newObject
+	case "add-type", "import-module", "import-pssession":
+		return (*psCall).loads
+	case "get-history", "clear-history":
+		return (*psCall).historyOf
+	case "get-clipboard", "get-random", "get-date", "get-wmiobject", "get-ciminstance":
+		return func(c *psCall) psValue {
+			c.runBlocks()
+			return psValue{items: []arg{unknownArg()}, kind: strings.ToLower(c.operand(0, "class", "classname").text)}
+		}
+	}
+	return psSystemCommand(name)
 }

@@ -35,9 +35,13 @@ type rawEffect struct {
 	privileged  bool
 	egress      bool
 	persistence bool
+	guessed     bool                 // a program of which nothing is known may do it: counts only for files with secrets
 	contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
+	parents     bool                 // makes the folders above the target too, where they are missing
 	reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
+	object      string               // what it is about at a service: volume, table, rows; empty: not known
 	command     int                  // index into script.commands; -1: the tool itself
+	host        string               // where it happens; empty: on this machine
 }
 
 // script is what the interpreter makes of a piece of code.

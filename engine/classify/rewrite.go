@@ -37,6 +37,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 		return nil, errors.New("rewrite: this event is no tool call")
 	}
 	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e.CWD)}
+	w.in.disk = newCodeDisk(newResolver(c.World, workspace))
 	if len(w.args) == 0 {
 		w.args = json.RawMessage("{}")
 	}

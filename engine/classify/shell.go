@@ -32,6 +32,7 @@ type shellInput struct {
 	program string                             // absolute path of reviewer; empty: not known
 	env     map[string]value                   // variables from outside; may be nil
 	listDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
+	disk    *codeDisk                          // code in files; nil: is not looked into
 }
 
 // shell interprets code abstractly: it walks every command that could run and
@@ -44,17 +45,22 @@ type shell struct {
 	effects    map[rawEffect]bool
 	opaques    map[engine.Opaque]bool
 	indexes    map[commandKey]int
-	files      map[string]arg   // what the script has written to a file so far
-	links      map[string]value // symbolic links that it has made
-	gitAliases map[string]arg   // short forms that it has taught git
-	first      int              // index of the first command of the statement; -1: none yet
+	files      map[string]arg    // what the script has written to a file so far
+	outputs    map[string]arg    // files behind the descriptors that it has opened for writing
+	links      map[string]value  // symbolic links that it has made
+	programs   map[string]string // copies and links of programs that it has made
+	gitAliases map[string]arg    // short forms that it has taught git
+	madeTrees  []value           // working trees that it has made with git
+	first      int               // index of the first command of the statement; -1: none yet
 	steps      int
 	bytes      int
 	parsed     int // bytes of embedded code
 	nesting    int
-	calls      []*syntax.Stmt // bodies of the functions that are running
-	full       bool           // a budget is used up
-	traps      bool           // a signal that ends things is caught
+	calls      []*syntax.Stmt            // bodies of the functions that are running
+	full       bool                      // a budget is used up
+	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
+	pending    []arg                     // what traps will run
+	traps      bool                      // a signal that ends things is caught
 }
 
 // frame is how the code that runs now came to run.
@@ -64,19 +70,16 @@ type frame struct {
 	privileged bool
 	muted      bool
 	mounts     []mount
-	isolated   bool // in a container that is thrown away: only mounts matter
-	stdin      *arg // what standard input holds; nil: the terminal
+	host       string // where it runs; empty: on this machine
+	isolated   bool   // on a file system of its own that is thrown away: only mounts matter
+	reaches    bool   // isolated, but with the powers of the machine that it is on
+	stdin      *arg   // what standard input holds; nil: the terminal
 	piped      bool
 	feeds      bool // standard output goes to another command
 	wants      bool // somebody looks at what standard output holds
 	bounded    bool // a time limit ends it
 	depth      int
-}
-
-// mount is a directory of this machine as a container sees it.
-type mount struct {
-	host   arg
-	inside string
+	files      []string // on the disk, whose code is running
 }
 
 type commandKey struct {
@@ -93,6 +96,7 @@ func interpretShell(src string, in shellInput) script {
 		src = src[:maxSource]
 	}
 	s.source(strings.ToValidUTF8(src, holeText))
+	s.runTraps(0)
 	return s.out
 }
 
@@ -103,7 +107,10 @@ func newShell(in shellInput) *shell {
 		opaques:    map[engine.Opaque]bool{},
 		indexes:    map[commandKey]int{},
 		files:      map[string]arg{},
+		outputs:    map[string]arg{},
 		links:      map[string]value{},
+		programs:   map[string]string{},
+		trees:      map[string][]*syntax.Stmt{},
 		gitAliases: map[string]arg{},
 		first:      -1,
 	}
@@ -114,7 +121,13 @@ func newShell(in shellInput) *shell {
 
 // source parses code and runs it in the present scope.
 func (s *shell) source(src string) outcome {
-	list, ok := parseShell(src)
+	list, ok := s.trees[src]
+	if !ok {
+		list, ok = parseShell(src)
+	}
+	if !ok && len(list) == 0 {
+		list, ok = parseOther(src)
+	}
 	if !ok {
 		s.opaque("syntax", src)
 		s.signal(engine.SignalUnknownCommand)
@@ -136,6 +149,18 @@ func parseShell(src string) ([]*syntax.Stmt, bool) {
 		return other, true
 	}
 	return list, false
+}
+
+// parseOther is for lines that bash refuses as a whole and whose meaning for
+// other shells is certain.
+func parseOther(src string) ([]*syntax.Stmt, bool) {
+	if refused(src) {
+		return nil, true
+	}
+	if line, ok := asPatterns(src); ok {
+		return parseVariant(line, syntax.LangBash)
+	}
+	return nil, false
 }
 
 func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok bool) {
@@ -183,7 +208,11 @@ func misleading(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-func (s *shell) signal(id engine.Signal) { s.out.signals[id] = true }
+func (s *shell) signal(id engine.Signal) {
+	if !s.frame.contains(id) {
+		s.out.signals[id] = true
+	}
+}
 
 // opaque notes what was not understood, once.
 func (s *shell) opaque(reason, where string) {

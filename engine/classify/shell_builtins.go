@@ -30,7 +30,7 @@ func (c *call) builtin() (outcome, bool) {
 		here.ends = true
 		c.record()
 		return here, true
-	case "eval", ".", "source", "trap", "exec", "command", "builtin":
+	case "eval", "emulate", ".", "source", "trap", "exec", "command", "builtin", "noglob", "nocorrect":
 		return c.codeBuiltin()
 	}
 	if out, ok := c.knownOutput(); ok {
@@ -89,6 +89,7 @@ func (s *shell) target(a arg) (dirs, failed []value) {
 	sure := true
 	for _, dir := range s.scope.dirs {
 		v := s.globDir(joinDir(dir, a))
+		dirs = unionValues(dirs, s.searched(dir, a))
 		if bare, ok := a.emptied(); ok && bare == "" {
 			dirs = unionValues(dirs, s.emptyTarget(a))
 		}
@@ -99,6 +100,18 @@ func (s *shell) target(a arg) (dirs, failed []value) {
 		failed = dirs
 	}
 	return dirs, failed
+}
+
+// searched are the directories that CDPATH offers for cd.
+func (s *shell) searched(dir value, a arg) []value {
+	if _, set := s.scope.lookup("CDPATH"); !set || a.hasPrefix("/") || a.hasPrefix(".") {
+		return nil
+	}
+	var dirs []value
+	for part := range strings.SplitSeq(s.read("CDPATH").text, ":") {
+		dirs = append(dirs, joinDir(joinDir(dir, word(part)), a))
+	}
+	return dirs
 }
 
 // emptyTarget is where cd "$X" and cd $X stay or go if X is empty.
@@ -151,6 +164,7 @@ func (s *shell) globDir(v value) value {
 // shellState is the builtins that change variables, parameters and options.
 func (c *call) shellState() {
 	s := c.s
+	s.subscripts(c.args...)
 	switch c.name {
 	case "set":
 		c.set()
@@ -167,19 +181,37 @@ func (c *call) shellState() {
 		for _, a := range c.args {
 			c.assignWord(a)
 		}
-	case "read", "getopts":
+	case "read":
 		c.readWords()
+	case "getopts":
+		c.getWords()
 	case "mapfile", "readarray":
-		if n := len(c.args); n > 0 && c.args[n-1].known() {
-			s.scope.set(c.args[n-1].text, variable{array: true, list: []arg{{text: holeText, splits: true}}})
-		}
+		c.readLines()
 	case "alias":
 		c.aliases()
+	case "hash":
+		c.remember()
 	case "enable":
 		if len(c.args) > 0 && c.args[0].is("-f") {
 			s.unseen(unknownArg(), "enable -f")
 		}
 	}
+}
+
+// remember is hash -p PATH NAME: from now on NAME is another program.
+func (c *call) remember() {
+	for i, a := range c.args {
+		if a.is("-p") && i+2 < len(c.args) {
+			c.s.setAlias(c.args[i+2].text, c.args[i+1].with(quote(c.args[i+1].text)))
+		}
+	}
+}
+
+func (s *shell) setAlias(name string, body arg) {
+	if s.scope.aliases == nil {
+		s.scope.aliases = map[string]arg{}
+	}
+	s.scope.aliases[name] = body
 }
 
 func (c *call) set() {
@@ -240,50 +272,12 @@ func (c *call) assignWord(a arg) {
 	c.s.envCode(name, a.with(v))
 }
 
-// readWords is read x: a line of standard input, where that is known.
-func (c *call) readWords() {
-	s := c.s
-	var names []string
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
-		case a.is("-p", "-d", "-n", "-N", "-t", "-u", "-i"):
-			i++
-		case a.hasPrefix("-"):
-		default:
-			names = append(names, a.text)
-		}
-	}
-	if c.name == "getopts" && len(names) > 1 {
-		s.scope.setText("OPTARG", unknownArg())
-		names = names[1:2]
-	}
-	lines := []arg{unknownArg()}
-	if in := s.frame.stdin; in != nil && in.known() && len(names) == 1 {
-		lines = nil
-		for _, l := range strings.Split(strings.TrimSuffix(in.text, "\n"), "\n") {
-			lines = append(lines, arg{text: strings.TrimSpace(l), taint: in.taint})
-		}
-	} else if in != nil {
-		lines[0].taint = in.taint
-	}
-	if len(names) == 0 {
-		names = []string{"REPLY"}
-	}
-	for _, n := range names {
-		s.scope.setText(n, lines...)
-	}
-}
-
 func (c *call) aliases() {
 	for _, a := range c.args {
 		name, body, ok := strings.Cut(a.text, "=")
-		if !ok {
-			continue
+		if ok {
+			c.s.setAlias(name, a.with(body))
 		}
-		if c.s.scope.aliases == nil {
-			c.s.scope.aliases = map[string]arg{}
-		}
-		c.s.scope.aliases[name] = a.with(body)
 	}
 }
 
@@ -294,7 +288,10 @@ func (c *call) knownOutput() (arg, bool) {
 		return c.echo(), true
 	case "printf":
 		return c.printf(), true
-	case "true", ":", "false", "test", "[", "sleep", "wait", "jobs", "bg", "fg", "ulimit", "umask", "times", "let", "clear", "tput", "complete", "compgen", "bind":
+	case "test", "[":
+		c.s.subscripts(c.args...)
+		return arg{}, true
+	case "true", ":", "false", "sleep", "wait", "jobs", "bg", "fg", "ulimit", "umask", "times", "let", "clear", "tput", "complete", "compgen", "bind":
 		return arg{}, true
 	case "pwd":
 		return concat(joinDirs(c.s.scope.dirs), word("\n")), true
@@ -333,9 +330,26 @@ func (c *call) echo() arg {
 		if hidesText(out.text) || strings.Contains(out.text, `\0`) {
 			out.taint |= decoded
 		}
-		out.text = ansiC(out.text)
+		out.text = ansiC(zeroOctal(out.text))
 	}
 	return concat(out, word(newline))
+}
+
+// zeroOctal writes \0162 as $'…' has it: echo -e and %b want a zero before the
+// three digits.
+func zeroOctal(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		if s[i] != '\\' || i+1 == len(s) {
+			continue
+		}
+		i++
+		if s[i] != '0' || i+1 == len(s) || s[i+1] < '0' || s[i+1] > '7' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
 }
 
 // printf fills a format whose only conversions are %s, %d and %b.
@@ -343,6 +357,7 @@ func (c *call) printf() arg {
 	args := c.args
 	target := ""
 	if len(args) > 2 && args[0].is("-v") {
+		c.s.subscripts(args[1])
 		target, args = args[1].text, args[2:]
 	}
 	if len(args) > 0 && args[0].is("--") {
@@ -390,7 +405,10 @@ func formatText(format arg, args []arg) arg {
 			switch verb[0] {
 			case 's', 'd', 'i', 'u':
 			case 'b':
-				next = next.with(ansiC(next.text))
+				if hidesText(next.text) || strings.Contains(next.text, `\0`) {
+					next.taint |= decoded
+				}
+				next = next.with(ansiC(zeroOctal(next.text)))
 			case 'q':
 				next = next.with(quote(next.text))
 			default:

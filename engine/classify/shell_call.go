@@ -105,13 +105,13 @@ func (s *shell) invoke(argv []arg, x *syntax.CallExpr) outcome {
 
 // run finds out what a program does that is neither a function nor an alias.
 func (c *call) run() outcome {
+	if o, ok := c.script(); ok {
+		return o
+	}
 	if o, ok := c.builtin(); ok {
 		return o
 	}
 	if o, ok := c.wrapper(); ok {
-		return o
-	}
-	if o, ok := c.script(); ok {
 		return o
 	}
 	p, ok := lookup(c.name)
@@ -122,8 +122,10 @@ func (c *call) run() outcome {
 	c.opts = parseOptions(c.args, p)
 	c.record()
 	switch {
+	case c.hop():
+	case c.bareSQL():
 	case !ok:
-		c.process()
+		c.unlisted()
 	case c.asksHelp(p):
 		c.s.signal(engine.SignalDryRun)
 		c.out = arg{}
@@ -153,6 +155,7 @@ func (c *call) resolve() bool {
 		c.path = s.globCommand(c.path)
 	}
 	base, ok := c.path.base()
+	base = s.original(c.path, base)
 	if !ok || strings.ContainsAny(base, holes) || base == "" && !c.path.quoted && !c.path.known() {
 		return false
 	}
@@ -174,6 +177,36 @@ func (c *call) resolve() bool {
 		c.name = base
 	}
 	return true
+}
+
+// copied remembers that a file of the script's own is one of the system's
+// programs: cp /bin/rm x.
+func (s *shell) copied(source, target arg) {
+	base, ok := source.base()
+	program := source.hasPrefix("/") || strings.HasPrefix(source.text, holeText+"/") // which NAME
+	for _, dir := range s.scope.dirs {
+		if v := joinDir(dir, target); ok && program && v.sure == literal && len(s.programs) < 64 {
+			s.programs[v.text] = base
+		}
+	}
+}
+
+// original is the name of the program that a path stands for: another one than
+// its own where it is a copy or a link. zsh looks up =rm in PATH.
+func (s *shell) original(path arg, base string) string {
+	if len(base) > 1 && base[0] == '=' && path.hasPrefix("=") {
+		return base[1:]
+	}
+	if path.hasPrefix("/proc/") && base == "exe" {
+		return "bash" // the shell itself
+	}
+	if len(s.programs) == 0 || !strings.Contains(path.text, "/") {
+		return base
+	}
+	if name, ok := s.programs[joinDir(s.scope.dirs[0], path).text]; ok {
+		return name
+	}
+	return base
 }
 
 // caseMatters tells whether a name in other letter case is worth knowing: on a
@@ -345,8 +378,12 @@ func (s *shell) running(body *syntax.Stmt) int {
 // aliased runs an alias: its text is code, followed by the arguments.
 func (s *shell) aliased(body arg, c *call) outcome {
 	code := body
-	for _, a := range c.args {
-		code = concat(code, a.with(" "+quote(a.text)))
+	for i, a := range c.args {
+		text := quote(a.text)
+		if next, ok := s.scope.alias(a.text); ok && i == 0 && strings.HasSuffix(body.text, " ") {
+			text = next.text // an alias that ends with a blank: the next word may be one too
+		}
+		code = concat(code, a.with(" "+text))
 	}
 	saved := s.scope
 	s.scope = saved.child()
@@ -394,19 +431,31 @@ func (c *call) process() {
 // it, as "kubectl completion bash" does: as well known as a file of its own.
 func printsSetup(args []arg) bool {
 	for _, a := range args {
-		if a.is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "--completion", "gen-completion") {
+		if a.is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env", "--completion", "gen-completion") {
 			return true
 		}
 	}
 	return false
 }
 
-// script runs a file whose content the script itself has written.
+// script runs the code of a file that goes by the program's name. What lies on
+// the disk under a name that is known does also what that program does.
 func (c *call) script() (outcome, bool) {
 	for _, p := range c.places() {
-		if text, ok := c.s.written(p); ok {
-			return c.runText(text, "file"), true
+		code, ok := c.s.codeIn(p, "")
+		if !ok {
+			continue
 		}
+		c.record()
+		if code.via == "script" {
+			c.reads(p)
+		}
+		whole := c.runsCode(code, append([]arg{c.path}, c.args...))
+		if _, known := lookup(c.name); code.via == "script" && (known || !whole) {
+			break
+		}
+		c.finish()
+		return outcome{out: c.out, fail: c.s.scope.dirs}, true
 	}
 	return outcome{}, false
 }

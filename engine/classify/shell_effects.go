@@ -17,16 +17,19 @@ func (s *shell) emit(e rawEffect, targets ...arg) {
 
 func (s *shell) emitOne(e rawEffect, t arg) {
 	e.privileged = e.privileged || s.frame.privileged
-	if e.kind != engine.EffectNetwork && e.kind != engine.EffectProcess && s.frame.isolated {
-		if !t.hasPrefix("/") {
-			inside := joinDir(s.scope.dirs[0], t).arg()
-			inside.glob = t.glob
-			t = inside
+	e.host = s.frame.host
+	if s.frame.isolated && walled(e.kind) {
+		for _, m := range s.throughMounts(e, t) {
+			e.host = m.on
+			s.emitAt(e, m.host)
 		}
-		if !s.frame.onHost(&t) {
-			return
-		}
+		return
 	}
+	s.emitAt(e, t)
+}
+
+// emitAt adds an effect on a target as it is named where it lies.
+func (s *shell) emitAt(e rawEffect, t arg) {
 	e.target = t.value()
 	e.contents = e.contents || t.glob && everything(t.text)
 	e.recursive = e.recursive || t.glob && strings.HasSuffix(t.text, "/**")
@@ -111,22 +114,6 @@ func (s *shell) note(kind engine.EffectKind, verb string, targets ...arg) {
 	s.emit(rawEffect{kind: kind, verb: verb, command: s.first}, targets...)
 }
 
-// onHost maps a path in a container to this machine; false if it stays inside.
-func (f frame) onHost(t *arg) bool {
-	for _, m := range f.mounts {
-		rest, ok := strings.CutPrefix(t.text, m.inside)
-		if ok && (rest == "" || rest[0] == '/' || m.inside == "/") {
-			*t = t.with(strings.TrimSuffix(m.host.text, "/") + rest)
-			return true
-		}
-		if strings.HasPrefix(m.inside, strings.TrimSuffix(t.text, "/")+"/") && !t.glob {
-			*t = m.host // the mount lies below the target
-			return true
-		}
-	}
-	return false
-}
-
 // emit adds effects of this command.
 func (c *call) emit(e rawEffect, targets ...arg) {
 	e.command = c.index
@@ -144,11 +131,25 @@ func (c *call) reads(targets ...arg) {
 	}
 }
 
+// readsTree is a copy of all that is below the targets.
+func (c *call) readsTree(targets ...arg) {
+	for _, t := range targets {
+		if t.from == nil && !t.is("-") && !harmlessDevice(t) && t.text != "" {
+			c.emit(rawEffect{kind: engine.EffectFileRead, verb: "read", recursive: true}, t)
+		}
+	}
+}
+
 func (c *call) writes(verb string, targets ...arg) {
+	c.writesAs(rawEffect{verb: verb}, targets...)
+}
+
+func (c *call) writesAs(e rawEffect, targets ...arg) {
+	e.kind = engine.EffectFileWrite
 	for _, t := range targets {
 		if !harmlessDevice(t) && t.text != "" && !t.is("-") {
 			c.s.diskWrite(t)
-			c.emit(rawEffect{kind: engine.EffectFileWrite, verb: verb}, t)
+			c.emit(e, t)
 		}
 	}
 }

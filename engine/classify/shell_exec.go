@@ -101,13 +101,28 @@ func (s *shell) redirected(st *syntax.Stmt) outcome {
 	s.frame.muted = s.frame.muted || r.muted
 	s.frame.wants = s.frame.wants || r.stdout
 	o := s.command(st.Cmd)
+	if st.Cmd == nil && r.stdin != nil && s.frame.wants {
+		o.out = *r.stdin // $(<FILE)
+	}
 	s.frame.muted = saved.muted
+	if r.lasts = execsNothing(st.Cmd); r.lasts {
+		o.out = unknownArg() // what follows goes to the file
+	}
 	s.finish(r, &o, st.Cmd)
 	s.frame = saved
+	if r.lasts && r.stdin != nil {
+		s.frame.stdin, s.frame.piped = r.stdin, false
+	}
 	if first >= 0 {
 		s.first = first
 	}
 	return o
+}
+
+// execsNothing tells whether a command is exec alone, whose redirections last.
+func execsNothing(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
 // subshell runs f in a copy of the shell, whose changes are lost.
@@ -170,7 +185,8 @@ func (s *shell) command(cmd syntax.Command) outcome {
 		}
 	case *syntax.CoprocClause:
 		return s.subshell(func() outcome {
-			s.frame.bounded = false
+			in := unknownArg()
+			s.frame.bounded, s.frame.piped, s.frame.stdin = false, true, &in
 			return s.wrapped("coproc", c.Stmt)
 		})
 	default:
@@ -248,259 +264,6 @@ func (s *shell) pipe(c *syntax.BinaryCmd) outcome {
 	})
 }
 
-func (s *shell) ifClause(c *syntax.IfClause) outcome {
-	cond := outcome{fail: s.scope.dirs}
-	if len(c.Cond) > 0 {
-		cond = s.stmts(c.Cond[:len(c.Cond)-1])
-		cond = s.stmt(c.Cond[len(c.Cond)-1])
-	}
-	then, a := s.branch(func() outcome { return s.stmts(c.Then) })
-	other, b := s.branch(func() outcome {
-		s.scope.enter(cond.fail)
-		switch {
-		case c.Else == nil:
-			return outcome{fail: cond.fail}
-		case len(c.Else.Cond) == 0:
-			return s.stmts(c.Else.Then)
-		}
-		return s.ifClause(c.Else)
-	})
-	switch {
-	case a.ends && !b.ends:
-		s.scope.merge(other)
-	case b.ends && !a.ends:
-		s.scope.merge(then)
-	default:
-		s.scope.merge(then, other)
-	}
-	out := eitherOut(a.out, b.out)
-	return outcome{out, s.scope.dirs, a.ends && b.ends}
-}
-
-// eitherOut is the output of one of two branches: as a value not known, as code
-// both.
-func eitherOut(a, b arg) arg {
-	switch {
-	case a.text == "":
-		return b
-	case b.text == "" || a.text == b.text:
-		return a
-	}
-	return concat(concat(word(holeText+"\n"), a), b)
-}
-
-// while runs the condition and the body of a loop.
-func (s *shell) while(c *syntax.WhileClause) outcome {
-	if !c.Until && endless(c) && !s.bounded() {
-		s.signal(engine.SignalUnbounded)
-	}
-	return s.loop(c.Do, func() {
-		s.stmts(c.Cond)
-	})
-}
-
-// endless tells whether a loop has a condition that always holds and nothing
-// in its body that leaves it.
-func endless(c *syntax.WhileClause) bool {
-	if len(c.Cond) != 1 {
-		return false
-	}
-	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) != 1 || c.Cond[0].Negated {
-		return false
-	}
-	if name := call.Args[0].Lit(); name != "true" && name != ":" {
-		return false
-	}
-	leaves := false
-	for _, st := range c.Do {
-		syntax.Walk(st, func(n syntax.Node) bool {
-			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-				switch call.Args[0].Lit() {
-				case "break", "exit", "return", "exec":
-					leaves = true
-				}
-			}
-			return !leaves
-		})
-	}
-	return !leaves
-}
-
-// loop runs a body once, with every variable that the body assigns holding
-// also what an earlier pass may have left. Where the body moves the shell, a
-// second pass starts from there.
-func (s *shell) loop(body []*syntax.Stmt, head func()) outcome {
-	before := s.scope.child()
-	after, o := s.branch(func() outcome {
-		s.forget(body)
-		head()
-		return s.stmts(body)
-	})
-	if !subset(after.dirs, before.dirs) && s.frame.depth < maxDepth {
-		dirs := unionValues(before.dirs, after.dirs)
-		saved := s.frame.depth
-		s.frame.depth += 4 // loops in loops would double the work each time
-		after, o = s.branch(func() outcome {
-			s.scope.enter(dirs)
-			s.forget(body)
-			head()
-			return s.stmts(body)
-		})
-		s.frame.depth = saved
-	}
-	s.scope.merge(before, after)
-	out := o.out
-	if out.text != "" {
-		out = concat(out, arg{text: holeText, taint: out.taint})
-	}
-	return outcome{out: out, fail: s.scope.dirs}
-}
-
-func subset(a, b []value) bool {
-	for _, v := range a {
-		if !containsValue(b, v) {
-			return false
-		}
-	}
-	return true
-}
-
-// forget adds "anything" to the variables that a loop's body assigns.
-func (s *shell) forget(body []*syntax.Stmt) {
-	for _, st := range body {
-		syntax.Walk(st, func(n syntax.Node) bool {
-			if s.steps++; s.steps > maxSteps {
-				return false
-			}
-			as, ok := n.(*syntax.Assign)
-			if !ok || as.Name == nil || as.Value == nil && as.Array == nil {
-				return true
-			}
-			name := as.Name.Value
-			if v, set := s.scope.lookup(name); set && !v.array {
-				next := unknownArg()
-				if constant(as.Value) && !as.Append {
-					next = s.single(as.Value)
-				}
-				s.scope.setText(name, append(v.alts[:len(v.alts):len(v.alts)], next)...)
-			}
-			return true
-		})
-	}
-}
-
-// constant tells whether a word has no expansion in it.
-func constant(w *syntax.Word) bool {
-	if w == nil {
-		return false
-	}
-	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit, *syntax.SglQuoted:
-		case *syntax.DblQuoted:
-			if !constant(&syntax.Word{Parts: p.Parts}) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func (s *shell) forClause(c *syntax.ForClause) outcome {
-	switch l := c.Loop.(type) {
-	case *syntax.WordIter:
-		var items []arg
-		if l.InPos.IsValid() {
-			s.variants(func() { items = append(items, s.expand(l.Items)...) })
-		} else {
-			items = s.scope.args
-		}
-		if l.InPos.IsValid() && len(items) == 0 {
-			items = []arg{{text: holeText, splits: true}}
-		}
-		return s.loop(c.Do, func() { s.scope.setText(l.Name.Value, asItems(items)...) })
-	case *syntax.CStyleLoop:
-		s.arithmetic(l.Init)
-		if l.Cond == nil && !s.bounded() {
-			s.signal(engine.SignalUnbounded)
-		}
-		return s.loop(c.Do, func() { s.arithmetic(l.Cond); s.arithmetic(l.Post); s.arithmetic(l.Init); s.forgetNumbers(l.Post) })
-	}
-	return outcome{fail: s.scope.dirs}
-}
-
-// asItems are the values of a loop's variable. A pattern becomes the names of
-// files that match it, of which only the directory is known for sure.
-func asItems(items []arg) []arg {
-	out := make([]arg, len(items))
-	for i, a := range items {
-		a.quoted, a.splits = false, false
-		out[i] = a
-	}
-	return out
-}
-
-func (s *shell) forgetNumbers(x syntax.ArithmExpr) {
-	if x == nil {
-		return
-	}
-	syntax.Walk(x, func(n syntax.Node) bool {
-		if w, ok := n.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
-			s.scope.setText(w.Lit(), unknownArg())
-		}
-		return true
-	})
-}
-
-// caseClause runs the arms that can match; all of them if the word is not
-// known.
-func (s *shell) caseClause(c *syntax.CaseClause) outcome {
-	subject := s.single(c.Word)
-	none := s.scope.child()
-	branches := []*scope{none}
-	var out arg
-	ended := len(c.Items) > 0
-	for _, item := range c.Items {
-		possible, certain := s.matches(item, subject)
-		if !possible {
-			continue
-		}
-		b, o := s.branch(func() outcome { return s.stmts(item.Stmts) })
-		if !o.ends {
-			branches = append(branches, b)
-		}
-		ended = ended && o.ends
-		out = eitherOut(out, o.out)
-		if certain && item.Op == syntax.Break {
-			branches = branches[1:]
-			break
-		}
-		ended = false
-	}
-	if len(branches) > 0 {
-		s.scope.merge(branches...)
-	}
-	return outcome{out, s.scope.dirs, ended && len(branches) == 0}
-}
-
-// matches tells whether a case arm may match, and whether it does for sure.
-func (s *shell) matches(item *syntax.CaseItem, subject arg) (possible, certain bool) {
-	for _, w := range item.Patterns {
-		p := s.pattern(w)
-		if !p.known() || !subject.known() || strings.ContainsAny(p.text, "(|\\") {
-			possible = true
-			continue
-		}
-		if len(p.text)*len(subject.text) > 1<<20 || matchPattern(p.text, subject.text) {
-			return true, true
-		}
-	}
-	return possible, false
-}
-
 // test evaluates the words of [[ … ]] for the commands in them.
 func (s *shell) test(x syntax.TestExpr) {
 	if s.nesting++; s.nesting > maxNesting {
@@ -510,15 +273,33 @@ func (s *shell) test(x syntax.TestExpr) {
 	defer func() { s.nesting-- }()
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
+		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr {
+			s.operand(x.X)
+			s.operand(x.Y)
+			return
+		}
 		s.test(x.X)
 		s.test(x.Y)
 	case *syntax.UnaryTest:
+		if w, ok := x.X.(*syntax.Word); ok && x.Op == syntax.TsVarSet {
+			s.subscripts(s.single(w))
+			return
+		}
 		s.test(x.X)
 	case *syntax.ParenTest:
 		s.test(x.X)
 	case *syntax.Word:
 		s.single(x)
 	}
+}
+
+// operand is one side of -eq and its kin, which is arithmetic.
+func (s *shell) operand(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		s.number(w)
+		return
+	}
+	s.test(x)
 }
 
 func (s *shell) declare(c *syntax.FuncDecl) {
@@ -530,6 +311,12 @@ func (s *shell) declare(c *syntax.FuncDecl) {
 		s.note(engine.EffectResource, "fork", arg{})
 	}
 	s.scope.define(c.Name.Value, c.Body)
+	if name := c.Name.Value; name == "command_not_found_handle" || name == "command_not_found_handler" {
+		s.subshell(func() outcome { // any command that is not there calls it
+			s.scope.args, s.scope.bound = []arg{{text: holeText, splits: true}}, true
+			return s.stmt(c.Body)
+		})
+	}
 }
 
 // forks tells whether a function starts two of itself, or itself in the
@@ -571,6 +358,7 @@ func (s *shell) declClause(c *syntax.DeclClause) outcome {
 	for _, as := range c.Args {
 		if as.Name == nil {
 			flag := s.single(as.Value)
+			s.subscripts(flag)
 			printed = printed && flag.is("-p", "-x", "-px")
 			refers = refers || flag.hasPrefix("-") && strings.Contains(flag.text, "n")
 			continue

@@ -103,7 +103,7 @@ func (o *options) cluster(args []arg, i int, p program) int {
 	o.flags = append(o.flags, given{text: a.show(), word: a, letters: letters})
 	for k, r := range letters {
 		opt := option{name: "-" + string(r), at: len(o.operands)}
-		if !p.takes(opt.name) {
+		if !p.takes(opt.name) && !p.glues(opt.name) {
 			o.list = append(o.list, opt)
 			continue
 		}
@@ -115,7 +115,7 @@ func (o *options) cluster(args []arg, i int, p program) int {
 			o.list = append(o.list, opt)
 			return 0
 		}
-		if i+1 < len(args) {
+		if i+1 < len(args) && p.takes(opt.name) {
 			opt.value = args[i+1]
 			o.list = append(o.list, opt)
 			o.keepValue(&args[i+1])
@@ -214,6 +214,7 @@ func plainFlags(args []arg) (flags []given, operands []arg) {
 // program says how to read a program's arguments and what it does with them.
 type program struct {
 	values  string // options that take a value, separated and surrounded by blanks
+	glued   string // options whose value, where they have one, stands in the same word, as mysql's -p; like values
 	first   bool   // options end at the first operand
 	long    bool   // a single dash begins a long option: terraform, find, java
 	literal bool   // "--" is nothing special
@@ -226,13 +227,17 @@ func (p program) takes(name string) bool {
 	return p.values != "" && strings.Contains(p.values, " "+name+" ")
 }
 
+func (p program) glues(name string) bool {
+	return p.glued != "" && strings.Contains(p.glued, " "+name+" ")
+}
+
 func (p program) reads() bool { return p.reading }
 
 // lookup finds a program in the tables of the families.
 func lookup(name string) (program, bool) {
 	for _, family := range []func(string) program{
 		readPrograms, filePrograms, gitPrograms, netPrograms, systemPrograms, packagePrograms,
-		containerPrograms, cloudPrograms, databasePrograms, agentPrograms, buildPrograms,
+		containerPrograms, cloudPrograms, databasePrograms, agentPrograms, buildPrograms, carrierPrograms,
 	} {
 		if p := family(name); p.run != nil {
 			return p, true

@@ -51,8 +51,8 @@ func readProgram(name string) program {
 	case "env", "printenv":
 		return program{run: environment}
 	case "ps", "top", "htop", "pgrep", "pidof", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
-		"w", "who", "last", "lastlog", "finger", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
-		"getent", "journalctl", "dmesg", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "logger", "caller":
+		"w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
+		"getent", "journalctl", "dmesg", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
 		return program{run: nothing}
 	}
 	return program{}
@@ -99,7 +99,7 @@ func printFiles(c *call) {
 	in := c.s.frame.stdin
 	out := arg{}
 	for _, a := range c.opts.operands {
-		text, ok := c.s.written(a)
+		text, ok := c.s.shown(a)
 		switch {
 		case a.is("-") && in != nil:
 			text = *in

@@ -12,6 +12,7 @@ type redirs struct {
 	stdin  *arg
 	muted  bool
 	stdout bool // standard output does not go on to the next command
+	lasts  bool // they hold for all that follows: exec
 	files  []redirected
 }
 
@@ -30,12 +31,10 @@ func (s *shell) redirections(list []*syntax.Redirect) redirs {
 	for _, x := range list {
 		switch x.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			text := s.heredoc(x)
-			r.stdin = &text
+			s.supply(&r, x, s.heredoc(x))
 			continue
 		case syntax.WordHdoc:
-			text := concat(s.single(x.Word), word("\n"))
-			r.stdin = &text
+			s.supply(&r, x, concat(s.single(x.Word), word("\n")))
 			continue
 		}
 		for _, target := range s.alternatives(x.Word) {
@@ -53,9 +52,10 @@ func (s *shell) redirect(r *redirs, x *syntax.Redirect, target arg, null *bool) 
 	isNull := target.is("/dev/null")
 	switch x.Op {
 	case syntax.RdrIn:
-		s.input(r, target)
+		s.input(r, x, target)
 	case syntax.DplIn, syntax.DplOut:
-		if descriptor(target) {
+		if isDescriptor(target) {
+			s.duplicate(r, x.Op, fd, target)
 			r.muted = r.muted || fd == "2" && target.is("1") && *null
 			return
 		}
@@ -66,25 +66,58 @@ func (s *shell) redirect(r *redirs, x *syntax.Redirect, target arg, null *bool) 
 		r.muted = r.muted || isNull
 	default:
 		out := fd == "" || fd == "1"
+		if !out && fd != "2" && x.Op != syntax.RdrInOut {
+			s.outputs[fd] = target
+		}
 		*null = *null || out && isNull
 		r.muted = r.muted || fd == "2" && isNull
 		s.output(r, x.Op, target, out)
 	}
 }
 
-// descriptor tells whether the word of >& is a number or a minus.
-func descriptor(a arg) bool {
+// isDescriptor tells whether the word of >& is a number or a minus.
+func isDescriptor(a arg) bool {
 	return strings.Trim(a.text, "0123456789-") == "" || !a.known() && a.value().sure == unknown
 }
 
-func (s *shell) input(r *redirs, target arg) {
+// supply is what one of the inputs of a command holds.
+func (s *shell) supply(r *redirs, x *syntax.Redirect, text arg) {
+	if x.N == nil || x.N.Value == "0" {
+		r.stdin = &text
+		return
+	}
+	s.files["/dev/fd/"+x.N.Value] = text
+}
+
+// descriptor is what is read from a descriptor; empty: standard input.
+func (s *shell) descriptor(fd string) *arg {
+	if text, ok := s.files["/dev/fd/"+fd]; ok {
+		return &text
+	}
+	if fd == "" || fd == "0" {
+		return s.frame.stdin
+	}
+	return nil
+}
+
+// duplicate is <&3 and >&3, for descriptors that the script itself has opened.
+func (s *shell) duplicate(r *redirs, op syntax.RedirOperator, fd string, from arg) {
+	if text, ok := s.files["/dev/fd/"+from.text]; ok && op == syntax.DplIn && (fd == "" || fd == "0") {
+		r.stdin = &text
+	}
+	if file, ok := s.outputs[from.text]; ok && op == syntax.DplOut && (fd == "" || fd == "1") {
+		s.output(r, syntax.AppOut, file, true)
+	}
+}
+
+func (s *shell) input(r *redirs, x *syntax.Redirect, target arg) {
 	text := arg{text: holeText, taint: filed}
 	if target.from != nil {
 		text = *target.from
-	} else if known, ok := s.written(target); ok {
+	} else if known, ok := s.shown(target); ok {
 		text = known
 	}
-	r.stdin = &text
+	s.supply(r, x, text)
 	r.files = append(r.files, redirected{target: target, verb: "read"})
 }
 

@@ -8,10 +8,11 @@ import (
 
 // variable is what a shell variable may hold.
 type variable struct {
-	alts  []arg // alternatives; none: unset
-	list  []arg // elements of an array
-	array bool
-	ref   string // the variable that is meant instead (declare -n)
+	alts   []arg // alternatives; none: unset
+	list   []arg // elements of an array
+	array  bool
+	sparse bool   // which element has which index or key is not known
+	ref    string // the variable that is meant instead (declare -n)
 }
 
 // scope is the state of one shell process. A child sees its parent's state and
@@ -151,7 +152,7 @@ func (c *scope) takeNames(b *scope) {
 
 func mergeVariable(name string, branches []*scope) variable {
 	var out variable
-	for _, b := range branches {
+	for i, b := range branches {
 		v, ok := b.find(name)
 		if v.ref != "" {
 			out.ref = v.ref
@@ -160,14 +161,33 @@ func mergeVariable(name string, branches []*scope) variable {
 			v.alts = []arg{word(vacancyText)}
 		}
 		out.alts = append(out.alts, v.alts...)
-		out.list = append(out.list, v.list...)
-		out.array = out.array || v.array
+		out.array, out.sparse = out.array || v.array, out.sparse || v.sparse
+		out.list = eitherList(out.list, v.list, i == 0)
 	}
 	out.alts = limitArgs(out.alts, maxAlts)
 	if len(out.list) > maxAlts {
 		out.list = []arg{{text: holeText, splits: true}}
 	}
 	return out
+}
+
+// eitherList is one array or the other. Of two that begin alike all elements
+// are kept; otherwise not even the number of elements is known.
+func eitherList(a, b []arg, first bool) []arg {
+	switch {
+	case first || len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	case a[0].text != b[0].text:
+		return []arg{{text: holeText, splits: true}}
+	}
+	for i, v := range b {
+		if i >= len(a) || a[i].text != v.text {
+			a = append(a[:len(a):len(a)], v)
+		}
+	}
+	return a
 }
 
 // hold makes a variable local to the function that runs.

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -26,8 +27,11 @@ var attempts = []measures{
 	{512, 1024, 2048, 512, 40, 24, 12, 40},
 	{512, 512, 1024, 256, 40, 24, 12, 40},
 	{256, 256, 768, 200, 24, 24, 12, 24},
-	{256, 256, 512, 160, 16, 16, 8, 16},
-	{200, 160, 384, 120, 12, 12, 6, 12},
+	{256, 256, 512, 160, 24, 24, 8, 16},
+	{200, 160, 384, 120, 20, 20, 6, 12},
+	{160, 120, 256, 96, 20, 20, 4, 8},
+	{120, 80, 160, 96, 16, 16, 4, 8},
+	{160, 120, 256, 96, 12, 12, 4, 8},
 	{160, 120, 256, 96, 8, 8, 4, 8},
 	{120, 80, 160, 64, 6, 6, 3, 6},
 	{64, 40, 80, 48, 4, 4, 2, 4},
@@ -40,12 +44,18 @@ var attempts = []measures{
 // notes of what was cut. Effects and commands that are left out make the
 // action opaque, since nobody may think that all of it was seen.
 func shorten(f *engine.Facts, limit int, mac func([]byte) string) {
+	first := cutter{m: attempts[0], mac: mac}
+	var joined engine.Action
+	if f.Action != nil {
+		joined = *f.Action
+		first.join(&joined)
+	}
 	for i, m := range attempts {
 		short := *f
-		c := cutter{m: m, mac: mac}
+		c := cutter{m: m, mac: mac, cuts: slices.Clone(first.cuts), joined: first.joined}
 		c.event(&short.Event)
 		if f.Action != nil {
-			action := *f.Action
+			action := joined
 			c.action(&action)
 			short.Action = &action
 		}
@@ -80,9 +90,10 @@ func jsonSize(v any) int {
 
 // cutter shortens one copy of facts and notes what it cut.
 type cutter struct {
-	m    measures
-	mac  func([]byte) string
-	cuts []engine.Cut
+	m      measures
+	mac    func([]byte) string
+	cuts   []engine.Cut
+	joined bool // commands and effects that can be one are one
 }
 
 // maxCuts bounds the notes: the last one stands for all further ones.
@@ -104,7 +115,7 @@ func (c *cutter) note(field string, size int, text string) {
 const ellipsis = "…"
 
 func (c *cutter) string(field, s string, limit int) string {
-	if len(s) <= limit/6 || escapedSize(s) <= limit {
+	if shortEnough(s, limit) {
 		return s
 	}
 	c.note(field, len(s), s)
@@ -114,7 +125,7 @@ func (c *cutter) string(field, s string, limit int) string {
 // head returns the beginning of s that takes at most limit bytes as JSON, with
 // a mark that it is not all.
 func head(s string, limit int) string {
-	if escapedSize(s) <= limit {
+	if shortEnough(s, limit) {
 		return s
 	}
 	if limit < len(ellipsis) {
@@ -128,6 +139,12 @@ func head(s string, limit int) string {
 		end = i + len(string(r))
 	}
 	return s[:min(end, len(s))] + ellipsis
+}
+
+// shortEnough tells whether s takes at most limit bytes as JSON. Most strings are far
+// from it, and need not be counted.
+func shortEnough(s string, limit int) bool {
+	return len(s) <= limit/6 || len(s) <= limit && escapedSize(s) <= limit
 }
 
 func escapedSize(s string) int {
@@ -256,6 +273,8 @@ func (c *cutter) fields(field string, m map[string]any) any {
 func (c *cutter) action(a *engine.Action) {
 	a.Name = c.string("action.name", a.Name, max(min(c.m.text, 200), 12))
 	a.Resource = c.string("action.resource", a.Resource, c.m.resource)
+	c.slight(a)
+	c.join(a)
 	dropped := c.commands(a)
 	dropped = c.effects(a) || dropped
 	a.Paths = c.strings("action.paths", a.Paths, c.m.list)

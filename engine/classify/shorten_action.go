@@ -24,14 +24,80 @@ func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	if dropped = len(keep) < len(a.Commands); dropped {
 		c.note("action.commands", len(a.Commands), "")
 	}
-	effects := slices.Clone(a.Effects)
-	for i := range effects {
-		if n := effects[i].Command; n >= 0 && n < len(at) {
-			effects[i].Command = at[n]
+	a.Commands, a.Effects = list, pointed(a.Effects, at)
+	return dropped
+}
+
+// pointed is effects whose commands now stand at other places; those that
+// become equal are one.
+func pointed(list []engine.Effect, at []int) []engine.Effect {
+	out := make([]engine.Effect, 0, len(list))
+	seen := map[engine.Effect]bool{}
+	for _, e := range list {
+		if n := e.Command; n >= 0 && n < len(at) {
+			e.Command = at[n]
+		}
+		if !seen[e] {
+			seen[e] = true
+			out = append(out, e)
 		}
 	}
-	a.Commands, a.Effects = list, effects
-	return dropped
+	return out
+}
+
+// joinCommands makes one command of those that differ only in their operands:
+// a script that prints thirty lines is no less understood than one that prints
+// three. What a rule asks about, the flags and subcommands, stays apart.
+func (c *cutter) joinCommands(a *engine.Action) {
+	at := make([]int, len(a.Commands))
+	var list []engine.Command
+	first := map[string]int{}
+	for i, cmd := range a.Commands {
+		key := commandForm(cmd)
+		n, ok := first[key]
+		if ok = ok && (onlyPrints(cmd.Name) || len(list[n].Operands)+len(cmd.Operands) <= c.m.operands); !ok {
+			n, first[key] = len(list), len(list)
+			list = append(list, cmd)
+		} else {
+			list[n].Operands = joinOperands(list[n].Operands, cmd.Operands, c.m.operands)
+		}
+		at[i] = n
+	}
+	a.Commands, a.Effects = list, pointed(a.Effects, at)
+}
+
+// commandForm is equal for commands that differ only in their operands.
+func commandForm(cmd engine.Command) string {
+	var b strings.Builder
+	b.WriteString(cmd.Name)
+	for _, words := range [][]string{cmd.Sub, cmd.Flags, cmd.Wrappers, cmd.Via} {
+		b.WriteByte(1)
+		for _, w := range words {
+			b.WriteString(w)
+			b.WriteByte(0)
+		}
+	}
+	return b.String()
+}
+
+func joinOperands(list, more []string, limit int) []string {
+	list = slices.Clone(list)
+	for _, w := range more {
+		if len(list) < limit && !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// onlyPrints tells whether a program does nothing with its operands but print
+// or compare them, so that no judgement needs all of them.
+func onlyPrints(name string) bool {
+	switch name {
+	case "echo", "printf", "test", "[", "true", "false", ":", "sleep", "exit", "return":
+		return true
+	}
+	return false
 }
 
 // keepCommands returns the indexes of at most n commands in their order: those
@@ -67,17 +133,38 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 	return cmd
 }
 
-// effects keeps the worst effects. Reads of many files of one directory become
-// one read of a pattern in it, which says more than a list that is cut.
+// join makes less of too many commands and effects without losing one: commands
+// that differ only in their operands become one. What says the same of several
+// files of one directory becomes one effect on a pattern in it, which says more
+// than a list that is cut: first equal effects of several commands, then reads,
+// then writes for which the file makes no difference.
+func (c *cutter) join(a *engine.Action) {
+	if c.joined {
+		return
+	}
+	commands, effects := len(a.Commands), len(a.Effects)
+	if commands > c.m.commands {
+		c.joinCommands(a)
+	}
+	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite} {
+		if len(a.Effects) > c.m.effects {
+			a.Effects = gather(a.Effects, form)
+		}
+	}
+	c.joined = commands > c.m.commands && len(a.Effects) > c.m.effects // again it would change nothing
+	if len(a.Commands) < commands {
+		c.note("action.commands", commands, "")
+	}
+	if len(a.Effects) < effects {
+		c.note("action.effects", effects, "")
+	}
+}
+
+// effects keeps the worst effects.
 func (c *cutter) effects(a *engine.Action) (dropped bool) {
 	list := a.Effects
-	if len(list) > c.m.effects {
-		list = gather(list)
-	}
-	if len(list) < len(a.Effects) || len(list) > c.m.effects {
-		c.note("action.effects", len(a.Effects), "")
-	}
 	if dropped = len(list) > c.m.effects; dropped {
+		c.note("action.effects", len(list), "")
 		list = list[:c.m.effects]
 	}
 	out := make([]engine.Effect, len(list))
@@ -85,38 +172,63 @@ func (c *cutter) effects(a *engine.Action) (dropped bool) {
 		e.Target = c.string("action.effects.target", e.Target, c.m.text)
 		e.Short = c.string("action.effects.short", e.Short, c.m.text)
 		e.Verb = c.string("action.effects.verb", e.Verb, 24)
+		e.Host = c.string("action.effects.host", e.Host, c.m.text)
 		out[i] = e
 	}
 	a.Effects = out
 	return dropped
 }
 
-// gather joins reads that differ only in the file, by directory.
-func gather(list []engine.Effect) []engine.Effect {
+// gather joins the effects that have the same form; one that is alone in it
+// stays what it is.
+func gather(list []engine.Effect, form func(engine.Effect) engine.Effect) []engine.Effect {
 	count := map[engine.Effect]int{}
 	for _, e := range list {
-		if e.Kind == engine.EffectFileRead {
-			count[gathered(e)]++
-		}
+		count[form(e)]++
 	}
 	var out []engine.Effect
 	done := map[engine.Effect]bool{}
 	for _, e := range list {
-		g := gathered(e)
-		if e.Kind != engine.EffectFileRead || count[g] < 2 || e.Target == "" {
+		g := form(e)
+		if count[g] < 2 {
 			out = append(out, e)
 			continue
 		}
 		if !done[g] {
 			done[g] = true
+			if g.Command = -1; sameTarget(g, e) {
+				g.Command = e.Command
+			}
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-// gathered is the read of some files of a directory that an effect belongs to.
-func gathered(e engine.Effect) engine.Effect {
+func sameTarget(a, b engine.Effect) bool { return a.Target == b.Target && a.Short == b.Short }
+
+func anyCommand(e engine.Effect) engine.Effect {
+	e.Command = -1
+	return e
+}
+
+func anyRead(e engine.Effect) engine.Effect {
+	if e.Kind != engine.EffectFileRead {
+		return e
+	}
+	return anyFile(e)
+}
+
+func anyWrite(e engine.Effect) engine.Effect {
+	plain := e.Kind == engine.EffectFileWrite && e.Class == "" && e.Location == engine.LocationInside
+	if !plain || e.Recursive || e.Forced || e.Persistence || e.Privileged {
+		return e
+	}
+	return anyFile(e)
+}
+
+// anyFile is the effect on some files of a directory that an effect belongs to.
+func anyFile(e engine.Effect) engine.Effect {
 	if e.Certainty != engine.CertaintyExact || e.Entry == "dir" || !strings.Contains(e.Short, "/") {
 		return e
 	}

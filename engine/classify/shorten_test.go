@@ -183,3 +183,29 @@ func FuzzClassify(f *testing.F) {
 		}
 	})
 }
+
+// TestManyPrints: a script that prints a lot and appends it to a report is
+// understood, however long; thirty different programs with their own flags
+// are not.
+func TestManyPrints(t *testing.T) {
+	prints, programs := "", ""
+	for i := range 60 {
+		n := strings.Repeat("i", i)
+		prints += "echo line " + n + " | tee -a report.log\n[ -n \"$A" + n + "\" ] && printf '%s\\n' a" + n + "\n"
+		programs += "./prog" + n + " --flag=" + n + "\n"
+	}
+	for command, want := range map[string]bool{prints: false, prints + "rm -rf /home/kim\n": false, programs: true} {
+		args, err := json.Marshal(map[string]any{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", "Bash", string(args))
+		fits(t, f)
+		if got := slices.Contains(f.Action.Types, engine.TypeUnknown); got != want {
+			t.Errorf("%d commands, opaque %v, want unknown %v: %s", len(f.Action.Commands), f.Action.Opaque, want, command[len(command)-30:])
+		}
+		if deletes := strings.Contains(command, "rm -rf"); deletes != (f.Action.Effects[0].Kind == engine.EffectFileDelete) || deletes && f.Action.Commands[f.Action.Effects[0].Command].Name != "rm" {
+			t.Errorf("worst effect %+v", f.Action.Effects[0])
+		}
+	}
+}

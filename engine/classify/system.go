@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -9,7 +10,10 @@ import (
 // systemPrograms are the programs that change the machine.
 func systemPrograms(name string) program {
 	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
-		return program{values: " -t -L -b -n -F32 ", run: formatDisk}
+		return program{values: " -t -L -b -n -F32 ", run: (*call).destroysDisk}
+	}
+	if _, ok := diskTools(name); ok {
+		return program{run: disks}
 	}
 	switch name {
 	case "kill", "skill":
@@ -18,11 +22,7 @@ func systemPrograms(name string) program {
 		return program{values: " -s -u -U -g -G -P -t --signal --user ", run: killNamed}
 	case "shutdown", "reboot", "halt", "poweroff", "init", "telinit":
 		return program{run: power}
-	case "mkswap", "fdisk", "sfdisk", "gdisk", "sgdisk", "cfdisk", "parted", "wipefs", "blkdiscard", "cryptsetup", "hdparm", "badblocks", "losetup", "tune2fs", "e2fsck", "fsck", "resize2fs", "nvme", "mdadm":
-		return program{run: formatDisk}
-	case "lvremove", "vgremove", "pvremove", "lvreduce", "lvcreate", "zfs", "zpool", "btrfs", "diskutil":
-		return program{run: volumes}
-	case "mount", "umount", "swapoff", "swapon", "modprobe", "rmmod", "insmod", "sysctl", "hwclock", "timedatectl", "hostnamectl", "localectl", "date", "hostname", "ulimit", "setenforce", "update-grub", "grub-install", "efibootmgr", "nvram", "csrutil", "spctl", "defaults", "pmset", "scutil", "networksetup":
+	case "mount", "umount", "swapoff", "swapon", "modprobe", "rmmod", "insmod", "sysctl", "kexec", "hwclock", "timedatectl", "hostnamectl", "localectl", "date", "hostname", "ulimit", "setenforce", "update-grub", "grub-install", "efibootmgr", "nvram", "csrutil", "spctl", "defaults", "pmset", "scutil", "networksetup":
 		return program{values: " -t -o -d -p -f -u -r -I -L --date --file --reference --iso-8601 ", run: settings}
 	case "systemctl", "service", "launchctl", "rc-service", "rc-update", "update-rc.d", "chkconfig", "initctl", "loginctl", "sv":
 		return program{values: " -t -p -n -o -H -M --type --property --lines --output --host --machine ", run: services}
@@ -44,10 +44,62 @@ func systemPrograms(name string) program {
 		return program{run: func(c *call) { c.signal(engine.SignalDeferred) }}
 	case "gpg", "age", "gpg2":
 		return program{values: " -o -r -u -i --output --recipient --passphrase --identity --homedir ", run: encrypt}
-	case "insmod-all", "kexec":
-		return program{run: power}
+	case "auditctl", "aa-teardown", "aa-disable", "aa-complain":
+		return program{values: " -e -b -f -r -a -d -w -p -k ", run: watchers}
+	case "gcore", "lldb", "gdb", "reptyr", "injectso":
+		return program{values: " -p --pid -ex -iex -eval-command --eval-command -x -o -n ", long: true, run: attach}
 	}
 	return program{}
+}
+
+// attach takes hold of a process that runs already: its memory can be read and
+// changed. Programs that are started under a debugger are nobody else's.
+func attach(c *call) {
+	for _, line := range c.opts.all("-ex", "-iex", "-eval-command", "--eval-command", "-o") {
+		c.debuggerCode(line)
+	}
+	targets := c.opts.all("-p", "--pid")
+	for i, a := range c.opts.operands {
+		if (i > 0 || c.name == "gcore" || c.name == "reptyr") && strings.Trim(a.text, "0123456789"+holes) == "" {
+			targets = append(targets, a)
+		}
+	}
+	if len(targets) == 0 {
+		c.process()
+		return
+	}
+	c.emit(rawEffect{kind: engine.EffectProcess, verb: "attach"}, targets...)
+}
+
+// debuggerCode is a command of gdb or lldb that runs something of its own.
+func (c *call) debuggerCode(line arg) {
+	for _, prefix := range []string{"shell ", "!", "platform shell "} {
+		if code, ok := strings.CutPrefix(line.text, prefix); ok {
+			c.child(func() outcome { return c.s.embed(line.with(code), c.name, false) })
+		}
+	}
+	for _, prefix := range []string{"python ", "py ", "script "} {
+		if code, ok := strings.CutPrefix(line.text, prefix); ok {
+			c.extract("python", line.with(code), c.name)
+		}
+	}
+}
+
+// watchers switches off what watches the machine.
+func watchers(c *call) {
+	switch {
+	case c.name != "auditctl":
+		c.system("disable", word("apparmor"))
+	case c.opts.has("-D"), c.opts.has("-e") && c.lastValue("-e").is("0"):
+		c.system("disable", word("audit"))
+	case c.opts.has("-a", "-d", "-w", "-W", "-b"):
+		c.system("set", word("audit"))
+	}
+}
+
+func (c *call) lastValue(option string) arg {
+	v, _ := c.opts.get(option)
+	return v
 }
 
 func kill(c *call) {
@@ -112,47 +164,6 @@ func power(c *call) {
 	c.system("power")
 }
 
-// formatDisk formats and partitions. Only a file that holds an image is not the
-// machine's own disk.
-func formatDisk(c *call) {
-	if c.opts.has("-l", "--list", "-L") && strings.HasSuffix(c.name, "disk") || c.name == "hdparm" && len(c.opts.list) == 0 || c.opts.has("-n", "--no-act") || c.name == "losetup" && len(c.opts.operands) == 0 || c.name == "wipefs" && !c.opts.has("-a", "--all", "-o") {
-		return
-	}
-	var devices []arg
-	for _, a := range c.opts.operands {
-		if a.hasPrefix("/dev/") || !a.known() {
-			devices = append(devices, a)
-		} else if strings.Contains(a.text, "/") || strings.Contains(a.text, ".") {
-			c.writes("write", a)
-		}
-	}
-	if len(devices) == 0 {
-		return
-	}
-	c.signal(engine.SignalDiskWrite)
-	c.system("format", devices...)
-}
-
-func volumes(c *call) {
-	first := c.opts.operand(0)
-	c.subs = subName(first)
-	last := ""
-	for _, a := range c.opts.operands {
-		if a.is("destroy", "delete", "labelclear", "create", "add", "replace", "remove", "rollback", "eraseDisk", "eraseVolume", "partitionDisk", "reformat", "secureErase", "zeroDisk", "deleteVolume", "deleteContainer", "device") {
-			last = a.text
-		}
-	}
-	if last == "" && !strings.HasPrefix(c.name, "lv") && !strings.HasSuffix(c.name, "remove") {
-		return
-	}
-	c.signal(engine.SignalDiskWrite)
-	target := arg{}
-	if n := len(c.opts.operands); n > 0 {
-		target = c.opts.operands[n-1]
-	}
-	c.system("delete", target)
-}
-
 // settings are programs that show something without arguments and change it
 // with them.
 func settings(c *call) {
@@ -162,11 +173,16 @@ func settings(c *call) {
 		if !o.has("-s", "--set") {
 			return
 		}
-	case "hostname", "mount", "swapon":
+	case "hostname", "swapon":
 		if len(o.operands) == 0 {
 			return
 		}
-		c.bindMount()
+	case "mount":
+		c.mounts()
+		return
+	case "umount":
+		c.system("unmount", o.operand(0))
+		return
 	case "sysctl":
 		assigns := o.has("-w", "-p", "--write", "--load", "--system")
 		for _, a := range o.operands {
@@ -175,8 +191,29 @@ func settings(c *call) {
 		if !assigns {
 			return
 		}
+		c.system("kernel", c.lastOperand())
+		return
+	case "insmod", "rmmod", "kexec":
+		c.system("kernel", c.lastOperand())
+		return
+	case "swapoff":
+		c.system("kernel", word("swap"))
+		return
+	case "setenforce":
+		if c.opts.operand(0).is("0", "Permissive", "permissive") {
+			c.system("disable", word("selinux"))
+			return
+		}
 	case "timedatectl", "hostnamectl", "localectl", "pmset", "scutil", "networksetup", "csrutil", "spctl", "efibootmgr":
 		first := o.operand(0)
+		switch {
+		case c.name == "pmset" && first.is("sleepnow", "displaysleepnow"):
+			c.system("suspend", arg{})
+			return
+		case c.name == "csrutil" && first.is("disable"), c.name == "spctl" && o.has("--master-disable", "--global-disable"):
+			c.system("disable", word("gatekeeper"))
+			return
+		}
 		if !strings.HasPrefix(first.text, "set") && !first.is("disable", "enable", "clear", "hibernatemode") && !o.has("-B", "--set", "-a") {
 			return
 		}
@@ -186,9 +223,11 @@ func settings(c *call) {
 			return
 		}
 	case "modprobe":
-		if o.has("-n", "--dry-run", "-D") {
+		if o.has("-n", "--dry-run", "-D", "-c", "--showconfig", "--show-depends") {
 			return
 		}
+		c.system("kernel", c.lastOperand())
+		return
 	}
 	c.system("set", o.operand(max(len(o.operands)-1, 0)))
 }
@@ -208,7 +247,10 @@ func services(c *call) {
 	case verb.text == "" || strings.HasPrefix(verb.text, "list") || strings.HasPrefix(verb.text, "is-") || strings.HasPrefix(verb.text, "show") ||
 		verb.is("status", "cat", "help", "get-default", "print", "blame", "dump", "version", "--status-all"):
 		return
-	case verb.is("poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "emergency", "rescue", "isolate", "terminate-user"):
+	case verb.is("suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate", "sleep"):
+		c.system("suspend", arg{})
+		return
+	case verb.is("poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency", "rescue", "isolate", "terminate-user"):
 		c.signal(engine.SignalPower)
 	case verb.is("enable", "load", "bootstrap", "submit", "reenable", "link", "add", "defaults"):
 		c.signal(engine.SignalPersistence)
@@ -220,7 +262,24 @@ func services(c *call) {
 			c.signal(engine.SignalGuardTamper)
 		}
 	}
-	c.system(verb.show(), firstOr(units))
+	if len(units) == 0 {
+		units = []arg{{}}
+	}
+	for _, u := range units {
+		c.system(serviceVerb(verb), u.with(strings.TrimSuffix(u.text, ".service")))
+	}
+}
+
+// serviceVerb is what a word of a manager of services does, in one spelling:
+// what is unloaded or masked does not run any more either.
+func serviceVerb(verb arg) string {
+	switch {
+	case verb.is("mask", "unload", "bootout", "remove", "disable-now", "del"):
+		return "disable"
+	case verb.is("kill", "off", "down", "exit", "force-stop"):
+		return "stop"
+	}
+	return verb.show()
 }
 
 func firstOr(list []arg) arg {
@@ -268,12 +327,15 @@ func at(c *call) {
 	if c.opts.has("-l", "-V", "-c") || c.name == "atrm" {
 		return
 	}
-	c.signal(engine.SignalDeferred, engine.SignalPersistence)
-	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("at"))
+	c.signal(engine.SignalDeferred)
 	c.reads(c.opts.all("-f")...)
-	if in := c.s.frame.stdin; in != nil {
+	if in := c.s.frame.stdin; in != nil && in.known() {
+		c.process() // a job that is known runs once: it is judged by what it does
 		c.child(func() outcome { return c.s.embed(*in, "at", false) })
+		return
 	}
+	c.signal(engine.SignalPersistence)
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "enable", persistence: true}, word("at"))
 }
 
 func firewall(c *call) {
@@ -298,8 +360,33 @@ func firewall(c *call) {
 			return
 		}
 	}
+	if c.disarms() {
+		c.system("disable", word("firewall"))
+		return
+	}
 	c.system("set", first)
 }
+
+// disarms tells whether a firewall lets all through afterwards.
+func (c *call) disarms() bool {
+	o := c.opts
+	first, second := o.operand(0), o.operand(1)
+	switch c.name {
+	case "iptables", "ip6tables":
+		return o.has("-F", "--flush", "-X", "--delete-chain") || o.has("-P", "--policy") && slices.ContainsFunc(o.operands, func(a arg) bool { return a.is("ACCEPT") })
+	case "nft":
+		return first.is("flush", "delete") && second.is("ruleset", "table", "tables")
+	case "ufw":
+		return first.is("disable", "reset")
+	case "pfctl":
+		return o.has("-d", "-F")
+	case "firewall-cmd":
+		return o.has("--panic-off", "--complete-reload") || o.has("--set-default-zone") && strings.Contains(textOf(c.args), "trusted")
+	}
+	return false
+}
+
+func textOf(args []arg) string { return joinWords(args).text }
 
 func accounts(c *call) {
 	if c.opts.has("-S", "--status", "--list", "--display", "--query") || c.opts.operand(0).is("-list", "-read") {
@@ -309,11 +396,14 @@ func accounts(c *call) {
 	case "visudo", "usermod", "gpasswd", "sysadminctl", "vipw":
 		c.signal(engine.SignalPrivilege)
 	}
-	target := arg{}
-	if n := len(c.opts.operands); n > 0 {
-		target = c.opts.operands[n-1]
+	verb := "account"
+	if c.name == "userdel" || c.name == "deluser" || c.name == "groupdel" || c.opts.operand(0).is("-delete", "-deleteUser") {
+		verb = "delete"
 	}
-	c.system("account", target)
+	if c.name == "update-alternatives" {
+		verb = "set"
+	}
+	c.system(verb, c.lastOperand())
 }
 
 // sudoItself is sudo without a command.
@@ -347,11 +437,11 @@ func history(c *call) {
 // secrets are programs that hand out what is kept in a store.
 func secrets(c *call) {
 	c.subs = subName(c.opts.operand(0))
-	for i, a := range c.opts.operands {
-		if i < 3 && destructiveVerb(a.text) || a.is("disable", "revoke", "delete-generic-password") {
-			c.infra("delete", true, c.opts.has("-f", "--force", "--yes"), c.name)
-			return
-		}
+	if verb, object, _ := operation(c.opts.operands); verb != "" {
+		c.ends(verb, object, false, c.opts.unasked(), word(c.name))
+		return
+	}
+	for _, a := range c.opts.operands {
 		if a.is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") || a.is("lookup") && c.name == "secret-tool" {
 			c.signal(engine.SignalCredential)
 			return
@@ -375,6 +465,22 @@ func encrypt(c *call) {
 	if c.opts.has("--export-secret-keys", "--export-secret-subkeys") {
 		c.signal(engine.SignalCredential)
 	}
+}
+
+// mounts is mount: what lies at a place is hidden by something else. That can
+// be read only changes nothing else.
+func (c *call) mounts() {
+	o := c.opts
+	if len(o.operands) == 0 && !o.has("-a", "--all") {
+		return
+	}
+	c.bindMount()
+	kinds, _ := o.get("-o", "--options")
+	if o.has("-r", "--read-only") || slices.Contains(strings.Split(kinds.text, ","), "ro") {
+		c.process()
+		return
+	}
+	c.system("mount", c.lastOperand())
 }
 
 // bindMount is mount --bind: what is done below the second directory happens

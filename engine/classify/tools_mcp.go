@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -17,6 +18,31 @@ func (r *reading) mcp() {
 	}
 	r.tool = tool{action: "mcp." + dottedName(server) + "." + dottedName(name), typ: engine.TypeMCPCall}
 	r.scan(verbOf(name))
+	r.ends(server, name)
+	r.sendsFiles(server, verbOf(name))
+}
+
+// ends is a server's tool whose name says that something ends, unless its
+// arguments say which files those are. What the server is about is not known,
+// as it is not of a program that is in no table.
+func (r *reading) ends(server, name string) {
+	verb, object := endingVerb(name)
+	if verb == "" || slices.ContainsFunc(r.script.effects, func(e rawEffect) bool { return e.kind == engine.EffectFileDelete }) {
+		return
+	}
+	if object == "" {
+		object = "item"
+	}
+	r.add(rawEffect{kind: engine.EffectProcess, verb: verb, object: object, target: value{text: strings.ToLower(server)}})
+}
+
+// sendsFiles is a tool that sends, and is told which files.
+func (r *reading) sendsFiles(server, verb string) {
+	reads := func(e rawEffect) bool { return e.kind == engine.EffectFileRead }
+	egress := func(e rawEffect) bool { return e.egress }
+	if verb == "send" && slices.ContainsFunc(r.script.effects, reads) && !slices.ContainsFunc(r.script.effects, egress) {
+		r.add(rawEffect{kind: engine.EffectNetwork, verb: "send", egress: true, target: value{text: strings.ToLower(server)}})
+	}
 }
 
 // Words of tool names by what they do to the things that the arguments name.
@@ -59,7 +85,7 @@ func nameParts(name string) []string {
 
 // Words of argument names that plainly say what the value is.
 const (
-	pathWords    = wordlist(`path paths file files filename filepath dir directory folder source destination src dest root`)
+	pathWords    = wordlist(`path paths file files filename filepath dir directory folder source destination src dest root attachment attachments local localfile`)
 	urlWords     = wordlist(`url uri urls href link endpoint webhook address`)
 	commandWords = wordlist(`command cmd script commands shell bash commandline`)
 	sqlWords     = wordlist(`sql statement`)
@@ -104,6 +130,7 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 	case text == "":
 	case webURL(text):
 		r.scanURL(text, verb)
+		r.scanRequest(m, text)
 	case keyIs(key, commandWords):
 		r.scanCommand(m, text)
 	case keyIs(key, sqlWords) || keyIs(key, wordlist("query")) && r.isDatabase():
@@ -135,6 +162,43 @@ func (r *reading) scanURL(text, verb string) {
 	r.add(e)
 }
 
+// scanRequest reads a URL with a method or a body beside it as a client of HTTP
+// would send them.
+func (r *reading) scanRequest(m map[string]any, url string) {
+	argv := []string{"curl"}
+	if method, ok := m["method"].(string); ok && wordlist("GET HEAD OPTIONS POST PUT PATCH DELETE").has(strings.ToUpper(method)) {
+		argv = append(argv, "-X", strings.ToUpper(method))
+	}
+	for _, key := range []string{"body", "data", "json", "query"} {
+		switch body := m[key].(type) {
+		case string:
+			if key == "query" && !strings.Contains(body, "mutation") {
+				continue // a question
+			}
+			argv = append(argv, "--data-raw", body)
+		case map[string]any:
+			if text, err := json.Marshal(body); err == nil {
+				argv = append(argv, "--data-raw", string(text))
+			}
+		}
+	}
+	if len(argv) > 1 {
+		r.runClient(quoteAll(append(argv, "--", url)), engine.EffectProcess, engine.EffectFileRead)
+	}
+}
+
+// runClient reads a command that stands for what a server's tool does itself:
+// no program is started here, and the effects of some kinds are not its own.
+func (r *reading) runClient(command string, without ...engine.EffectKind) {
+	s := interpretShell(command, r.in)
+	s.commands = nil
+	s.effects = slices.DeleteFunc(s.effects, func(e rawEffect) bool { return slices.Contains(without, e.kind) })
+	for i := range s.effects {
+		s.effects[i].command = -1
+	}
+	r.run(s)
+}
+
 // scanCommand interprets a command, with the list of arguments that may stand
 // beside it.
 func (r *reading) scanCommand(m map[string]any, text string) {
@@ -149,15 +213,7 @@ func (r *reading) scanCommand(m map[string]any, text string) {
 // scanSQL reads a statement as a database client would get it. The client's
 // own effects are left out: no program is started here.
 func (r *reading) scanSQL(text string) {
-	s := interpretShell("psql -c "+quoteWord(text), r.in)
-	s.commands = nil
-	s.effects = slices.DeleteFunc(s.effects, func(e rawEffect) bool {
-		return e.kind == engine.EffectProcess || e.kind == engine.EffectNetwork || e.kind == engine.EffectFileRead
-	})
-	for i := range s.effects {
-		s.effects[i].command = -1
-	}
-	r.run(s)
+	r.runClient("psql -c "+quoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
 }
 
 func (r *reading) isDatabase() bool {

@@ -23,6 +23,9 @@ type World struct {
 	Readlink func(name string) (string, error)
 	ReadDir  func(name string, limit int) ([]fs.DirEntry, error) // at most limit entries, in any order
 	ReadFile func(name string, limit int64) ([]byte, error)      // an error where the file is longer
+	ReadHead func(name string, limit int64) ([]byte, error)      // the beginning, at most limit bytes; nil: code that lies in files is not looked into
+	// Same says that two files are one under two names; nil: os.SameFile.
+	Same func(a, b fs.FileInfo) bool
 	// Git returns a view for one action, which tells the state of a file or
 	// directory: clean, dirty, untracked, ignored; empty: not known.
 	Git func() func(name string) string
@@ -39,6 +42,7 @@ func LocalWorld(home, tempDir string, guard []string) World {
 		Readlink: os.Readlink,
 		ReadDir:  readNames,
 		ReadFile: readFile,
+		ReadHead: readHead,
 	}
 	if filepath.IsAbs(tempDir) {
 		w.TempDirs = []string{tempDir}
@@ -65,6 +69,14 @@ func readNames(name string, limit int) ([]fs.DirEntry, error) {
 var errTooLong = errors.New("file is too long")
 
 func readFile(name string, limit int64) ([]byte, error) {
+	b, err := readHead(name, limit+1)
+	if err == nil && int64(len(b)) > limit {
+		return nil, errTooLong
+	}
+	return b, err
+}
+
+func readHead(name string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -77,11 +89,7 @@ func readFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		return nil, errTooLong
-	}
-	return b, err
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // usualTemps hold temporary files on every machine of their kind.

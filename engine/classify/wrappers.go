@@ -20,7 +20,8 @@ type wrapper struct {
 	joined     bool   // the operands are put together and parsed as shell code
 	privileged bool
 	deferred   bool
-	elsewhere  bool   // the command sees another root directory
+	root       bool   // the first operand is the root directory that the command sees
+	rootOption string // options whose value is that
 	bounds     bool   // the first operand is the time after which the command is ended
 	fetches    string // fetches the program from there if it has to
 }
@@ -68,8 +69,18 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{values: " -e -o -p -s -u -a -E -I -O -S -P -X -b "}, true
 	case "valgrind", "perf", "hyperfine":
 		return wrapper{sub: perfSub(name), values: " -e -o -w -r -n ", joined: name == "hyperfine"}, true
-	case "chroot":
-		return wrapper{skip: 1, elsewhere: true}, true
+	case "chroot", "arch-chroot":
+		return wrapper{values: " --userspec --groups -u ", skip: 1, root: true}, true
+	case "systemd-nspawn":
+		return wrapper{values: " -D --directory -u --user -M --machine -E --setenv --bind --bind-ro ", rootOption: " -D --directory "}, true
+	case "sshpass":
+		return wrapper{values: " -p -f -d -P "}, true
+	case "distrobox":
+		return wrapper{sub: "enter", skip: 1, values: " -n --name "}, true
+	case "toolbox":
+		return wrapper{sub: "run", values: " -c --container -d -r "}, true
+	case "flatpak-spawn":
+		return wrapper{values: ""}, true
 	case "unshare":
 		return wrapper{values: " -R -w -S -G --root --wd --setuid --setgid --propagation --setgroups "}, true
 	case "nsenter":
@@ -170,6 +181,7 @@ func (c *call) wrapper() (outcome, bool) {
 		o.list, rest = append(o.list, inner.list...), inner.operands
 	}
 	c.wrapperSignals(w, o)
+	c.runsPackage(o, rest)
 	if w.code != "" {
 		if code, ok := o.get(strings.Fields(w.code)...); ok {
 			return c.under(w, o, func() outcome { return c.s.embed(code, c.name, false) }), true
@@ -199,6 +211,10 @@ func (c *call) unwrap(w wrapper, o options, rest []arg) (outcome, bool) {
 		return outcome{}, false
 	}
 	w.bounds = w.bounds && endsAll(rest[0], o)
+	root, rooted := o.get(strings.Fields(w.rootOption)...)
+	if w.root {
+		root, rooted = rest[0], true
+	}
 	rest = rest[w.skip:]
 	if w.skip > 0 && w.code != "" && len(rest) > 1 && strings.Contains(w.code, " "+rest[0].text+" ") {
 		return c.under(w, o, func() outcome { return c.s.embed(rest[1], c.name, false) }), true
@@ -213,6 +229,10 @@ func (c *call) unwrap(w wrapper, o options, rest []arg) (outcome, bool) {
 	}
 	if len(rest) == 0 {
 		return outcome{}, false
+	}
+	if rooted {
+		c.at(c.changedRoot(root), func() { c.s.invoke(rest, c.node) })
+		return outcome{fail: c.s.scope.dirs}, true
 	}
 	return c.under(w, o, func() outcome {
 		for _, a := range assigns {
@@ -238,9 +258,6 @@ func (c *call) under(w wrapper, o options, f func() outcome) outcome {
 		s.frame.bounded = s.frame.bounded && !c.detaches(w, o) || w.bounds
 		if d, ok := o.get(strings.Fields(w.dir)...); ok {
 			s.scope.enter([]value{joinDir(s.scope.dirs[0], d)})
-		}
-		if w.elsewhere {
-			s.scope.enter([]value{{sure: unknown}})
 		}
 		if w.fetches != "" {
 			s.note(engine.EffectNetwork, "fetch", word(w.fetches))
@@ -372,7 +389,7 @@ func (s *shell) inputWords(separator func(rune) bool) []arg {
 	}
 	var out []arg
 	seen := map[string]bool{}
-	for _, f := range strings.FieldsFunc(in.text, separator) {
+	for _, f := range inputFields(in.text, separator) {
 		f = strings.Trim(f, "'\" \t")
 		if strings.Contains(f, holeText) {
 			f = strings.TrimRight(f, "\n")
@@ -386,6 +403,23 @@ func (s *shell) inputWords(separator func(rune) bool) []arg {
 		return []arg{joinArgs(out)}
 	}
 	return out
+}
+
+// inputFields splits standard input; between quotes, nothing is a separator.
+func inputFields(text string, separator func(rune) bool) []string {
+	if !separator(' ') || !strings.ContainsAny(text, `'"`) {
+		return strings.FieldsFunc(text, separator)
+	}
+	quote := rune(0)
+	return strings.FieldsFunc(text, func(r rune) bool {
+		switch {
+		case quote == r:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		}
+		return quote == 0 && separator(r)
+	})
 }
 
 func replaceMark(argv []arg, mark string, with arg) []arg {

@@ -260,7 +260,7 @@ func (t *claudeReader) call(l claudeLine, b claudeBlock) error {
 func (t *claudeReader) result(l claudeLine, b claudeBlock, only bool) error {
 	i, known := t.calls[b.Call]
 	if !known {
-		return fmt.Errorf("result of the call %.40q, which is not in the transcript", b.Call)
+		return fmt.Errorf("result of the call %q, which is not in the transcript", b.Call)
 	}
 	if _, twice := t.done[b.Call]; twice {
 		return nil

@@ -91,6 +91,9 @@ func Start(id string, c engine.Classifier, p *engine.Policy, env engine.Env) *Re
 		Classifier: c, Log: log, Env: env,
 		Now: func() int64 { return log.history.T }, // an event without a time happens when the one before it did
 	}
+	if m, ok := c.(interface{ Mask(string) string }); ok {
+		r.Mask = m.Mask // what is said of a rehearsal holds no more secrets than what is recorded
+	}
 	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
 }
 
@@ -122,13 +125,20 @@ func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
 }
 
+func (r *Rehearsal) mask(s string) string {
+	if r.reviewer.Mask == nil {
+		return s
+	}
+	return r.reviewer.Mask(s)
+}
+
 // handle reads from the chain what came of an event.
 func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 	before := len(r.chain.records)
 	answer, err := r.reviewer.Handle(ctx, e)
-	a := Action{Session: e.Session, Call: e.Call, Tool: e.Tool, Decision: answer.Effect, Enforced: answer.Effect, Rules: []string{}}
+	a := Action{Session: r.mask(e.Session), Call: r.mask(e.Call), Tool: r.mask(e.Tool), Decision: answer.Effect, Enforced: answer.Effect, Rules: []string{}}
 	if err != nil {
-		a.Error = err.Error()
+		a.Error = r.mask(err.Error())
 		return a
 	}
 	for _, rec := range r.chain.records[before:] {

@@ -1,5 +1,6 @@
 // Command gen writes the JSON Schemas of the documents whose form is a Go type,
-// and docs/settings.md, which describes the settings.
+// docs/settings.md, which describes the settings, and docs/rules.md, which
+// describes the rules that ship.
 // It runs in the directory schemas: go generate ./schemas.
 package main
 
@@ -13,6 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
 // document is one schema file and the type that it describes.
@@ -33,11 +35,13 @@ func documents() []document {
 		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}},
 		{"access.json", "AccessList: who may do what; one document of a bundle's access lists", bundles.AccessList{}},
 		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
+		{"report.json", "Report: what checking or testing a policy found, as -f json writes it", report.Document{}},
+		{"coverage.json", "Coverage: what of a policy its tests reached", report.CoverageDocument{}},
 	}
 }
 
 func main() {
-	if err := errors.Join(write("."), writeSettings("../docs/settings.md")); err != nil {
+	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -73,6 +77,14 @@ func writeSettings(file string) error {
 	text, err := bundles.SettingsDoc()
 	if err != nil {
 		return fmt.Errorf("describe settings: %w", err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+func writeRules(file string) error {
+	text, err := bundles.ShippedRulesDoc()
+	if err != nil {
+		return fmt.Errorf("describe rules: %w", err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
 }

@@ -50,3 +50,22 @@ func TestSettingsDocIsCurrent(t *testing.T) {
 		t.Errorf("docs/settings.md is out of date; run go generate ./schemas\n%s", diff)
 	}
 }
+
+// What is written about the rules is what their rows say.
+func TestRulesDocIsCurrent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rules.md")
+	if err := writeRules(file); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), string(want)); diff != "" {
+		t.Errorf("docs/rules.md is out of date; run go generate ./schemas\n%s", diff)
+	}
+}

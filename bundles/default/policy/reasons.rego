@@ -184,6 +184,7 @@ interventions := [{"kind": "emergency_stop", "reason": object.get(input.session,
 # What templates may name. A target that is not known says so.
 _facts := {
 	"target": _target,
+	"deleted": _deleted,
 	"command": input.action.resource,
 	"tool": object.get(input.event, "tool", ""),
 	"host": concat(", ", _hosts),
@@ -194,7 +195,7 @@ _facts := {
 }
 
 # The place that workspace enforcement is about.
-_place := concat(", ", array.slice(_places, 0, 3)) if {
+_place := _first(_places) if {
 	count(_places) > 0
 } else := "this"
 
@@ -210,13 +211,27 @@ _kept_out(e) if spoken.denied_place(e)
 
 default _target := "something that is not known beforehand"
 
-_target := concat(", ", array.slice(_targets, 0, 3)) if count(_targets) > 0
+_target := _first(_targets) if count(_targets) > 0
 
-_targets := [t |
+_targets := [_name(e) |
 	some e in input.action.effects
 	e.kind != "file_read"
-	t := _name(e)
 ]
+
+# What is deleted or moved away, where anything is.
+_deleted := _first(_deletions) if {
+	count(_deletions) > 0
+} else := _target
+
+_deletions := [_name(e) |
+	some e in input.action.effects
+	e.kind == "file_delete"
+]
+
+# The first three names, each once.
+_first(names) := concat(", ", array.slice(distinct, 0, 3)) if {
+	distinct := [name | some i, name in names; not name in array.slice(names, 0, i)]
+}
 
 _name(e) := e.short if {
 	e.short

@@ -222,6 +222,19 @@ test_no_intervention_otherwise if {
 	reasons.interventions == [] with input as _bad with data.reviewer.catalog as given.catalog
 }
 
+# A rule about deletions names what is deleted, once, and not the host beside it.
+test_deleted[name] if {
+	written := [given.effect("file_write", {"short": "./b"}), given.request({})]
+	some name, case in {
+		"deletions": {"effects": array.concat([given.effect("file_delete", {"short": s}) | some s in ["./x", "./y", "./x"]], written), "want": "./x, ./y"},
+		"none": {"effects": written, "want": "./b, https://example.com/a"},
+	}
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": "{deleted}"}
+	doc := given.call({"action": {"effects": case.effects}, "findings": ["says"]})
+	got := reasons.results[0].message with input as doc with data.reviewer.catalog as {"says": row}
+	got == case.want
+}
+
 # What a template may name.
 test_fields[field] if {
 	some field, want in {

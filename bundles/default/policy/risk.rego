@@ -100,8 +100,15 @@ out_of_scope if {
 	"outside_workspace" in input.facts
 	input.session.workspace != ""
 	some e in input.action.effects
+	_weighs(e)
 	not in_scope(e)
 }
+
+# Where an action does more than reading, what it reads says nothing of how much
+# is lost: rules look at what leaves (upload_outside, secret_egress).
+_weighs(e) if e.kind != "file_read"
+
+_weighs(_) if "reads_only" in input.facts
 
 # METADATA
 # title: An effect lies in the session's scope
@@ -109,6 +116,19 @@ out_of_scope if {
 in_scope(e) if e.location in data.reviewer.scope.locations
 
 in_scope(e) if not e.location
+
+# Elsewhere no place belongs to the session: what is read there is no news, and
+# what changes counts where data say so.
+in_scope(e) if {
+	e.host
+	e.kind == "file_read"
+}
+
+in_scope(e) if own_host(e)
+
+# METADATA
+# title: An effect happens in a container or machine of one's own
+own_host(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
 # METADATA
 # title: How far an effect can be undone

@@ -67,10 +67,15 @@ func call(r Row) (engine.Event, error) {
 	if err != nil {
 		return engine.Event{}, fmt.Errorf("row %s: %w", r.ID, err)
 	}
-	args, err := json.Marshal(map[string]string{"command": command})
+	return toolCall(r.ID, tool, r.CWD, map[string]any{"command": command})
+}
+
+// toolCall is the call of a tool of Claude Code.
+func toolCall(id, tool, cwd string, arguments map[string]any) (engine.Event, error) {
+	args, err := json.Marshal(arguments)
 	return engine.Event{
-		Harness: "claude-code", Name: "PreToolUse", Phase: engine.PhasePre, Session: "score", Call: r.ID,
-		Tool: tool, Args: args, CWD: r.CWD, Mode: "default", Time: 1,
+		Harness: "claude-code", Name: "PreToolUse", Phase: engine.PhasePre, Session: "score", Call: id,
+		Tool: tool, Args: args, CWD: cwd, Mode: "default", Time: 1,
 	}, err
 }
 

@@ -60,8 +60,10 @@ type Whole struct {
 // Redaction is how many secrets were replaced, and what else.
 type Redaction struct {
 	Found     Rate       `json:"found"`
-	Partly    int        `json:"partly"` // found, and the second half of the value is still there
+	Partly    int        `json:"partly"`   // found, and the second half of the value is still there
+	Mistaken  int        `json:"mistaken"` // found, though what the corpus names as the value still stands: it is an address or a name
 	Lookalike Rate       `json:"lookalikes_hit"`
+	Disputed  int        `json:"disputed"` // look-alikes hit whose value is a secret in another sample
 	Kinds     []KindRate `json:"kinds"`
 }
 
@@ -188,9 +190,7 @@ func score(ctx context.Context, p *engine.Policy, c Corpus, literals []string, t
 	if err := r.sessions(ctx, j, c.Sessions, tell); err != nil {
 		return r, err
 	}
-	if err := r.secrets(ctx, c.Samples); err != nil {
-		return r, err
-	}
+	r.secrets(c.Samples)
 	if r.Literals, err = sharedLiterals(c, literals...); err != nil {
 		return r, err
 	}
@@ -238,33 +238,29 @@ func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) 
 }
 
 // secrets redacts the samples.
-func (r *Report) secrets(ctx context.Context, samples []Sample) error {
-	type tally struct{ found, secrets, hit, likes int }
+func (r *Report) secrets(samples []Sample) {
+	all := make([]seen, len(samples))
+	for i, s := range samples {
+		all[i] = redact(s)
+	}
+	known := told(samples, all)
 	var sum tally
 	kinds := map[string]*tally{}
-	for _, s := range samples {
-		got, err := redact(ctx, s)
-		if err != nil {
-			return err
-		}
+	for i, s := range samples {
 		kind := cmp.Or(s.Kind, s.Like)
 		if kinds[kind] == nil {
 			kinds[kind] = &tally{}
 		}
-		for _, t := range []*tally{kinds[kind], &sum} {
-			switch {
-			case s.Secret && !got.Leaked:
-				t.found, t.secrets = t.found+1, t.secrets+1
-			case s.Secret:
-				t.secrets++
-			case got.Touched:
-				t.hit, t.likes = t.hit+1, t.likes+1
-			default:
-				t.likes++
-			}
-		}
-		if got.Partly && s.Secret {
+		got := all[i]
+		sum.add(s, got)
+		kinds[kind].add(s, got)
+		switch {
+		case s.Secret && got.Partly:
 			r.Secrets.Partly++
+		case s.Secret && got.Mistaken:
+			r.Secrets.Mistaken++
+		case !s.Secret && got.Touched && got.disputed(known):
+			r.Secrets.Disputed++
 		}
 		r.noteSample(s, got)
 	}
@@ -274,7 +270,23 @@ func (r *Report) secrets(ctx context.Context, samples []Sample) error {
 		t := kinds[name]
 		r.Secrets.Kinds = append(r.Secrets.Kinds, KindRate{name, rate(t.found, t.secrets), rate(t.hit, t.likes)})
 	}
-	return nil
+}
+
+// tally counts samples.
+type tally struct{ found, secrets, hit, likes int }
+
+func (t *tally) add(s Sample, got seen) {
+	if s.Secret {
+		t.secrets++
+		if !got.Leaked {
+			t.found++
+		}
+		return
+	}
+	t.likes++
+	if got.Touched {
+		t.hit++
+	}
 }
 
 // errorsOf says how many calls could not be decided.

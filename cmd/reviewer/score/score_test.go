@@ -155,9 +155,9 @@ func TestCompare(t *testing.T) {
 	s := Sample{Text: "key=abcdefgh1234", Secret: true, Value: "abcdefgh1234"}
 	for text, want := range map[string]seen{
 		"key=abcdefgh1234":                       {Leaked: true},
-		"REDACTED_generic_0123abcd=abcdefgh1234": {Touched: true, Leaked: true, As: "generic"},
-		"key=REDACTED_a_b_0123abcdgh1234":        {Touched: true, Partly: true, As: "a_b"},
-		"key=REDACTED_generic_0123abcd":          {Touched: true, As: "generic"},
+		"REDACTED_generic_0123abcd=abcdefgh1234": {Touched: true, Leaked: true, As: "generic", Tags: []string{"0123abcd"}},
+		"key=REDACTED_a_b_0123abcdgh1234":        {Touched: true, Partly: true, As: "a_b", Tags: []string{"0123abcd"}},
+		"key=REDACTED_generic_0123abcd":          {Touched: true, As: "generic", Tags: []string{"0123abcd"}},
 	} {
 		if d := cmp.Diff(want, compare(s, text)); d != "" {
 			t.Errorf("%s: %s", text, d)
@@ -165,6 +165,41 @@ func TestCompare(t *testing.T) {
 	}
 	if got := compare(Sample{Text: "x", Secret: true}, "REDACTED_a_0123abcd"); got.Leaked || got.Partly {
 		t.Errorf("a secret whose value is not known: %+v", got)
+	}
+}
+
+// TestMistaken: only where something else was replaced does it count for
+// nothing that the value stands.
+func TestMistaken(t *testing.T) {
+	const mask = "REDACTED_password_0123abcd"
+	for _, c := range []struct {
+		value, text, after string
+		want               bool
+	}{
+		{"https://a.example/b", "curl -u a:bcdefgh1 https://a.example/b", "curl -u a:" + mask + " https://a.example/b", true},
+		{"https://a:bcdefgh1@a.example", "x=yz012345 https://a:bcdefgh1@a.example", "x=" + mask + " https://a:bcdefgh1@a.example", false},
+		{"my_password", `my_password = "bcdefgh1"`, `my_password = "` + mask + `"`, true},
+		{"my_password", `if ("bcdefgh1" == my_password) {`, `if ("` + mask + `" == my_password) {`, true},
+		{"X-Api-Key:", "X-Api-Key: bcdefgh1", "X-Api-Key: " + mask, true},
+		{"=======", "=======\nbcdefgh1", "=======\n" + mask, true},
+		{"bcdefgh1", "password=bcdefgh1 token=x", "password=bcdefgh1 token=" + mask, false},
+		{"bcdefghi", "a=b2345678 password=bcdefghi", "a=" + mask + " password=bcdefghi", false},
+		{"my_password", `my_password = "bcdefgh1"`, `my_password = "bcdefgh1"`, false},
+	} {
+		got := compare(Sample{Text: c.text, Secret: true, Value: c.value}, c.after)
+		if got.Mistaken != c.want || got.Leaked == c.want {
+			t.Errorf("%s of %s: %+v, want mistaken %v", c.value, c.text, got, c.want)
+		}
+	}
+}
+
+// TestDisputed: the tag of a look-alike is that of a secret.
+func TestDisputed(t *testing.T) {
+	samples := []Sample{{Secret: true}, {}, {}}
+	all := []seen{{Tags: []string{"0123abcd"}}, {Tags: []string{"0123abcd"}}, {Tags: []string{"4567abcd", "0123abcd"}}}
+	known := told(samples, all)
+	if !all[1].disputed(known) || all[2].disputed(known) || (seen{}).disputed(known) {
+		t.Errorf("of %v with %v", all, known)
 	}
 }
 

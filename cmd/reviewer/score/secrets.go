@@ -1,50 +1,89 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// masked matches what stands in a secret's place, with its kind.
-var masked = regexp.MustCompile(`REDACTED_([A-Za-z0-9_]*)_[0-9a-f]{8}`)
+// masked matches what stands in a secret's place: its kind, and the tag that
+// the same secret has everywhere.
+var masked = regexp.MustCompile(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
 
 // seen is what redaction did to a sample.
 type seen struct {
-	Touched bool   // something of it was replaced
-	Leaked  bool   // the whole value is still there, or nothing was replaced
-	Partly  bool   // the second half of the value is still there
-	As      string // kind that it was taken for
+	Touched  bool     // something of it was replaced
+	Leaked   bool     // the whole value is still there, or nothing was replaced
+	Partly   bool     // the second half of the value is still there
+	Mistaken bool     // what the sample names as its value is none: another part was replaced, and that counts as found
+	As       string   // kind that it was taken for
+	Tags     []string // of all that was replaced
 }
 
-// redact passes a sample as what a shell is to run, the one argument that is
-// recorded as text whatever its length, and reads what would be recorded.
-func redact(ctx context.Context, s Sample) (seen, error) {
-	e, err := call(Row{ID: s.ID, Tool: "bash", Command: s.Text, CWD: workspace})
-	if err != nil {
-		return seen{}, fmt.Errorf("sample %s: %w", s.ID, err)
-	}
-	c := classifier(workspace)
-	c.Limit = 1 << 20 // all of it is to be seen
-	facts, err := c.Classify(ctx, e, workspace)
-	if err != nil {
-		return seen{}, fmt.Errorf("sample %s: %w", s.ID, err)
-	}
-	text, ok := facts.Event.Args["command"].(string)
-	if !ok {
-		return seen{}, fmt.Errorf("sample %s: the argument is recorded as %T, not as text", s.ID, facts.Event.Args["command"])
-	}
-	return compare(s, text), nil
+// redact masks a sample as it stands. Whatever an event holds a text in is
+// masked by the same code, which the tests of classify show.
+func redact(s Sample) seen {
+	c := classify.Classifier{MAC: mac}
+	return compare(s, c.Mask(s.Text))
 }
 
 func compare(s Sample, text string) seen {
 	out := seen{Touched: text != s.Text}
-	if m := masked.FindStringSubmatch(text); m != nil {
-		out.As = m[1]
+	for _, m := range masked.FindAllStringSubmatch(text, -1) {
+		if out.As == "" {
+			out.As = m[1]
+		}
+		out.Tags = append(out.Tags, m[2])
 	}
-	out.Leaked = !out.Touched || s.Value != "" && strings.Contains(text, s.Value)
+	stands := s.Value != "" && strings.Contains(text, s.Value)
+	out.Mistaken = out.Touched && stands && s.mistaken()
+	out.Leaked = !out.Touched || stands && !out.Mistaken
 	half := s.Value[len(s.Value)/2:]
-	out.Partly = !out.Leaked && len(half) >= 4 && strings.Contains(text, half)
+	out.Partly = !out.Leaked && !out.Mistaken && len(half) >= 4 && strings.Contains(text, half)
 	return out
+}
+
+// mistaken says that the value of a sample is not its secret: values are
+// guessed (the longest word of the text), and that may be an address without a
+// login, a line of one character, or the name that the secret is given to.
+func (s Sample) mistaken() bool {
+	if i := strings.Index(s.Value, "://"); i >= 0 {
+		return !strings.Contains(s.Value[i:], "@")
+	}
+	return strings.Trim(s.Value, s.Value[:1]) == "" || s.isName()
+}
+
+// isName says that the value stands where names do: before a sign or a bracket,
+// or behind a comparison.
+func (s Sample) isName() bool {
+	if strings.Trim(s.Value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:") != "" {
+		return false
+	}
+	before, after, ok := strings.Cut(s.Text, s.Value)
+	before, after = strings.TrimRight(before, " "), strings.TrimLeft(after, " \"'[]")
+	return ok && (strings.HasSuffix(s.Value, ":") || after != "" && strings.IndexByte("=:!(", after[0]) >= 0 || strings.HasSuffix(before, "=="))
+}
+
+// told are the tags of everything that was replaced in samples of secrets.
+func told(samples []Sample, all []seen) map[string]bool {
+	tags := map[string]bool{}
+	for i, s := range samples {
+		for _, tag := range all[i].Tags {
+			tags[tag] = tags[tag] || s.Secret
+		}
+	}
+	return tags
+}
+
+// disputed says that all that was replaced in a look-alike is a secret in
+// another sample: the corpus tells them apart by what the text does not show,
+// such as the type of the file.
+func (g seen) disputed(told map[string]bool) bool {
+	for _, tag := range g.Tags {
+		if !told[tag] {
+			return false
+		}
+	}
+	return len(g.Tags) > 0
 }

@@ -28,6 +28,9 @@ type Sessions struct {
 // maxTranscript bounds a transcript in bytes.
 const maxTranscript = 256 << 20
 
+// maxSession is how much of a file's name is the id of its session, in bytes.
+const maxSession = 100
+
 // sessionReader collects transcripts.
 type sessionReader struct {
 	out Sessions
@@ -107,7 +110,7 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 		return nil
 	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	t.Session = cmp.Or(t.Session, stem)
+	t.Session = cmp.Or(t.Session, stem[max(0, len(stem)-maxSession):])
 	if calls := t.Calls(); len(calls) > 0 {
 		r.out.CWD[stem] = calls[0].CWD
 	}
@@ -122,9 +125,15 @@ func transcript(raw []byte) (t harness.Transcript, known bool, err error) {
 			return t, true, err
 		}
 	}
-	if isCodex(raw) {
+	switch {
+	case isCodex(raw):
 		t, err = readCodex(raw)
-		return t, true, err
+	case isGemini(raw):
+		t, err = readGemini(raw)
+	case isSWE(raw):
+		t, err = readSWE(raw)
+	default:
+		return t, false, nil
 	}
-	return t, false, nil
+	return t, true, err
 }

@@ -117,7 +117,7 @@ func printSessions(w io.Writer, s Whole) {
 }
 
 func printSecrets(w io.Writer, r Redaction) {
-	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d\n  look-alikes hit: %s\n", r.Found, r.Partly, r.Lookalike)
+	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n", r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
 	for _, k := range r.Kinds {
 		if k.Found.K < k.Found.N || k.Hit.K > 0 {
 			fmt.Fprintf(w, "  %s missed %3d of %3d, look-alikes hit %3d of %3d\n", cell(k.Kind, 40), k.Found.N-k.Found.K, k.Found.N, k.Hit.K, k.Hit.N)

@@ -22,19 +22,27 @@ import (
 // Compile makes a policy of its files. The error names the file and line of
 // what does not compile.
 func Compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) {
+	if e.Shipped() {
+		return CompileWith(ctx, e, rego.CompileKnown)
+	}
+	return CompileWith(ctx, e, rego.Compile)
+}
+
+// RegoCompiler makes a host of modules (layer/path -> source) and data.
+type RegoCompiler func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error)
+
+// CompileWith is Compile for who knows a cheaper way to compile the modules,
+// such as one that has compiled them before.
+func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoCompiler) (*engine.Policy, error) {
 	matcher, err := cel.Compile(AllConditions(e))
 	if err != nil {
 		return nil, fmt.Errorf("compile conditions: %w", err)
-	}
-	compileRego := rego.Compile
-	if e.Shipped() {
-		compileRego = rego.CompileKnown
 	}
 	decider, err := compileRego(ctx, e.Modules(), e.Data)
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
-	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Matcher: matcher, Decider: decider}
+	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Redact: e.Redact, Matcher: matcher, Decider: decider}
 	set, err := Detectors(e)
 	if err != nil {
 		return nil, fmt.Errorf("compile detectors: %w", err)

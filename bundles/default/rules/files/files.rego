@@ -12,6 +12,7 @@ speaks contains "prevent_recursive_deletion" if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	e.recursive
+	not scores.own_host(e) # see delete_elsewhere
 	not _can_be_got_back(e)
 }
 
@@ -52,6 +53,20 @@ speaks contains "delete_outside_scope" if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
+	not scores.own_host(e) # see delete_elsewhere
+}
+
+# METADATA
+# title: Deletion in a container or machine of one's own
+# custom:
+#   id: delete_elsewhere
+speaks contains "delete_elsewhere" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	scores.own_host(e)
+	e.location != "temp"
 }
 
 # METADATA

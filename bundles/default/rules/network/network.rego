@@ -32,16 +32,3 @@ _listed(host) if {
 	some known in data.reviewer.hosts.known
 	endswith(host, concat("", [".", known]))
 }
-
-# METADATA
-# title: Deletion at another host
-# custom:
-#   id: api_delete
-speaks contains "api_delete" if {
-	"external_network" in input.facts
-	input.phase == "pre"
-	some e in input.action.effects
-	e.kind == "network"
-	e.verb == "delete"
-	not e.loopback
-}

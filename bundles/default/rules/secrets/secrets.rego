@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: A credential store is touched
 # custom:
@@ -9,6 +11,22 @@ speaks contains "credential_access" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.class == "credential"
+	not _keeps(e)
+}
+
+# Only its owner can read it afterwards.
+_keeps(e) if {
+	e.verb == "restrict"
+	scores.in_scope(e)
+}
+
+# A new one is made: nothing of it was read, and nothing was there.
+_keeps(e) if {
+	e.kind == "file_write"
+	e.verb in {"write", "create"}
+	e.exists == "no"
+	e.certainty == "exact"
+	scores.in_scope(e)
 }
 
 # METADATA

@@ -1,0 +1,257 @@
+package bundles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Inspect reads a bundle as Load does, and goes on past what is wrong: it
+// returns all that can be read, and every problem with its place. Such a bundle
+// is for looking at; what Load refuses must not decide anything.
+func Inspect(fsys fs.FS, layer string) (*Bundle, []*engine.Problem) {
+	files, unread, unreadable := readFiles(fsys)
+	b, err := fromFiles(files, layer)
+	b.unread = unread
+	var sum error
+	b.Digest, sum = digest(files)
+	return b, problems("bundle", errors.Join(unreadable, err, sum), layer)
+}
+
+// AssembleAll joins layers as Assemble does, and goes on past what is wrong.
+// Where settings cannot be merged it takes those of the base layer.
+func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
+	settings, sources, err := mergeSettings(layers)
+	found := problems("settings", errors.Join(checkOrder(layers), err), Base)
+	if err != nil {
+		base, _ := layers[0].Data["reviewer"].(map[string]any)
+		settings, _ = normal(base).(map[string]any)
+		sources = nil
+	}
+	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
+	found = append(found, problems("bundle", e.join(settings), Base)...)
+	if e.Windows, err = parseWindows(settings["windows"]); err != nil {
+		found = append(found, problems("settings", layers[0].where("windows").wrong("%w", err), Base)...)
+	}
+	e.Redact, e.Digest = redacted(settings), e.sum()
+	return e, found
+}
+
+// problems takes joined errors apart. Files are named layer/file.
+func problems(code string, err error, layer string) []*engine.Problem {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []*engine.Problem
+		for _, e := range joined.Unwrap() {
+			list = append(list, problems(code, e, layer)...)
+		}
+		return list
+	}
+	p, isPlaced := err.(*placed)
+	if !isPlaced {
+		if inner := errors.Unwrap(err); inner != nil && (has[*placed](inner) || has[interface{ Unwrap() []error }](inner)) {
+			return problems(code, inner, layer)
+		}
+		return []*engine.Problem{{File: layer + "/", Code: code, Message: err.Error()}}
+	}
+	if p.layer != "" {
+		layer = p.layer
+	}
+	return []*engine.Problem{{File: layer + "/" + p.file, Line: p.line, Col: p.col, Code: code, Message: p.what}}
+}
+
+func has[T any](err error) bool {
+	_, ok := err.(T)
+	return ok
+}
+
+// Broken lists the ids of rules whose rows are wrong: they are meant to be
+// there, so nothing is to be said of those that name them.
+func (e *Effective) Broken() []string {
+	var ids []string
+	for _, l := range e.Layers {
+		ids = append(ids, l.broken...)
+	}
+	return ids
+}
+
+// Vocabulary is what the words of the policy are.
+func (e *Effective) Vocabulary() engine.Vocabulary {
+	var v engine.Vocabulary
+	for _, w := range e.Windows {
+		v.Windows = append(v.Windows, w.Name)
+	}
+	for _, r := range e.Rules() {
+		if r.Conditional() {
+			v.Findings = append(v.Findings, r.ID)
+		}
+	}
+	for _, l := range e.Access() {
+		for _, r := range l.Rules {
+			v.Findings = append(v.Findings, l.FindingID(r.ID))
+		}
+	}
+	for _, d := range e.Detectors() {
+		v.Detectors = append(v.Detectors, d.ID)
+	}
+	return v
+}
+
+// MayHold says whether a policy's data may hold a value at a path, though this
+// one's does not: a setting that nobody has to give, a row that a layer may
+// bring, or a layer that is not there.
+func (e *Effective) MayHold(path []string) bool {
+	if len(path) > 0 && path[0] == "policies" {
+		return e.layerMayHold(path[1:])
+	}
+	tree, err := settingsTree()
+	if err != nil || len(path) == 0 || path[0] != "reviewer" {
+		return false
+	}
+	for i, key := range path[1:] {
+		if i == 0 && (key == accessKey || key == detectorsKey) {
+			return true
+		}
+		if !tree.section() && tree.Properties == nil && tree.Others.setting == nil {
+			return len(path) > 2
+		}
+		if tree = tree.child(key); tree == nil {
+			return false
+		}
+	}
+	return tree.Unavailable == ""
+}
+
+func (e *Effective) layerMayHold(path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
+	made := []string{"findings", "exceptions", "catalog", accessKey, detectorsKey}
+	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
+}
+
+// CheckRules says which rules can never speak, or are named where they are not,
+// by what the rows themselves tell.
+func (e *Effective) CheckRules() []*engine.Problem {
+	var list []*engine.Problem
+	for _, l := range e.Layers {
+		for _, name := range l.unread {
+			list = append(list, warning(spot{l.Layer, name, 0, 0}, "bundle.unread", "this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego"))
+		}
+		for _, r := range l.Rules {
+			if why := r.Match.never(); why != "" {
+				list = append(list, problem(r.at("match").in(l), "rule.never", "rule %s can never speak: %s", r.ID, why))
+			}
+		}
+		for _, a := range l.Access {
+			list = append(list, a.check(l)...)
+		}
+	}
+	return append(list, e.checkNamed()...)
+}
+
+func problem(at spot, code, format string, args ...any) *engine.Problem {
+	return &engine.Problem{File: at.layer + "/" + at.file, Line: at.line, Col: at.col, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func warning(at spot, code, format string, args ...any) *engine.Problem {
+	p := problem(at, code, format, args...)
+	p.Warning = true
+	return p
+}
+
+// never says why no event meets all lists of a match; empty: one can.
+func (m RuleMatch) never() string {
+	if len(m.Phases) == 0 {
+		return ""
+	}
+	calls := []string{string(engine.PhasePre), string(engine.PhasePost)}
+	if slices.ContainsFunc(m.Phases, func(p string) bool { return slices.Contains(calls, p) }) {
+		return ""
+	}
+	for _, list := range []struct {
+		name  string
+		words []string
+	}{{"tools", m.Tools}, {"types", m.Types}, {"signals", m.Signals}, {"actions", m.Actions}, {"commands", m.Commands}} {
+		if len(list.words) > 0 && !anyWord(list.words) {
+			return fmt.Sprintf("its phases are %s, and only a tool call (pre, post) has %s", strings.Join(m.Phases, ", "), list.name)
+		}
+	}
+	return ""
+}
+
+// check finds what an access rule before another keeps from ever speaking, and
+// what lapses into being allowed.
+func (l AccessList) check(layer *Bundle) []*engine.Problem {
+	var list []*engine.Problem
+	for i, r := range l.Rules {
+		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
+			list = append(list, problem(r.at("id").in(layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
+				l.FindingID(r.ID), l.Rules[before].ID))
+		}
+		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {
+			list = append(list, warning(r.at("id").in(layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
+				l.FindingID(r.ID), r.lapse(), then))
+		}
+	}
+	return list
+}
+
+func (r AccessRule) at(key string) spot {
+	file, line, col := r.Spot(key, 0, 0)
+	return spot{"", file, line, col}
+}
+
+// checkNamed finds rules that settings name, and that are none.
+func (e *Effective) checkNamed() []*engine.Problem {
+	var list []*engine.Problem
+	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
+	for _, r := range e.Rules() {
+		rows[r.ID], all[r.ID] = r.Always, r.Always
+	}
+	for _, l := range e.Access() {
+		for _, id := range l.Speakers() {
+			all[id] = false
+		}
+	}
+	for _, id := range e.Broken() {
+		rows[id], all[id] = false, false
+	}
+	for _, l := range e.Layers {
+		settings := l.Settings
+		if l.Layer == Base {
+			settings, _ = l.Data["reviewer"].(map[string]any)
+		}
+		rules, _ := settings["rules"].(map[string]any)
+		disabled, _ := rules["disabled"].([]any)
+		for _, id := range disabled {
+			list = append(list, l.named("rules.disabled", fmt.Sprint(id), rows)...)
+		}
+		modes, _ := rules["enforcement"].(map[string]any)
+		for _, id := range slices.Sorted(maps.Keys(modes)) {
+			list = append(list, l.named("rules.enforcement", id, all)...)
+		}
+	}
+	return list
+}
+
+func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Problem {
+	always, there := known[id]
+	at := b.where(setting + "." + id).in(b)
+	switch {
+	case always:
+		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always holds, whatever is said here; take it out", setting, id)}
+	case there:
+		return nil
+	}
+	p := problem(at, "rule.unknown", "%s: there is no rule with this id", setting)
+	return []*engine.Problem{p.NotOneOf(id, slices.Sorted(maps.Keys(known)))}
+}

@@ -1,0 +1,83 @@
+package reviewer.spoken
+
+# METADATA
+# title: A database loses data
+# custom:
+#   id: database_destructive
+speaks contains "database_destructive" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_loses(e)
+	_severe(e)
+}
+
+# METADATA
+# title: A database is changed in a way that nobody undoes
+# description: >-
+#   On this machine, by a tool that builds the database anew, or in a way that
+#   loses no data but opens it. A person who has the copy can say so.
+# custom:
+#   id: database_change
+speaks contains "database_change" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_loses(e)
+	not _severe(e)
+}
+
+# METADATA
+# title: Rows are deleted or changed
+# custom:
+#   id: database_rows
+speaks contains "database_rows" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.object == "rows"
+	not _rehearsal(e)
+}
+
+_loses(e) if {
+	e.kind == "system_call"
+	e.object
+	not _rehearsal(e)
+}
+
+_severe(e) if _production(e)
+
+_severe(e) if {
+	e.verb in data.reviewer.databases.block
+	not _local(e)
+}
+
+_local(e) if {
+	_near(e)
+	e.loopback
+}
+
+_local(e) if {
+	_near(e)
+	startswith(e.target, "sqlite:")
+}
+
+# Nobody says which database: SQL in a program's code, or with no client at all.
+_local(e) if startswith(e.target, "sql:")
+
+# A database for tests: by its name, on this machine or where the client looks
+# by itself. What runs code or opens the server is no matter of the data in it.
+_rehearsal(e) if {
+	e.certainty == "exact"
+	not e.verb in {"exec", "grant", "stop"}
+	not _production(e)
+	_near(e)
+	parts := regex.find_all_string_submatch_n(`^[a-z]+:(?://([^/]*)/)?(.*)$`, e.target, 1)[0]
+	_here(e, parts[1])
+	_marked(parts[2], data.reviewer.markers.test)
+}
+
+_here(e, _) if e.loopback
+
+_here(_, host) if host == ""

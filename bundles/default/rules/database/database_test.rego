@@ -1,0 +1,47 @@
+package reviewer.spoken_test
+
+import data.reviewer.given_test as given
+import data.reviewer.spoken
+
+_sql(patch) := given.call({"action": {"types": ["system_command"], "effects": [object.union(
+	{"kind": "system_call", "verb": "drop", "object": "table", "target": "postgres:///shop", "certainty": "exact", "command": -1, "reversibility": "R5"},
+	patch,
+)]}})
+
+_database_rules := {"database_destructive", "database_change", "database_rows"}
+
+test_database[name] if {
+	some name, case in {
+		"no host": {"effect": {}, "speaks": {"database_destructive"}},
+		"another host": {"effect": {"target": "postgres://db.example.dev/shop_test"}, "speaks": {"database_destructive"}},
+		"this machine": {"effect": {"target": "postgres://localhost/shop", "loopback": true}, "speaks": {"database_change"}},
+		"this machine, seen from another": {
+			"effect": {"target": "postgres://localhost/shop_test", "loopback": true, "host": "ssh:web1"},
+			"speaks": {"database_destructive"},
+		},
+		"this machine, in a container": {
+			"effect": {"target": "postgres://localhost/shop_test", "loopback": true, "host": "container:db"},
+			"speaks": set(),
+		},
+		"a file": {"effect": {"target": "sqlite:shop.db"}, "speaks": {"database_change"}},
+		"a file for tests": {"effect": {"target": "sqlite:/tmp/shop.db"}, "speaks": set()},
+		"for tests": {"effect": {"target": "postgres:///shop_test"}, "speaks": set()},
+		"for tests, not known whole": {"effect": {"target": "postgres:///test", "certainty": "prefix"}, "speaks": {"database_destructive"}},
+		"for tests, by the host's name only": {"effect": {"target": "postgres://test/shop"}, "speaks": {"database_destructive"}},
+		"production beside tests": {"effect": {"target": "postgres:///prod_test"}, "speaks": {"database_destructive"}},
+		"production on this machine": {"effect": {"target": "postgres://localhost/prod", "loopback": true}, "speaks": {"database_destructive"}},
+		"built anew": {"effect": {"verb": "reset", "target": "config:///"}, "speaks": {"database_change"}},
+		"code, for tests": {"effect": {"verb": "exec", "object": "code", "target": "postgres:///test"}, "speaks": {"database_change"}},
+		"nobody knows which": {"effect": {"target": "sql:///"}, "speaks": {"database_change"}},
+		"rows": {"effect": {"kind": "process", "verb": "delete", "object": "rows"}, "speaks": {"database_rows"}},
+		"rows for tests": {"effect": {"kind": "process", "verb": "delete", "object": "rows", "target": "postgres:///test"}, "speaks": set()},
+		"no database": {"effect": {"kind": "network", "target": "https://example.com/tables/1"}, "speaks": set()},
+	}
+	said := spoken.speaks with input as _sql(case.effect)
+	case.speaks == said & _database_rules
+}
+
+test_database_that_has_happened if {
+	said := spoken.speaks with input as object.union(_sql({}), {"phase": "post"})
+	said & _database_rules == set()
+}

@@ -1,0 +1,47 @@
+package reviewer.spoken
+
+import data.reviewer.scores
+
+# METADATA
+# title: A whole home directory, or more, leaves the machine
+# custom:
+#   id: upload_broad
+speaks contains "upload_broad" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some sent in input.action.effects
+	_leaves(sent)
+	some e in input.action.effects
+	e.kind == "file_read"
+	e.recursive
+	e.location in {"home_root", "root", "ancestor"}
+	_goes_with(e, sent)
+}
+
+# METADATA
+# title: A file from outside the workspace leaves the machine
+# custom:
+#   id: upload_outside
+speaks contains "upload_outside" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	input.session.workspace != ""
+	some sent in input.action.effects
+	_leaves(sent)
+	some e in input.action.effects
+	e.kind == "file_read"
+	not scores.in_scope(e)
+	e.command == sent.command
+}
+
+_leaves(e) if {
+	e.kind == "network"
+	e.egress
+	e.verb == "send"
+	not e.loopback
+}
+
+# The same command reads and sends, or one hands on what another has read.
+_goes_with(e, sent) if e.command == sent.command
+
+_goes_with(_, _) if "pipe_to_external" in input.action.signals

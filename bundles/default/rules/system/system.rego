@@ -1,0 +1,79 @@
+package reviewer.spoken
+
+# What the action does to the machine itself, beyond files.
+_system_verbs contains e.verb if {
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+}
+
+# METADATA
+# title: The machine is sent to sleep
+# custom:
+#   id: power_suspend
+speaks contains "power_suspend" if "suspend" in _system_verbs
+
+# METADATA
+# title: An account of the machine is changed
+# custom:
+#   id: account_change
+speaks contains "account_change" if "account" in _system_verbs
+
+# METADATA
+# title: Something of the machine is deleted that is no file
+# custom:
+#   id: system_delete
+speaks contains "system_delete" if "delete" in _system_verbs
+
+# METADATA
+# title: The trash is emptied
+# custom:
+#   id: trash_emptied
+speaks contains "trash_emptied" if "empty" in _system_verbs
+
+# METADATA
+# title: A file system is mounted for writing
+# custom:
+#   id: mount_change
+speaks contains "mount_change" if "mount" in _system_verbs
+
+# METADATA
+# title: The running kernel is changed
+# custom:
+#   id: kernel_change
+speaks contains "kernel_change" if _changes_kernel
+
+_changes_kernel if "kernel" in _system_verbs
+
+_changes_kernel if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_write"
+	strings.any_prefix_match(e.target, ["/proc/", "/sys/"])
+}
+
+# METADATA
+# title: What guards the machine is switched off
+# custom:
+#   id: guard_off
+speaks contains "guard_off" if {
+	_system_verbs & {"stop", "disable"} != set()
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb in {"stop", "disable"}
+	lower(e.target) in data.reviewer.system.guards
+}
+
+# METADATA
+# title: A running process is taken hold of
+# custom:
+#   id: process_attach
+speaks contains "process_attach" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "attach"
+}

@@ -1,0 +1,337 @@
+package cel
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/parser"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Answer is what a condition says of an input, part by part.
+type Answer struct {
+	ID        string     `json:"id"`
+	Holds     bool       `json:"holds"`
+	Error     string     `json:"error,omitempty"`     // the condition could not be evaluated
+	Match     []Unmet    `json:"match,omitempty"`     // lists that keep the input out
+	Parts     []Question `json:"parts,omitempty"`     // of when: all that have to be true, in their order
+	Measure   *float64   `json:"measure,omitempty"`   // what was measured
+	Threshold float64    `json:"threshold,omitempty"` // of Measure
+
+	matched bool // the lists let the input through, and name more than phases
+}
+
+// Unmet is a list of a Match of which the input has no word.
+type Unmet struct {
+	List   string   `json:"list"`
+	Wanted []string `json:"wanted"`
+	Got    []string `json:"got"`
+}
+
+// Question is an expression that is true or false, and what it is made of.
+type Question struct {
+	Text   string     `json:"text"`
+	Line   int        `json:"line"` // in the text of when, from 1
+	Column int        `json:"column"`
+	Holds  bool       `json:"holds"`
+	Error  string     `json:"error,omitempty"`
+	Values []Value    `json:"values,omitempty"` // what it compares
+	Within []Question `json:"within,omitempty"` // inside of a macro such as exists: did any item come out so?
+}
+
+// Value is an operand and what it is.
+type Value struct {
+	Text  string `json:"text"`
+	Value string `json:"value"`
+}
+
+// Missing counts what would have to be otherwise for the condition to hold: one
+// is nearly there.
+func (a *Answer) Missing() int {
+	n := len(a.Match)
+	for _, p := range a.Parts {
+		if !p.Holds {
+			n++
+		}
+	}
+	if a.Measure != nil && *a.Measure < a.Threshold {
+		n++
+	}
+	return n
+}
+
+// Answers asks every condition about an input, by id, and evaluates every part
+// of those that at most one of their match lists keeps it out of.
+func (h *Host) Answers(in *engine.Input) []Answer {
+	var all []Answer
+	language := h.tracking()
+	for i := range h.conditions {
+		c := &h.conditions[i]
+		a := Answer{ID: c.ID, Match: c.Match.unmet(in), Threshold: c.Threshold}
+		a.matched = len(a.Match) == 0 && c.Match.specific()
+		if language != nil && len(a.Match) <= 1 {
+			a.ask(language, c, &variables{in: in})
+		}
+		f, found := c.find(&variables{in: in})
+		a.Holds, a.Error = found && len(a.Match) == 0, f.Error
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b Answer) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+func (a *Answer) ask(l *language, c *condition, vars *variables) {
+	if c.when != nil {
+		a.Parts = l.parts(c.when, vars)
+	}
+	if c.measure == nil {
+		return
+	}
+	if v, err := c.measure.eval(vars); err == nil {
+		if n, err := number(v); err == nil {
+			a.Measure = &n
+		}
+	}
+}
+
+// unmet lists what keeps an input out.
+func (m *Match) unmet(in *engine.Input) []Unmet {
+	var commands []string
+	for _, c := range in.Action.Commands {
+		commands = append(commands, c.Name)
+	}
+	var detected []string
+	for id := range in.Action.Detected {
+		detected = append(detected, id)
+	}
+	slices.Sort(detected)
+	var all []Unmet
+	for _, list := range []struct {
+		name       string
+		only       Match
+		words, got []string
+	}{
+		{"phases", Match{Phases: m.Phases}, m.Phases, []string{string(in.Phase)}},
+		{"tools", Match{Tools: m.Tools}, m.Tools, []string{in.Event.Tool}},
+		{"types", Match{Types: m.Types}, m.Types, texts(in.Action.Types)},
+		{"signals", Match{Signals: m.Signals}, m.Signals, texts(in.Action.Signals)},
+		{"commands", Match{Commands: m.Commands}, m.Commands, commands},
+		{"detected", Match{Detected: m.Detected}, m.Detected, detected},
+		{"actions", Match{Actions: m.Actions}, m.Actions, []string{in.Action.Name}},
+		{"weekdays", Match{Weekdays: m.Weekdays}, m.Weekdays, []string{in.Time.Weekday}},
+		{"hours", Match{Hours: m.Hours}, hours(m.Hours), []string{fmt.Sprint(in.Time.Hour)}},
+		{"before", Match{Before: m.Before}, []string{fmt.Sprint(m.Before)}, []string{fmt.Sprint(in.Time.MS)}},
+	} {
+		if !list.only.admits(in) {
+			all = append(all, Unmet{list.name, list.words, list.got})
+		}
+	}
+	return all
+}
+
+func hours(h []int64) []string {
+	var words []string
+	for _, n := range h {
+		words = append(words, fmt.Sprint(n))
+	}
+	return words
+}
+
+func texts[S ~string](list []S) []string {
+	words := []string{}
+	for _, v := range list {
+		words = append(words, string(v))
+	}
+	return words
+}
+
+// inquiry takes an expression apart. Each part is evaluated by itself, so that
+// one that is false hides none of the others.
+type inquiry struct {
+	*questions
+	language *language
+	vars     *variables
+}
+
+// parts lists what has to be true of an expression.
+func (l *language) parts(e *expression, vars *variables) []Question {
+	checked, issues := l.env.Compile(e.text)
+	if issues.Err() != nil {
+		return nil // evaluating it says so
+	}
+	q := &inquiry{&questions{expression: e, tree: checked.NativeRep()}, l, vars}
+	return q.conjuncts(q.tree.Expr())
+}
+
+// conjuncts are the parts of `a && b && c`.
+func (q *inquiry) conjuncts(e ast.Expr) []Question {
+	written := q.written(e)
+	if !isCall(written, operators.LogicalAnd) {
+		return []Question{q.question(e)}
+	}
+	var all []Question
+	for _, arg := range written.AsCall().Args() {
+		all = append(all, q.conjuncts(arg)...)
+	}
+	return all
+}
+
+func (q *inquiry) question(e ast.Expr) Question {
+	written := q.written(e)
+	at := q.tree.SourceInfo().GetLocationByOffset(q.start(e.ID(), written))
+	one := Question{Text: q.textOf(written), Line: at.Line(), Column: at.Column() + 1}
+	v, err := q.eval(one.Text)
+	one.Holds = v == types.True
+	if err != nil {
+		one.Error = err.Error()
+	}
+	one.Values = q.values(written)
+	if _, macro := q.tree.SourceInfo().GetMacroCall(e.ID()); macro {
+		one.Within = q.inside(written)
+	}
+	return one
+}
+
+func (q *inquiry) textOf(written ast.Expr) string {
+	text, err := parser.Unparse(written, q.tree.SourceInfo())
+	if err != nil {
+		return q.text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func (q *inquiry) eval(text string) (ref.Val, error) {
+	checked, issues := q.language.env.Compile(text)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	program, err := q.language.env.Program(checked, cel.CostLimit(EvalLimit))
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := program.Eval(q.vars)
+	return v, err
+}
+
+// inside says of each question in a macro such as list.exists(x, …) whether it
+// is true of any item.
+func (q *inquiry) inside(written ast.Expr) []Question {
+	call := written.AsCall()
+	if !call.IsMemberFunction() || len(call.Args()) != 2 || call.Args()[0].Kind() != ast.IdentKind {
+		return nil
+	}
+	list, item := q.textOf(q.written(call.Target())), call.Args()[0].AsIdent()
+	var all []Question
+	for _, part := range q.questionsIn(call.Args()[1]) {
+		text := q.textOf(q.written(part))
+		v, err := q.eval(fmt.Sprintf("%s.exists(%s, %s)", list, item, text))
+		if err != nil {
+			continue // the macro as a whole says so, or it is none of a truth
+		}
+		at := q.tree.SourceInfo().GetLocationByOffset(q.start(part.ID(), q.written(part)))
+		all = append(all, Question{Text: text, Line: at.Line(), Column: at.Column() + 1, Holds: v == types.True})
+	}
+	return all
+}
+
+// questionsIn lists what is joined by && and ||.
+func (q *inquiry) questionsIn(e ast.Expr) []ast.Expr {
+	written := q.written(e)
+	if !isCall(written, operators.LogicalAnd) && !isCall(written, operators.LogicalOr) {
+		return []ast.Expr{e}
+	}
+	var all []ast.Expr
+	for _, arg := range written.AsCall().Args() {
+		all = append(all, q.questionsIn(arg)...)
+	}
+	return all
+}
+
+// values are what an expression compares, as far as it is not written out.
+func (q *inquiry) values(written ast.Expr) []Value {
+	if written.Kind() != ast.CallKind {
+		return nil
+	}
+	c := written.AsCall()
+	if _, macro := parserMacros[c.FunctionName()]; macro && c.IsMemberFunction() {
+		return q.value(c.Target())
+	}
+	var all []Value
+	for _, operand := range children(written) {
+		inner := q.written(operand)
+		switch {
+		case isCall(inner, operators.LogicalAnd), isCall(inner, operators.LogicalOr), isCall(inner, operators.LogicalNot), compares(inner):
+			all = append(all, q.values(inner)...)
+		default:
+			all = append(all, q.value(inner)...)
+		}
+	}
+	return all
+}
+
+// compares says that what an expression compares says more than that it is
+// true or false.
+func compares(e ast.Expr) bool {
+	if e.Kind() != ast.CallKind {
+		return false
+	}
+	switch e.AsCall().FunctionName() {
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In:
+		return true
+	}
+	return false
+}
+
+// parserMacros walk a list: what is inside of them is no expression by itself.
+var parserMacros = map[string]bool{
+	operators.All: true, operators.Exists: true, operators.ExistsOne: true, operators.Filter: true, operators.Map: true,
+	"existsOne": true,
+}
+
+// value is what an expression comes to; nothing for what is written out.
+func (q *inquiry) value(written ast.Expr) []Value {
+	if k := written.Kind(); k == ast.LiteralKind || k == ast.ListKind {
+		return nil
+	}
+	text := q.textOf(written)
+	v, err := q.eval(text)
+	if err != nil {
+		return nil // a name of its own inside of something else
+	}
+	return []Value{{text, shown(v)}}
+}
+
+// shown is a value in a few words.
+func shown(v ref.Val) string {
+	const most = 60
+	text := fmt.Sprintf("%v", v.Value())
+	if doc, err := json.Marshal(v.Value()); err == nil {
+		text = string(doc)
+	}
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return text
+}
+
+// Specific says that something of the condition's own holds: a list that names
+// more than phases, a part, or for some item a question inside of a part.
+func (a *Answer) Specific() bool {
+	return a.matched || slices.ContainsFunc(a.Parts, func(p Question) bool {
+		return p.Holds || slices.ContainsFunc(p.Within, func(q Question) bool { return q.Holds })
+	})
+}
+
+// specific says that a list of a Match names more than phases.
+func (m Match) specific() bool {
+	m.Phases = nil
+	return !m.empty()
+}

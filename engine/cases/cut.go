@@ -1,0 +1,353 @@
+package cases
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Excerpt is a case that was cut out of a log, and what the log did not hold.
+type Excerpt struct {
+	Case Case
+	Lost []string // each once, in the order in which it was found
+}
+
+// Cut makes a case of the records of one session up to number n, which is to be
+// decided as it was. Home is the person's home directory, where the records do
+// not tell. What the machine was like is put together from what was recorded of
+// each call: paths that no call touched are not there.
+func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) {
+	c := &cutter{calls: map[string]call{}, numbers: map[string]int{}, there: map[string]bool{}, git: map[string]string{}}
+	c.story = Case{Name: name, Home: home, Workspace: noWorkspace}
+	var last *engine.Record
+	for _, r := range records {
+		if r.N > n {
+			break
+		}
+		last = r
+		c.take(r)
+	}
+	switch {
+	case last == nil || last.N != n:
+		return Excerpt{}, fmt.Errorf("the session has no record %d", n)
+	case last.Decision == nil || len(c.story.Events) == 0:
+		return Excerpt{}, fmt.Errorf("record %s holds no decision", last.ID())
+	}
+	c.story.Events[len(c.story.Events)-1].Expect = &Expect{Decision: last.Decision.Decision, RulesExactly: last.Decision.RuleIDs()}
+	if len(c.git) > 0 {
+		c.story.Git = c.git
+	}
+	return Excerpt{c.story, c.lost}, nil
+}
+
+// cutter tells a session's records as a story.
+type cutter struct {
+	story     Case
+	lost      []string
+	now       time.Time
+	begun     bool
+	mode, cwd string
+	calls     map[string]call // by the agent's id
+	numbers   map[string]int  // of calls, by the id of their record
+	there     map[string]bool // short path -> it is there, as far as the story has come
+	git       map[string]string
+}
+
+// call is one that was made.
+type call struct {
+	number int
+	args   map[string]any
+}
+
+func (c *cutter) lose(what string) {
+	if !slices.Contains(c.lost, what) {
+		c.lost = append(c.lost, what)
+	}
+}
+
+func (c *cutter) take(r *engine.Record) {
+	if c.now.IsZero() {
+		c.begin(r)
+	}
+	if r.Answer != nil && r.Answer.Mode == engine.ModeDuplicate {
+		return
+	}
+	e, told := c.event(r)
+	if !told {
+		return
+	}
+	c.machine(r)
+	e.At = c.advance(r.T)
+	c.follow(&e, r)
+	c.story.Events = append(c.story.Events, e)
+	if e.Tool != "" {
+		c.now = c.now.Add(time.Millisecond) // as Steps does
+	}
+}
+
+// begin opens the story.
+func (c *cutter) begin(r *engine.Record) {
+	c.now = time.UnixMilli(r.T).UTC()
+	c.story.Now = c.now.Format(time.RFC3339Nano)
+	switch {
+	case r.Kind != engine.KindOpen:
+		c.lose("how the session began")
+	case r.Open != nil && r.Open.Workspace != "":
+		c.story.Workspace, c.cwd = r.Open.Workspace, r.Open.Workspace
+	}
+}
+
+// advance says how long after the event before something happened.
+func (c *cutter) advance(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	after := max(0, t.Sub(c.now))
+	c.now = c.now.Add(after)
+	if after == time.Second {
+		return ""
+	}
+	return "+" + after.String()
+}
+
+// follow notes where the agent stands, in what mode, and which agent it is.
+func (c *cutter) follow(e *Event, r *engine.Record) {
+	if r.Agent != "" && r.Agent != engine.MainAgent {
+		e.Agent = r.Agent
+	}
+	if r.Event == nil {
+		return
+	}
+	if cwd := r.Event.CWD; cwd != "" && cwd != c.cwd {
+		c.cwd, e.CWD = cwd, cwd
+	}
+	if mode := r.Event.Mode; mode != "" && mode != c.mode {
+		c.mode, e.Mode = mode, mode
+	}
+}
+
+// event makes an event of a record; false: the story has none of it.
+func (c *cutter) event(r *engine.Record) (Event, bool) {
+	switch {
+	case r.Kind == engine.KindControl:
+		return c.choice(r.Control)
+	case r.Kind == engine.KindPre && r.Event != nil:
+		args := c.arguments(r)
+		if r.Event.Tool == "" {
+			return Event{}, false
+		}
+		c.calls[r.Call] = call{len(c.calls) + 1, args}
+		c.numbers[r.ID()] = len(c.calls)
+		return Event{Tool: r.Event.Tool, Args: args}, true
+	case r.Kind == engine.KindPost && r.Event != nil:
+		return c.result(r)
+	case r.Kind == engine.KindPrompt:
+		c.lose("what prompts say")
+		return Event{Prompt: "(not recorded)"}, true
+	case r.Phase == engine.PhaseStart && !c.begun:
+		c.begun = true // each story begins so by itself
+		return Event{}, false
+	case slices.Contains(Event{}.Vocabulary("phase"), string(r.Phase)):
+		return Event{Phase: string(r.Phase)}, true
+	}
+	return Event{}, false
+}
+
+func (c *cutter) choice(by *engine.Control) (Event, bool) {
+	const unsaid = "not said"
+	if by == nil {
+		return Event{}, false
+	}
+	switch by.Do {
+	case engine.ControlStop:
+		return Event{Stop: orElse(by.Reason, unsaid)}, true
+	case engine.ControlResume:
+		return Event{Resume: orElse(by.Reason, unsaid)}, true
+	}
+	word, allows := strings.CutPrefix(by.Do, "allow_")
+	of := c.numbers[by.Record]
+	if !allows || of == 0 {
+		return Event{}, false
+	}
+	e := Event{Allow: word}
+	if of != len(c.calls) {
+		e.Call = of
+	}
+	return e, true
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// result makes an event of what a call came to.
+func (c *cutter) result(r *engine.Record) (Event, bool) {
+	of, known := c.calls[r.Call]
+	if !known {
+		c.lose("a call whose result is there")
+		return Event{}, false
+	}
+	e := Event{Result: &Result{}}
+	if of.number != len(c.calls) {
+		e.Call = of.number
+	}
+	if facts := r.Event.Result; facts != nil {
+		if facts.Outcome == engine.OutcomeFailed {
+			e.Result.Failed = orElse(facts.Class, failedResult)
+		}
+		if facts.Content != nil && facts.Content.Bytes > 0 {
+			c.lose("what calls gave back")
+		}
+	}
+	if args := c.arguments(r); len(args) > 0 && !reflect.DeepEqual(args, of.args) {
+		e.Result.Args = args
+	}
+	return e, true
+}
+
+// arguments returns the arguments as far as they were recorded. Texts that were
+// not are as long as they were.
+func (c *cutter) arguments(r *engine.Record) map[string]any {
+	raw, err := json.Marshal(r.Event.Args)
+	var args map[string]any
+	if err != nil || json.Unmarshal(raw, &args) != nil {
+		c.lose("the arguments of a call")
+		return nil
+	}
+	for key, v := range args {
+		args[key] = c.argument(r.Event.Tool, v)
+	}
+	for _, cut := range r.Cut {
+		if strings.HasPrefix(cut.Field, "event.args") {
+			c.lose("the end of long arguments")
+		}
+	}
+	return args
+}
+
+func (c *cutter) argument(tool string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if strings.Contains(v, "REDACTED_") {
+			c.lose("secrets")
+		}
+	case []any:
+		for i := range v {
+			v[i] = c.argument(tool, v[i])
+		}
+	case map[string]any:
+		if text, isContent := filler(v); isContent {
+			c.lose("the texts that " + tool + " was given")
+			return text
+		}
+		for key := range v {
+			v[key] = c.argument(tool, v[key])
+		}
+	}
+	return v
+}
+
+// filler stands for a text of which only the size is known.
+func filler(facts map[string]any) (string, bool) {
+	const most = 10_000
+	bytes, sized := facts["bytes"].(float64)
+	lines, counted := facts["lines"].(float64)
+	if _, mac := facts["mac"]; !sized || !counted || !mac && bytes > 0 {
+		return "", false
+	}
+	n, rows := int(min(bytes, most)), int(min(lines, most))
+	if n == 0 {
+		return "", true
+	}
+	return strings.Repeat("x\n", min(rows, n/2)) + strings.Repeat("x", max(0, n-2*rows)), true
+}
+
+// machine notes what was there when an event happened.
+func (c *cutter) machine(r *engine.Record) {
+	if r.Action == nil || r.Kind != engine.KindPre {
+		return
+	}
+	for _, e := range r.Action.Effects {
+		if e.Host != "" || e.Short == "" {
+			continue
+		}
+		if e.Certainty == engine.CertaintyGlob {
+			c.lose("what patterns such as " + e.Short + " stood for")
+		}
+		if e.Certainty != engine.CertaintyExact {
+			continue
+		}
+		c.home(e)
+		c.state(e)
+		c.exists(e)
+	}
+}
+
+func (c *cutter) home(e engine.Effect) {
+	if rest, ok := strings.CutPrefix(e.Short, "~"); ok {
+		if home, ok := strings.CutSuffix(e.Target, rest); ok && path.IsAbs(home) {
+			c.story.Home = home
+		}
+	}
+}
+
+func (c *cutter) state(e engine.Effect) {
+	if e.Git == "" {
+		return
+	}
+	name := placeOf(e)
+	if before := c.git[name]; before != "" && before != e.Git {
+		c.lose("what git said of " + name + " at first (" + before + ")")
+	}
+	c.git[name] = e.Git
+}
+
+// placeOf is a path as cases write it.
+func placeOf(e engine.Effect) string {
+	return strings.TrimPrefix(path.Clean(e.Short), "./")
+}
+
+func (c *cutter) exists(e engine.Effect) {
+	if e.Exists == "" {
+		return
+	}
+	if c.story.Files == nil {
+		c.story.Files = map[string]File{}
+	}
+	name := placeOf(e)
+	is := e.Exists == "yes"
+	was, known := c.there[name]
+	c.there[name] = is
+	switch {
+	case known && was && !is:
+		c.lose("that " + name + " went away")
+	case !is || known && was:
+	case !known:
+		c.story.Files[name] = c.file(e, name)
+	default:
+		before := &c.story.Events[len(c.story.Events)-1]
+		if before.Files == nil {
+			before.Files = map[string]File{}
+		}
+		before.Files[name] = c.file(e, name)
+	}
+}
+
+func (c *cutter) file(e engine.Effect, name string) File {
+	switch e.Entry {
+	case "dir":
+		return File{Folder: true}
+	case "link":
+		c.lose("where the link " + name + " leads")
+	default:
+		c.lose("what is in files")
+	}
+	return File{}
+}

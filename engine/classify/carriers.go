@@ -1,0 +1,139 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// carrier is the grammar of a program that takes files, its arguments or its
+// input to another host, beside those whose business are requests.
+type carrier struct {
+	values string // its options that take a value
+	sub    string // the subcommands that send; empty: it always does
+	to     string // options whose value is the host
+	at     int    // the operand that is the host; -1: none
+	relay  bool   // it sends by a service of its own, which is called by its name
+	files  string // options whose value is a file that is sent
+	puts   string // options whose value are commands like those of ftp
+	rest   bool   // the operands behind are files that are sent
+}
+
+// carrierOf is the table of carriers.
+func carrierOf(name string) (carrier, bool) {
+	switch name {
+	case "ftpput":
+		return carrier{values: " -u -p -P ", rest: true}, true
+	case "smbclient":
+		return carrier{values: " -U -W -I -p -c -D -A -m -T --command --user ", puts: "-c --command"}, true
+	case "wormhole", "magic-wormhole":
+		return carrier{sub: "send tx", at: -1, relay: true, rest: true}, true
+	case "croc":
+		return carrier{sub: "send", at: -1, relay: true, rest: true}, true
+	case "ffsend":
+		return carrier{sub: "upload up u", at: -1, relay: true, rest: true}, true
+	case "grpcurl":
+		return carrier{values: " -d -H -proto -import-path -cacert -cert -key -authority -max-time -connect-timeout -rpc-header "}, true
+	case "websocat", "wscat":
+		return carrier{values: " -c --connect -H --header -x --execute ", to: "-c --connect"}, true
+	case "mosquitto_pub":
+		return carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1, to: "-h --host -L --url", files: "-f --file"}, true
+	case "kcat", "kafkacat":
+		return carrier{values: " -b -t -p -X -F -o -c -k -D -K ", sub: "-P", at: -1, to: "-b", rest: true}, true
+	case "logger":
+		return carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1, to: "-n --server", files: "-f --file"}, true
+	}
+	return carrier{}, false
+}
+
+func carrierPrograms(name string) program {
+	if k, ok := carrierOf(name); ok {
+		return program{long: name == "grpcurl", values: k.values, run: carry}
+	}
+	switch name {
+	case "xdg-open", "open", "sensible-browser", "x-www-browser", "firefox", "google-chrome", "chrome", "chromium", "chromium-browser", "w3m", "lynx", "elinks":
+		return program{run: browse}
+	}
+	return program{}
+}
+
+// carry sends what a carrier's arguments and input hold.
+func carry(c *call) {
+	k, _ := carrierOf(c.name)
+	o, operands := c.opts, c.opts.operands
+	if k.sub != "" && !c.carries(k.sub) {
+		c.process()
+		return
+	}
+	if k.sub != "" && !strings.HasPrefix(k.sub, "-") {
+		c.subs, operands = subName(o.operand(0)), operands[1:]
+	}
+	c.reads(o.all(strings.Fields(k.files)...)...)
+	for _, code := range o.all(strings.Fields(k.puts)...) {
+		c.puts(code)
+	}
+	hosts := o.all(strings.Fields(k.to)...)
+	switch {
+	case k.relay:
+		hosts = []arg{word(c.name)}
+	case len(hosts) == 0 && k.at >= 0 && len(operands) > k.at:
+		hosts, operands = operands[k.at:k.at+1], slices.Delete(slices.Clone(operands), k.at, k.at+1)
+	}
+	if k.rest {
+		c.reads(operands...)
+	}
+	if len(hosts) == 0 {
+		c.process()
+	}
+	for _, h := range hosts {
+		c.sends("send", h.with(strings.TrimPrefix(h.text, "//")))
+	}
+}
+
+// carries tells whether the first operand, or an option, says that data is sent.
+func (c *call) carries(sub string) bool {
+	words := strings.Fields(sub)
+	return c.opts.operand(0).is(words...) || c.opts.has(words...)
+}
+
+// puts reads the files that commands of a file transfer take away: put FILE,
+// mput FILE…, mirror -R DIR.
+func (c *call) puts(code arg) {
+	for _, line := range strings.FieldsFunc(code.text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		f := fieldsOf(code.with(line))
+		if len(f) < 2 {
+			continue
+		}
+		files := slices.DeleteFunc(slices.Clone(f[1:]), func(a arg) bool { return a.hasPrefix("-") })
+		switch back := len(files) < len(f)-1; {
+		case f[0].is("put", "send", "append", "reput") && len(files) > 0:
+			c.reads(files[0])
+		case f[0].is("mput"):
+			c.reads(files...)
+		case f[0].is("mirror") && back && slices.ContainsFunc(f, func(a arg) bool { return a.is("-R", "--reverse") }):
+			c.readsTree(firstOr(append(files, word("."))))
+		}
+	}
+}
+
+// browse opens pages. What a browser is told in an address goes to the host.
+func browse(c *call) {
+	pages := slices.DeleteFunc(slices.Clone(c.opts.operands), func(a arg) bool { return !isURL(a) })
+	if len(pages) == 0 {
+		c.process()
+	}
+	for _, u := range pages {
+		c.requests(request{method: "fetch"}, u)
+	}
+}
+
+// givesSecrets notes the arguments of a program of which nothing is known: it
+// may read the files that they name, which is worth a word if those hold secrets.
+func (c *call) givesSecrets() {
+	for _, a := range c.opts.operands {
+		if a.known() && !isURL(a) && strings.ContainsAny(a.text, "./") {
+			c.emit(rawEffect{kind: engine.EffectFileRead, verb: "read", guessed: true}, a)
+		}
+	}
+}

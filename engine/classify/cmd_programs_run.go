@@ -1,0 +1,154 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// runsCode says that a program runs what is in these files. What lies on
+// another host has been seen by nobody.
+func (c *winCall) runsCode(files ...arg) {
+	c.execs()
+	for _, f := range files {
+		low := strings.ToLower(f.text)
+		switch {
+		case strings.Contains(low, "http://"), strings.Contains(low, "https://"), shareHost(f) != "":
+			if i := strings.Index(low, "http"); i > 0 {
+				f = f.with(f.text[i:])
+			}
+			c.fetches(f)
+			c.w.unseen(arg{text: holeText, taint: fetched}, c.name)
+		case inlineScript(low):
+			c.w.opaque("code", c.name)
+		}
+	}
+}
+
+// inlineScript says that an argument is code itself.
+func inlineScript(low string) bool {
+	for _, lead := range []string{"javascript:", "vbscript:", "script:", "about:"} {
+		if strings.Contains(low, lead) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostProgram runs code of a file for which it was not made to be looked at:
+// scripts, libraries, panels.
+func hostProgram(c *winCall) {
+	all := strings.ToLower(joinWords(c.args).text)
+	if c.name == "rundll32" && strings.Contains(all, "comsvcs") && (strings.Contains(all, "minidump") || strings.Contains(all, "#24")) {
+		c.w.signal(engine.SignalCredential)
+	}
+	if c.name == "rundll32" && strings.Contains(all, "keymgr.dll") {
+		c.w.signal(engine.SignalCredential)
+	}
+	files := c.args
+	if text, ok := c.w.written(firstOr(c.operands())); ok {
+		c.w.opaque("code", c.name)
+		files = append(files, text)
+	}
+	for i, a := range files { // /i:URL
+		if isSwitch(a) {
+			_, v, _ := strings.Cut(a.text, ":")
+			files = append(files[:i:i], append([]arg{a.with(v)}, files[i+1:]...)...)
+		}
+	}
+	c.runsCode(files...)
+}
+
+func msiexecProgram(c *winCall) {
+	c.runsCode(c.operands()...)
+	if c.has("i", "package", "a", "j", "x", "uninstall", "p", "update") || len(c.operands()) > 0 {
+		c.system("install", "package")
+	}
+}
+
+func runasProgram(c *winCall) {
+	list := c.operands()
+	if len(list) == 0 {
+		return
+	}
+	c.w.signal(engine.SignalPrivilege)
+	c.w.process(func() {
+		c.w.under("runas", true, func() {
+			c.w.frame.privileged = true
+			c.w.embed(list[len(list)-1], "runas", c.w.cmd)
+		})
+	})
+}
+
+// forfilesProgram runs a command for each file that it finds.
+func forfilesProgram(c *winCall) {
+	code, ok := c.value("c")
+	if !ok {
+		c.reads(firstOr(c.operands()))
+		return
+	}
+	dir, given := c.value("p")
+	if !given {
+		dir = word(".")
+	}
+	mask, given := c.value("m")
+	if !given {
+		mask = word("*")
+	}
+	if c.has("s") {
+		dir = concat(dir, word("/**"))
+	}
+	found := concat(concat(dir, word("/")), mask).text
+	for _, name := range []string{"@path", "@file", "@relpath", "@PATH", "@FILE", "@fname"} {
+		code = code.with(strings.ReplaceAll(code.text, name, found))
+	}
+	c.w.process(func() { c.w.embed(code, "forfiles", c.w.cmd) })
+}
+
+// proxyProgram starts what stands behind its switches.
+func proxyProgram(c *winCall) {
+	rest := c.operands()
+	if a, ok := c.value("a", "appvscript"); ok {
+		rest = []arg{a}
+	}
+	if c.name == "explorer" || len(rest) == 0 {
+		c.execs()
+		return
+	}
+	if strings.HasPrefix(c.name, "syncappv") {
+		c.w.opaque("code", c.name)
+		return
+	}
+	c.w.process(func() { c.w.under(c.name, true, func() { c.w.start(rest[0], rest[1:]) }) })
+}
+
+// remoteProgram runs a command on another machine.
+func remoteProgram(c *winCall) {
+	host, rest := arg{}, c.args
+	for len(rest) > 0 {
+		a := rest[0]
+		low := strings.ToLower(a.text)
+		switch {
+		case strings.HasPrefix(a.text, `\\`):
+			host = a.with(strings.TrimLeft(a.text, `\`))
+		case strings.HasPrefix(low, "-r:") || strings.HasPrefix(low, "/r:"):
+			host = a.with(a.text[3:])
+		case wordlist("-u -p -w -n -r -i -a /u /p -csrc -clist").has(low):
+			rest = rest[min(1, len(rest)-1):]
+		case !isSwitch(a):
+			c.remote(host, rest)
+			return
+		}
+		rest = rest[1:]
+	}
+}
+
+func (c *winCall) remote(host arg, command []arg) {
+	w := c.w
+	if host.text == "" || wordlist("localhost 127.0.0.1 .").has(strings.ToLower(host.text)) {
+		w.process(func() { w.under(c.name, true, func() { w.start(command[0], command[1:]) }) })
+		return
+	}
+	c.sends("exec", host)
+	w.elsewhere(c.name, host, func() { w.start(command[0], command[1:]) })
+}

@@ -1,0 +1,147 @@
+package classify
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Limits of what is read of the code that one action runs. What lies beyond
+// them is opaque "budget".
+const (
+	maxFileCode  = maxSource // bytes of one file
+	maxCodeFiles = 16        // files of one action
+	maxFileDepth = 4         // a file that runs a file that …
+	maxAgain     = 3         // passes of a file that runs itself: make runs make
+)
+
+// codeDisk finds the code in files that an action runs.
+//
+// Only code that nobody has vouched for is looked into: what version control
+// holds as it lies there is a team's reviewed work, and to look into it would
+// repeat its alarms with every run. So a file that was committed (or added to
+// the index) within the session counts as vouched for, too. Programs of the
+// system and other people's packages are not looked into, nor is what is no
+// text.
+type codeDisk struct {
+	res   *resolver
+	files map[string]codeFile // by real path
+	read  int
+}
+
+// codeFile is what is known of one file.
+type codeFile struct {
+	path   string // real
+	text   string
+	found  bool // text is code that nobody has vouched for
+	over   bool // there is more than the limits let look at
+	own    bool // it lies in the workspace or in a temporary directory: the work of the session
+	output bool // a tool made it: it lies in such a tool's folder, and git ignores it
+}
+
+func newCodeDisk(res *resolver) *codeDisk {
+	if res.world.ReadHead == nil || res.world.Lstat == nil {
+		return nil
+	}
+	return &codeDisk{res: res, files: map[string]codeFile{}}
+}
+
+// file looks at a file, given by an absolute path; cwd is what /proc/self/cwd
+// means.
+func (d *codeDisk) file(name, cwd string) codeFile {
+	real := d.res.real(name, cwd, true)
+	if f, ok := d.files[real]; ok {
+		return f
+	}
+	f := d.look(real)
+	d.files[real] = f
+	return f
+}
+
+func (d *codeDisk) look(real string) codeFile {
+	f := codeFile{path: real}
+	if !d.res.looking() {
+		f.over = true
+		return f
+	}
+	info := d.res.lstat(real)
+	if info == nil || !info.Mode().IsRegular() || info.Size() == 0 || d.foreign(real) {
+		return f
+	}
+	location := d.res.location(real)
+	f.own = location == engine.LocationInside || location == engine.LocationTemp
+	state := d.state(real)
+	if state == "clean" {
+		return f
+	}
+	f.output = state == "ignored" && generated(d.res.below(path.Dir(real)))
+	return d.head(f)
+}
+
+// state asks version control.
+func (d *codeDisk) state(real string) string {
+	if d.res.git == nil {
+		return ""
+	}
+	return d.res.git(real)
+}
+
+// foreign says that a file belongs to the system or to other people's packages.
+func (d *codeDisk) foreign(real string) bool {
+	switch d.res.location(real) {
+	case engine.LocationSystem, engine.LocationDevice, engine.LocationNull:
+		return true
+	}
+	return d.res.names(real).third || d.res.class(real) == engine.ClassGuard
+}
+
+// head reads the file, unless it is no text.
+func (d *codeDisk) head(f codeFile) codeFile {
+	if d.read >= maxCodeFiles {
+		f.over = true
+		return f
+	}
+	d.read++
+	b, err := d.res.world.ReadHead(f.path, maxFileCode+1)
+	switch {
+	case err != nil || bytes.IndexByte(b, 0) >= 0:
+		return f
+	case len(b) > maxFileCode:
+		f.over = true
+		return f
+	}
+	f.found, f.text = true, strings.ToValidUTF8(string(b), holeText)
+	return f
+}
+
+// texts are the contents that were read, for the masker.
+func (d *codeDisk) texts() []string {
+	if d == nil {
+		return nil
+	}
+	var list []string
+	for _, f := range d.files {
+		if f.found {
+			list = append(list, f.text)
+		}
+	}
+	return list
+}
+
+// above finds the first of some names in a directory, else in those above it,
+// as the runners of tasks do.
+func (d *codeDisk) above(dir string, names ...string) (string, bool) {
+	for {
+		for _, n := range names {
+			if info := d.res.lstat(join(dir, n)); info != nil && !info.Mode().IsDir() {
+				return join(dir, n), true
+			}
+		}
+		if dir == "/" || dir == "." || !strings.HasPrefix(dir, "/") {
+			return "", false
+		}
+		dir = path.Dir(dir)
+	}
+}

@@ -1,0 +1,142 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// diskTool says what a program that works on disks and volumes does, by its
+// options and subcommands.
+type diskTool struct {
+	reads    string // options with which it only looks
+	looks    string // subcommands with which it only looks
+	writes   string // options without which it only looks; empty: it always changes something
+	changes  string // subcommands that change what is there, but lose nothing
+	destroys string // subcommands that lose what is there; empty: all that are in no other list
+}
+
+// diskTools is the table of programs that format, partition and join disks.
+func diskTools(name string) (diskTool, bool) {
+	switch name {
+	case "mkswap", "blkdiscard", "pvcreate", "vgremove", "lvremove", "pvremove":
+		return diskTool{reads: " -n --test -t "}, true
+	case "vgcreate", "vgextend", "lvcreate", "lvextend", "vgchange", "lvchange":
+		return diskTool{changes: "*"}, true
+	case "lvreduce", "vgreduce", "lvresize":
+		return diskTool{reads: " -t --test "}, true
+	case "fdisk", "sfdisk", "gdisk", "sgdisk", "cfdisk":
+		return diskTool{reads: " -l --list -L -d --dump -p --print -i --info -v --verify -J --json -s -F --list-free "}, true
+	case "parted":
+		return diskTool{reads: " -l --list ", looks: "print unit p"}, true
+	case "wipefs":
+		return diskTool{writes: " -a --all -o --offset ", reads: " -n --no-act "}, true
+	case "cryptsetup":
+		return diskTool{looks: "status luksDump isLuks luksUUID benchmark tcryptDump", changes: "open close luksOpen luksClose plainOpen resize luksAddKey luksHeaderBackup refresh suspend resume"}, true
+	case "hdparm":
+		return diskTool{writes: " --security-erase --security-erase-enhanced --trim-sector-ranges --write-sector --make-bad-sector --repair-sector --dco-restore -N "}, true
+	case "badblocks":
+		return diskTool{writes: " -w -n "}, true
+	case "losetup":
+		return diskTool{changes: "*"}, true
+	case "tune2fs", "e2fsck", "fsck", "resize2fs":
+		return diskTool{reads: " -l -n -N -P -M ", changes: "*"}, true
+	case "nvme":
+		return diskTool{changes: "connect disconnect discover", destroys: "format sanitize write write-zeroes write-uncor dsm delete-ns"}, true
+	case "mdadm":
+		return diskTool{reads: " -D --detail -E --examine -Q --query -F --monitor --follow "}, true
+	}
+	return volumeTools(name)
+}
+
+// volumeTools is the table of programs that keep volumes and file systems.
+func volumeTools(name string) (diskTool, bool) {
+	switch name {
+	case "zfs":
+		return diskTool{changes: "create snapshot clone set inherit mount unmount share send hold release rename promote upgrade bookmark load-key", destroys: "destroy rollback receive recv"}, true
+	case "zpool":
+		return diskTool{changes: "scrub trim resilver export import online offline clear set upgrade sync reguid wait checkpoint", destroys: "create add attach detach replace remove destroy labelclear split initialize"}, true
+	case "btrfs":
+		return diskTool{changes: "create snapshot set resize defragment start balance scrub", destroys: "delete add remove replace rescue restore"}, true
+	case "diskutil":
+		return diskTool{changes: "mount unmount mountDisk unmountDisk eject rename enableJournal", destroys: "eraseDisk eraseVolume partitionDisk reformat secureErase zeroDisk randomDisk deleteVolume deleteContainer addVolume resizeVolume mergePartitions splitPartition"}, true
+	}
+	return diskTool{}, false
+}
+
+// disks formats, partitions, and joins disks. Only a file that holds an image is
+// not the machine's own disk.
+func disks(c *call) {
+	tool, _ := diskTools(c.name)
+	c.subs = subName(tool.verb(c.opts))
+	switch tool.does(c.opts) {
+	case "look":
+	case "change":
+		c.system("set", c.lastOperand())
+	default:
+		c.destroysDisk()
+	}
+}
+
+// verb is the subcommand that says what is done: btrfs has groups of them.
+func (d diskTool) verb(o options) arg {
+	for _, a := range o.operands {
+		if wordlist(d.destroys+" "+d.changes+" "+d.looks).has(a.text) && a.known() {
+			return a
+		}
+	}
+	return arg{}
+}
+
+// does sorts a call into look, change and destroy.
+func (d diskTool) does(o options) string {
+	verb := d.verb(o).text
+	switch {
+	case d.reads != "" && o.has(strings.Fields(d.reads)...), d.writes != "" && !o.has(strings.Fields(d.writes)...):
+		return "look"
+	case d.changes == "*", verb != "" && wordlist(d.changes).has(verb) && !wordlist(d.destroys).has(verb):
+		return "change"
+	case verb != "" && wordlist(d.looks).has(verb), verb == "" && d.destroys != "", len(o.operands) == 0:
+		return "look"
+	}
+	return "destroy"
+}
+
+func (c *call) lastOperand() arg {
+	if n := len(c.opts.operands); n > 0 {
+		return c.opts.operands[n-1]
+	}
+	return arg{}
+}
+
+// destroysDisk notes which disks lose what is on them.
+func (c *call) destroysDisk() {
+	if c.name == "btrfs" && len(c.subs) > 0 && c.subs[0] == "delete" && c.opts.operand(0).is("subvolume", "sub", "su") {
+		c.deletes(true, false, c.opts.operands[2:]...) // a subvolume is a directory
+		return
+	}
+	var devices []arg
+	images := false
+	for _, a := range c.opts.operands {
+		switch {
+		case a.hasPrefix("/dev/") || !a.known():
+			devices = append(devices, a)
+		case (strings.Contains(a.text, "/") || strings.Contains(a.text, ".")) && !ownNames(c.name):
+			images = true
+			c.writes("write", a)
+		}
+	}
+	if len(devices) == 0 && images {
+		return
+	}
+	if len(devices) == 0 {
+		devices = []arg{c.lastOperand()}
+	}
+	c.signal(engine.SignalDiskWrite)
+	c.system("format", devices...)
+}
+
+// ownNames tells whether a program's operands are no files, but for devices.
+func ownNames(name string) bool {
+	return wordlist("zfs zpool btrfs diskutil lvremove vgremove lvreduce vgreduce lvresize").has(name)
+}

@@ -1,0 +1,85 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// endingWords say, in the name of an operation of a service, that something ends
+// there, or is taken out of use. Policy tells the kinds apart: what is deleted
+// is gone, what is removed may only be taken off a list, and what is archived
+// or disabled can mostly be brought back.
+var endingWords = []struct {
+	verb  string
+	words wordlist
+}{
+	{"delete", `delete destroy terminate purge drop wipe erase del decommission truncate teardown nuke deprovision flushall flushdb rb rdelete`},
+	{"remove", `remove rm rmi unlink prune undeploy deregister unsubscribe`},
+	{"clear", `clear clean cleanup cancel forget unset untag unpublish`},
+	{"archive", `archive kill expire`},
+	{"disable", `disable deactivate revoke suspend shutdown`},
+}
+
+// endingVerb tells what an operation's name says that it ends: delete and the
+// noun of delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of
+// several such words the worst counts.
+func endingVerb(name string) (verb, noun string) {
+	parts := nameParts(name)
+	for _, kind := range endingWords {
+		for i, p := range parts {
+			if kind.words.has(p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") && (kind.verb == "delete" || i == 0 || i == len(parts)-1) {
+				return kind.verb, nounAround(parts, i)
+			}
+		}
+	}
+	if len(parts) > 1 && (parts[0] == "schedule" || parts[0] == "request") && parts[len(parts)-1] == "deletion" {
+		return "delete", nounAround(parts[:len(parts)-1], 0)
+	}
+	if i := slices.Index(parts, "reset"); i == 0 || i > 0 && i == len(parts)-1 {
+		return "reset", nounAround(parts, i)
+	}
+	return "", ""
+}
+
+// keepsThings tells whether a word before a verb of an end turns it round:
+// undelete, no-remove, prevent-destroy.
+func keepsThings(word string) bool {
+	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" || word == "on" || word == "restore"
+}
+
+// nounAround is what is left of an operation's name without the verb at i.
+func nounAround(parts []string, i int) string {
+	rest := parts[i+1:]
+	if len(rest) == 0 {
+		rest = parts[:i]
+	}
+	if len(rest) == 0 {
+		return ""
+	}
+	return plainNoun(singular(strings.Join(rest, "-")))
+}
+
+// plainNoun is a noun, or nothing where a word is more likely a name: it is
+// shown and recorded, so it may hold nothing that is anybody's secret.
+func plainNoun(s string) string {
+	s = strings.ToLower(s)
+	if len(s) < 2 || len(s) > 32 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-_") != "" {
+		return ""
+	}
+	return s
+}
+
+// singular takes the plural off a noun: volumes, policies, addresses.
+func singular(noun string) string {
+	switch {
+	case len(noun) < 4 || strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "us") || strings.HasSuffix(noun, "is"):
+		return noun
+	case strings.HasSuffix(noun, "ies"):
+		return noun[:len(noun)-3] + "y"
+	case strings.HasSuffix(noun, "sses") || strings.HasSuffix(noun, "xes") || strings.HasSuffix(noun, "ches"):
+		return noun[:len(noun)-2]
+	case strings.HasSuffix(noun, "s"):
+		return noun[:len(noun)-1]
+	}
+	return noun
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The kinds of suites that are no file of the policy.
+const (
+	coverageKind = "coverage"
+	policyKind   = "policy"
+)
+
+// checks returns everything as suites of tests, for formats that know nothing
+// else: each problem is a test of its file, each kind of coverage is one too.
+func (r *Report) checks() []Suite {
+	all := problemSuites(r.Problems)
+	for i := range all {
+		all[i].Name = orElse(all[i].Name, r.Command)
+	}
+	all = append(all, r.Suites...)
+	if r.Coverage != nil {
+		all = append(all, r.Coverage.suite())
+	}
+	return all
+}
+
+// problemSuites keeps the problems' order. A warning is a test that passes, and
+// says what it warns of.
+func problemSuites(list []Problem) []Suite {
+	var suites []Suite
+	for _, p := range list {
+		if last := len(suites) - 1; last < 0 || suites[last].Name != p.File {
+			suites = append(suites, p.suite())
+		}
+		s := &suites[len(suites)-1]
+		s.Tests = append(s.Tests, p.test())
+	}
+	return suites
+}
+
+// suite is one for the problem's file, or for what is wrong with no file.
+func (p Problem) suite() Suite {
+	if p.File == "" {
+		return Suite{Kind: policyKind}
+	}
+	return Suite{Name: p.File, Kind: "check"}
+}
+
+func (p Problem) test() Test {
+	name := strings.TrimSpace(p.Place.String() + " " + p.Code)
+	t := Test{Place: p.Place, Name: orElse(name, oneLine(p.Message)), Status: Fail, Message: p.Text()}
+	if p.warns() {
+		t.Status, t.Message, t.Output = Pass, "", "warning: "+p.Text()
+	}
+	return t
+}
+
+// suite is a test for each kind; those below their threshold failed.
+func (c *Coverage) suite() Suite {
+	s := Suite{Name: "coverage", Kind: coverageKind}
+	low := map[string]bool{}
+	for _, u := range c.Under {
+		low[u.Kind] = true
+		s.Tests = append(s.Tests, Test{Name: "coverage of " + u.Kind, Status: Fail, Message: under(u)})
+	}
+	for _, k := range c.Kinds {
+		if !low[k.Name] {
+			output := fmt.Sprintf("%d of %d covered", k.Covered, k.Total)
+			s.Tests = append(s.Tests, Test{Name: "coverage of " + k.Name, Status: Pass, Output: output})
+		}
+	}
+	return s
+}
+
+// headline says in a line why a test failed.
+func (t Test) headline() string {
+	switch {
+	case t.Message != "":
+		return t.Message
+	case t.Expected != "" || t.Got != "":
+		return fmt.Sprintf("expected %s, got %s", orNothing(t.Expected), orNothing(t.Got))
+	case t.Status == Fail:
+		return "failed"
+	}
+	return "could not run"
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// details says below each other what helps to understand a failure.
+func (t Test) details() string {
+	var b strings.Builder
+	for _, f := range t.fields() {
+		if f.text != "" {
+			fmt.Fprintf(&b, "%s %s\n", pad(f.name+":", 9), strings.ReplaceAll(f.text, "\n", "\n          "))
+		}
+	}
+	return b.String()
+}
+
+type field struct{ name, text string }
+
+// fields are what is known of a failure, in the order in which people ask.
+func (t Test) fields() []field {
+	return []field{
+		{"rules", strings.Join(t.Rules, ", ")},
+		{"expected", t.Expected},
+		{"got", t.Got},
+		{"why", strings.Join(t.Why, "\n")},
+	}
+}

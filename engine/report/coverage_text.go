@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// longest is how many rows of a long list are printed unless all are asked for.
+const longest = 20
+
+// writeCoverageText writes the table and everything that is not covered.
+func writeCoverageText(b *bytes.Buffer, c *Coverage, _ Sources) error {
+	screen{b, Options{}}.coverage(c, true)
+	return nil
+}
+
+func (s screen) coverage(c *Coverage, all bool) {
+	s.kinds(c)
+	s.missed(c, all)
+	for _, u := range c.Under {
+		s.line("%s", s.bad(under(u)))
+	}
+	if len(c.Under) > 0 {
+		s.line("")
+	}
+}
+
+func (s screen) kinds(c *Coverage) {
+	wide := len("coverage")
+	for _, k := range c.Kinds {
+		wide = max(wide, width(oneLine(k.Name)))
+	}
+	s.line("%s", s.bold(fmt.Sprintf("%s %9s %7s %7s", pad("coverage", wide), "covered", "total", "%")))
+	for _, k := range c.Kinds {
+		s.line("%s %9d %7d %s", pad(oneLine(k.Name), wide), k.Covered, k.Total, s.graded(k))
+	}
+	s.line("")
+}
+
+func (s screen) graded(k Kind) string {
+	text := fmt.Sprintf("%7s", percent(k.Covered, k.Total))
+	if k.Covered < k.Total {
+		return s.warn(text)
+	}
+	return s.good(text)
+}
+
+// missed lists what is not covered, by place.
+func (s screen) missed(c *Coverage, all bool) {
+	rows := missedRows(c)
+	if len(rows) == 0 {
+		return
+	}
+	s.line("%s", s.bold("not covered"))
+	shown := rows
+	if !all && len(rows) > longest {
+		shown = rows[:longest]
+	}
+	for _, row := range shown {
+		s.line("  %s", row)
+	}
+	if more := len(rows) - len(shown); more > 0 {
+		s.line("  %s", s.faint(fmt.Sprintf("… and %d more (-v shows all)", more)))
+	}
+	s.line("")
+}
+
+func missedRows(c *Coverage) []string {
+	var rows []string
+	for _, f := range c.Files {
+		if len(f.Missed) > 0 {
+			rows = append(rows, fmt.Sprintf("%s:%s", oneLine(f.File), ranges(f.Missed)))
+		}
+	}
+	for _, cell := range c.Cells {
+		if !cell.Covered {
+			rows = append(rows, strings.TrimPrefix(oneLine(cell.Place.String()+": "+cell.label()), ": "))
+		}
+	}
+	return rows
+}
+
+// label names a cell with its kind.
+func (c Cell) label() string { return c.Kind + ": " + c.Name }
+
+func under(u KindMissing) string {
+	return fmt.Sprintf("%s: %s %% covered, at least %s %% were asked for", oneLine(u.Kind), cut(u.Percent), cut(u.Threshold))
+}
+
+// cut writes a percentage with at most one digit behind the point, cut and not
+// rounded: 94.99 shows as 94.9 where 95 were asked for.
+func cut(p float64) string {
+	text := percent(int(p*10+1e-9), 1000)
+	return strings.TrimSuffix(text, ".0")
+}

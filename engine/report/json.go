@@ -1,0 +1,63 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Document is a report as JSON: schemas/report.json describes it.
+type Document struct {
+	V      int    `json:"v"` // of the form, now 1: fields may be added without a new one
+	Totals Totals `json:"totals"`
+	Report
+}
+
+// CoverageDocument is coverage by itself as JSON.
+type CoverageDocument struct {
+	V int `json:"v"` // of the form, now 1
+	Coverage
+}
+
+const documentVersion = 1
+
+func writeJSON(b *bytes.Buffer, r *Report, _ Options) error {
+	d := Document{V: documentVersion, Totals: r.Totals(), Report: *r}
+	d.Suites = slices.Clone(r.Suites)
+	for i := range d.Suites {
+		d.Suites[i].Tests = orNone(d.Suites[i].Tests)
+	}
+	if r.Coverage != nil {
+		c := r.Coverage.whole()
+		d.Coverage = &c
+	}
+	return encode(b, d)
+}
+
+func writeCoverageJSON(b *bytes.Buffer, c *Coverage, _ Sources) error {
+	return encode(b, CoverageDocument{V: documentVersion, Coverage: c.whole()})
+}
+
+// whole is the coverage with empty lists for none, as JSON has them.
+func (c *Coverage) whole() Coverage {
+	w := *c
+	w.Kinds, w.Files = orNone(c.Kinds), slices.Clone(c.Files)
+	for i, f := range w.Files {
+		w.Files[i].Covered, w.Files[i].Missed = orNone(f.Covered), orNone(f.Missed)
+	}
+	return w
+}
+
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func encode(b *bytes.Buffer, v any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

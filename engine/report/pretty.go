@@ -1,0 +1,221 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// screen writes for people: aligned, printable, coloured where asked for.
+type screen struct {
+	*bytes.Buffer
+	o Options
+}
+
+func (s screen) colour(code, text string) string {
+	if !s.o.Color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s screen) bad(text string) string   { return s.colour("31;1", text) }
+func (s screen) good(text string) string  { return s.colour("32", text) }
+func (s screen) warn(text string) string  { return s.colour("33", text) }
+func (s screen) faint(text string) string { return s.colour("2", text) }
+func (s screen) bold(text string) string  { return s.colour("1", text) }
+
+func (s screen) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+// writePretty writes what a person reads in a terminal. What failed stands
+// last, next to the summary.
+func writePretty(b *bytes.Buffer, r *Report, o Options) error {
+	s := screen{b, o}
+	for _, p := range r.Problems {
+		s.problem(p)
+	}
+	s.gap(len(r.Problems) > 0 && len(r.Suites) > 0)
+	if o.Verbose {
+		s.passed(r.Suites)
+		s.gap(len(r.Suites) > 0)
+	}
+	for _, suite := range r.Suites {
+		for _, t := range suite.Tests {
+			if t.broke() {
+				s.failure(t)
+			}
+		}
+	}
+	if r.Coverage != nil {
+		s.coverage(r.Coverage, o.Verbose)
+	}
+	s.summary(r)
+	return nil
+}
+
+func (s screen) gap(yes bool) {
+	if yes {
+		s.line("")
+	}
+}
+
+func (s screen) problem(p Problem) {
+	word := s.bad("error")
+	if p.warns() {
+		word = s.warn("warning")
+	}
+	head := word + ": " + oneLine(p.Text())
+	if place := p.Place.String(); place != "" {
+		head = s.bold(oneLine(place)) + ": " + head
+	}
+	if p.Code != "" {
+		head += " " + s.faint("["+oneLine(p.Code)+"]")
+	}
+	s.line("%s", head)
+	s.excerpt(p.Place)
+}
+
+// excerpt shows the line of a place, and a caret below its column.
+func (s screen) excerpt(p Place) {
+	line, ok := sourceLine(s.o.Sources, p)
+	if !ok {
+		return
+	}
+	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), printable(line))
+	if p.Col > 0 && p.Col <= len(line)+1 {
+		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(printable(line[:p.Col-1]))), s.bad("^"))
+	}
+}
+
+// sourceLine returns the line of a place, if its file is at hand.
+func sourceLine(sources Sources, p Place) (string, bool) {
+	if sources == nil || p.Line < 1 {
+		return "", false
+	}
+	all := sources(p.File)
+	list := bytes.Split(all, []byte("\n"))
+	if all == nil || p.Line > len(list) {
+		return "", false
+	}
+	return strings.TrimRight(string(list[p.Line-1]), "\r"), true
+}
+
+// passed lists the tests that did not fail.
+func (s screen) passed(suites []Suite) {
+	for _, suite := range suites {
+		for _, t := range suite.Tests {
+			if !t.broke() {
+				s.line("%s %s%s%s", s.word(t.Status), oneLine(t.Name), s.because(t), s.time(t))
+			}
+		}
+	}
+}
+
+func (s screen) word(status Status) string {
+	switch status {
+	case Pass:
+		return s.good("ok   ")
+	case Skip, Todo:
+		return s.warn(pad(string(status), 5))
+	case Fail:
+		return s.bad("FAIL ")
+	}
+	return s.bad("ERROR")
+}
+
+func (s screen) because(t Test) string {
+	if t.Status == Pass || t.Message == "" {
+		return ""
+	}
+	return ": " + oneLine(t.Message)
+}
+
+func (s screen) time(t Test) string {
+	if !s.o.Times || t.Duration == 0 {
+		return ""
+	}
+	return s.faint(" (" + short(t.Duration) + ")")
+}
+
+// failure shows a test that failed or could not run, with all that helps.
+func (s screen) failure(t Test) {
+	s.line("%s %s%s", s.word(t.Status), s.bold(oneLine(t.Name)), s.time(t))
+	s.field("", t.Message)
+	s.field("at", t.Place.String())
+	s.field("rules", strings.Join(t.Rules, ", "))
+	s.field("expected", t.Expected)
+	s.field("got", t.Got)
+	s.field("why", strings.Join(t.Why, "\n"))
+	s.field("output", t.Output)
+	s.line("")
+}
+
+// field writes a named text, its lines below each other.
+func (s screen) field(name, text string) {
+	const indent, label = 2, 10
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	left := indent + label
+	if name == "" {
+		left = indent
+	}
+	var rows []string
+	for _, line := range lines(text) {
+		rows = append(rows, wrap(line, s.room(left))...)
+	}
+	space := strings.Repeat(" ", left)
+	if name == "" {
+		s.line("  %s", strings.Join(rows, "\n"+space))
+		return
+	}
+	s.line("  %s%s", s.faint(pad(name, label)), strings.Join(rows, "\n"+space))
+}
+
+// room is how wide text may be that begins at a column; 0: as wide as it is.
+func (s screen) room(left int) int {
+	if s.o.Width == 0 {
+		return 0
+	}
+	return max(s.o.Width-left, 20)
+}
+
+// summary is the last line: what a hurried person reads.
+func (s screen) summary(r *Report) {
+	t := r.Totals()
+	var parts []string
+	if r.Suites == nil || len(r.Problems) > 0 {
+		parts = append(parts, s.tally(t.Errors, s.bad, "error", "errors"), s.tally(t.Warnings, s.warn, "warning", "warnings"))
+	}
+	if r.Suites != nil {
+		parts = append(parts, s.tests(t)...)
+	}
+	text := strings.Join(parts, ", ")
+	if s.o.Times && r.Duration > 0 {
+		text += " in " + short(r.Duration)
+	}
+	s.line("%s", text)
+}
+
+func (s screen) tests(t Totals) []string {
+	parts := []string{s.tally(t.Pass, s.good, "passed", "passed"), s.tally(t.Fail, s.bad, "failed", "failed")}
+	for _, more := range []struct {
+		n     int
+		paint func(string) string
+		word  string
+	}{{t.Error, s.bad, "could not run"}, {t.Todo, s.warn, "todo"}, {t.Skip, s.warn, "skipped"}} {
+		if more.n > 0 {
+			parts = append(parts, s.tally(more.n, more.paint, more.word, more.word))
+		}
+	}
+	return parts
+}
+
+// tally paints a count of something, unless there is nothing of it.
+func (s screen) tally(n int, paint func(string) string, one, many string) string {
+	text := counted(n, one, many)
+	if n == 0 {
+		return text
+	}
+	return paint(text)
+}

@@ -1,0 +1,3 @@
+package reviewer.small
+
+yes := true

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Totals counts tests by status and problems by severity.
+type Totals struct {
+	Pass     int `json:"pass"`
+	Fail     int `json:"fail"`
+	Error    int `json:"error"` // tests that could not run
+	Skip     int `json:"skip"`
+	Todo     int `json:"todo"`
+	Errors   int `json:"errors"` // problems
+	Warnings int `json:"warnings"`
+}
+
+// Totals counts what the report holds.
+func (r *Report) Totals() Totals {
+	var t Totals
+	for _, s := range r.Suites {
+		sum := s.Totals()
+		t.Pass, t.Fail, t.Error = t.Pass+sum.Pass, t.Fail+sum.Fail, t.Error+sum.Error
+		t.Skip, t.Todo = t.Skip+sum.Skip, t.Todo+sum.Todo
+	}
+	for _, p := range r.Problems {
+		if p.warns() {
+			t.Warnings++
+		} else {
+			t.Errors++
+		}
+	}
+	return t
+}
+
+// Totals counts the suite's tests. A status that is none of those known counts
+// as an error: nothing passes unheard.
+func (s Suite) Totals() Totals {
+	var t Totals
+	for _, test := range s.Tests {
+		switch test.Status {
+		case Pass:
+			t.Pass++
+		case Fail:
+			t.Fail++
+		case Skip:
+			t.Skip++
+		case Todo:
+			t.Todo++
+		default:
+			t.Error++
+		}
+	}
+	return t
+}
+
+// Failed says whether the report holds anything that has to be mended: a test
+// that failed or could not run, an error, a kind of coverage below its threshold.
+func (r *Report) Failed() bool {
+	t := r.Totals()
+	return t.Fail+t.Error+t.Errors > 0 || r.Coverage != nil && len(r.Coverage.Under) > 0
+}
+
+// Sort puts problems in the order of their places, suites in that of their
+// names, and rules in that of their ids. Tests stay as they are in their file.
+func (r *Report) Sort() {
+	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
+		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	slices.SortStableFunc(r.Suites, func(a, b Suite) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })
+	slices.SortStableFunc(r.Rules, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (p Place) compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+}
+
+// String returns file:line:col, as far as it is known.
+func (p Place) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Col == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Text returns all that the problem says but where: the message, what was
+// expected and found, and what was probably meant.
+func (p Problem) Text() string {
+	var said []string
+	if p.Expected != "" {
+		said = append(said, "expected "+p.Expected)
+	}
+	if p.Found != "" {
+		said = append(said, "found "+p.Found)
+	}
+	text := p.Message
+	if len(said) > 0 {
+		text += "; " + strings.Join(said, ", ")
+	}
+	if p.Suggestion != "" {
+		text += fmt.Sprintf("; did you mean %q?", p.Suggestion)
+	}
+	return text
+}
+
+func (p Problem) warns() bool { return p.Severity == SeverityWarning }
+
+// Vocabulary says which values a problem's fields may hold.
+func (Problem) Vocabulary(field string) []string {
+	if field == "severity" {
+		return []string{SeverityError, SeverityWarning}
+	}
+	return nil
+}
+
+// Vocabulary says which values a test's fields may hold.
+func (Test) Vocabulary(field string) []string {
+	if field == "status" {
+		return []string{string(Pass), string(Fail), string(Error), string(Skip), string(Todo)}
+	}
+	return nil
+}
+
+func (t Test) broke() bool { return t.Status != Pass && t.Status != Skip && t.Status != Todo }

@@ -1,0 +1,59 @@
+package engine
+
+import "slices"
+
+// Vocabulary is what the words of one policy are, beside those that every
+// policy shares.
+type Vocabulary struct {
+	Windows   []string // names of history's windows
+	Findings  []string // ids of conditions and access rules: what input.findings may hold
+	Detectors []string // ids of detectors: what action.detected may hold
+}
+
+// PolicySchema returns the JSON Schema of the document that a policy's Rego
+// sees: Input, with the findings, and with the policy's own words as closed
+// sets. A window, a finding or a detector that there is not is no property.
+func PolicySchema(v Vocabulary) map[string]any {
+	root := Schema(Input{}, "Input of this policy")
+	defs := root["definitions"].(map[string]any)
+	close := func(def, field string, keys []string) {
+		schema := property(defs[def], field)
+		schema["properties"] = each(keys, schema["additionalProperties"])
+		schema["additionalProperties"] = false
+	}
+	close("historyFacts", "windows", v.Windows)
+	close("action", "detected", v.Detectors)
+	close("sessionFacts", "counts_by_type", Types())
+	close("windowFacts", "by_type", Types())
+	properties := root["properties"].(map[string]any)
+	properties["findings"] = map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": sorted(v.Findings)}}
+	properties["finding"] = map[string]any{
+		"type": "object", "additionalProperties": false, "properties": each(v.Findings, map[string]any{
+			"type": "object", "additionalProperties": false, "properties": map[string]any{
+				"level":   map[string]any{"type": "string"},
+				"measure": map[string]any{"type": "number"},
+				"failed":  map[string]any{"type": "boolean"},
+			},
+		}),
+	}
+	root["required"] = append(root["required"].([]string), "findings", "finding")
+	return root
+}
+
+func property(def any, name string) map[string]any {
+	return def.(map[string]any)["properties"].(map[string]any)[name].(map[string]any)
+}
+
+func each(keys []string, value any) map[string]any {
+	all := map[string]any{}
+	for _, k := range keys {
+		all[k] = value
+	}
+	return all
+}
+
+// sorted has each word once, and makes an empty list of none: an enum of
+// nothing, not of anything.
+func sorted(list []string) []string {
+	return slices.Compact(append([]string{}, slices.Sorted(slices.Values(list))...))
+}

@@ -1,0 +1,365 @@
+package rego
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// Silent is a rule that did not speak though the facts that it begins with hold:
+// how far it was evaluated, and what stopped it.
+type Silent struct {
+	ID   string `json:"id"`
+	At   Stop   `json:"at"`           // in the rule
+	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
+	Held int    `json:"held"`         // lines of the rule before the one that stopped it, but for a question of the phase
+	Left int    `json:"left"`         // lines behind it
+}
+
+// Stop is an expression that does not hold.
+type Stop struct {
+	File   string   `json:"file"` // layer/path
+	Line   int      `json:"line"`
+	Col    int      `json:"column"`
+	Text   string   `json:"text"`
+	Values []string `json:"values,omitempty"` // name = value, of the last that was tried
+}
+
+// Ask evaluates a document of the policy other than the decision, such as
+// data.reviewer.scores.risk, as JSON decodes it (numbers are json.Number). There
+// need not be one: then ok is false.
+func (h *Host) Ask(ctx context.Context, in *engine.Input, findings []engine.Finding, path string) (value any, ok bool, err error) {
+	rs, err := h.ask(ctx, in, findings, path, nil)
+	if err != nil || len(rs) == 0 {
+		return nil, false, err
+	}
+	return rs[0].Expressions[0].Value, true, nil
+}
+
+func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Finding, path string, tracer topdown.QueryTracer) (opa.ResultSet, error) {
+	options := []func(*opa.Rego){
+		opa.Query(path), opa.Compiler(h.compiler), opa.Store(h.store), opa.Transaction(h.txn),
+		opa.Capabilities(Capabilities()), opa.ParsedInput(h.encode.input(in, findings)),
+	}
+	if tracer != nil {
+		options = append(options, opa.QueryTracer(tracer))
+	}
+	rs, err := opa.New(options...).Eval(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", path, err)
+	}
+	return rs, nil
+}
+
+// Silent lists the rules that did not speak, those first that came nearest. A
+// rule whose facts (the tests on input that OPA looks up before it evaluates) do
+// not hold is not among them.
+func (h *Host) Silent(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]Silent, error) {
+	t := &silence{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{}, nearest: map[string]*frame{}}
+	var errs []error
+	for _, path := range h.speakers() {
+		_, err := h.ask(ctx, in, findings, path, t)
+		errs = append(errs, err)
+	}
+	var all []Silent
+	for id, f := range t.nearest {
+		if !t.spoke[id] {
+			all = append(all, t.silent(id, f))
+		}
+	}
+	slices.SortFunc(all, func(a, b Silent) int { return cmp.Or(a.Left-b.Left, strings.Compare(a.ID, b.ID)) })
+	return all, errors.Join(errs...)
+}
+
+// datum reads what data holds at a reference; nil: nothing.
+func (h *Host) datum(ctx context.Context) func(ast.Ref) ast.Value {
+	return func(ref ast.Ref) ast.Value {
+		path, err := storage.NewPathForRef(ref)
+		if err != nil {
+			return nil
+		}
+		found, err := h.store.Read(ctx, h.txn, path)
+		if err != nil {
+			return nil
+		}
+		v, err := ast.InterfaceToValue(found)
+		if err != nil {
+			return nil
+		}
+		return v
+	}
+}
+
+// speakers are the documents in which rules speak: those of each layer that has
+// any.
+func (h *Host) speakers() []string {
+	paths := map[string]bool{}
+	for _, m := range h.compiler.Modules {
+		for _, r := range m.Rules {
+			if memberOf(r) != "" && speaks(r) {
+				paths[strings.ReplaceAll(pathOf(r), "/", ".")] = true
+			}
+		}
+	}
+	return slices.Sorted(func(yield func(string) bool) {
+		for p := range paths {
+			if !yield(p) {
+				return
+			}
+		}
+	})
+}
+
+// speaks says that a rule says something of an action.
+func speaks(r *ast.Rule) bool {
+	path := pathOf(r)
+	return path == speaksPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
+}
+
+// silence watches rules while they are evaluated.
+type silence struct {
+	input   ast.Value
+	data    func(ast.Ref) ast.Value
+	frames  map[uint64]*frame // by query
+	spoke   map[string]bool
+	nearest map[string]*frame // by the id of the rule: of several bodies the one that came furthest
+}
+
+// frame is one evaluation of a body: how far it came.
+type frame struct {
+	rule  *ast.Rule // nil: a part of one, such as what stands behind not
+	id    string    // of the rule that speaks; empty: it is asked by another
+	depth int       // index of the furthest expression that failed
+	stop  *topdown.Event
+	in    []*frame // what that expression asked
+	asked []*frame // what the expression that is being evaluated asks
+}
+
+// Enabled implements topdown.QueryTracer.
+func (t *silence) Enabled() bool { return true }
+
+// Config implements topdown.QueryTracer.
+func (t *silence) Config() topdown.TraceConfig { return topdown.TraceConfig{PlugLocalVars: true} }
+
+// TraceEvent implements topdown.QueryTracer.
+func (t *silence) TraceEvent(e topdown.Event) {
+	switch e.Op {
+	case topdown.EnterOp:
+		t.enter(&e)
+	case topdown.EvalOp:
+		if f := t.frames[e.QueryID]; f != nil {
+			f.asked = nil
+		}
+	case topdown.FailOp:
+		t.fail(&e)
+	case topdown.ExitOp:
+		if f := t.frames[e.QueryID]; f != nil && f.id != "" {
+			t.spoke[f.id] = true
+		}
+	}
+}
+
+func (t *silence) enter(e *topdown.Event) {
+	f := &frame{depth: -1}
+	if rule, ok := e.Node.(*ast.Rule); ok {
+		f.rule = rule
+		if speaks(rule) {
+			f.id = memberOf(rule)
+		}
+	}
+	t.frames[e.QueryID] = f
+	if above := t.frames[e.ParentID]; above != nil {
+		above.asked = append(above.asked, f)
+	}
+}
+
+func (t *silence) fail(e *topdown.Event) {
+	f, expr := t.frames[e.QueryID], exprOf(e)
+	if f == nil || expr == nil || expr.Index < f.depth {
+		return
+	}
+	f.depth, f.stop, f.in = expr.Index, e, f.asked
+	if f.id == "" {
+		return
+	}
+	if old := t.nearest[f.id]; old == nil || f.left() <= old.left() {
+		t.nearest[f.id] = f
+	}
+}
+
+func exprOf(e *topdown.Event) *ast.Expr {
+	expr, _ := e.Node.(*ast.Expr)
+	return expr
+}
+
+// left counts the lines of the body behind the one that failed. What a line of
+// the source was compiled to counts once.
+func (f *frame) left() int {
+	at, rows := f.stop.Location, map[int]bool{}
+	for _, e := range f.rule.Body[min(f.depth+1, len(f.rule.Body)):] {
+		if e.Location != nil && e.Location.Row > at.Row {
+			rows[e.Location.Row] = true
+		}
+	}
+	return len(rows)
+}
+
+// held counts the lines of the body before the one that failed.
+func (f *frame) held() int {
+	at, rows := f.stop.Location, map[int]bool{}
+	for _, e := range f.rule.Body[:min(f.depth, len(f.rule.Body))] {
+		if e.Location != nil && e.Location.Row < at.Row && !asksPhase(e) {
+			rows[e.Location.Row] = true
+		}
+	}
+	return len(rows)
+}
+
+// asksPhase says that an expression looks at the phase, which says little of a
+// call.
+func asksPhase(e *ast.Expr) bool {
+	found := false
+	ast.WalkRefs(e, func(r ast.Ref) bool {
+		found = found || r.String() == "input.phase"
+		return false
+	})
+	return found
+}
+
+func (t *silence) silent(id string, f *frame) Silent {
+	s := Silent{ID: id, At: t.stopOf(f), Held: f.held(), Left: f.left()}
+	for inner := f.inner(); inner != nil && len(s.In) < 3; inner = inner.inner() {
+		if at := t.stopOf(inner); at.Text != s.At.Text {
+			s.In = append(s.In, at)
+		}
+	}
+	return s
+}
+
+// inner is what failed inside of what a body asks: of several the one that came
+// furthest.
+func (f *frame) inner() *frame {
+	var best *frame
+	for _, one := range f.in {
+		if one.stop != nil && one.rule != nil && (best == nil || one.left() <= best.left()) {
+			best = one
+		}
+	}
+	return best
+}
+
+func (t *silence) stopOf(f *frame) Stop {
+	at := f.stop.Location
+	return Stop{
+		File: at.File, Line: at.Row, Col: at.Col, Text: strings.Join(strings.Fields(string(at.Text)), " "),
+		Values: t.values(f.stop),
+	}
+}
+
+// values says what the names in an expression stand for, as far as that is short.
+func (t *silence) values(e *topdown.Event) []string {
+	body, err := ast.ParseBodyWithOpts(string(e.Location.Text), ast.ParserOptions{RegoVersion: ast.RegoV1})
+	if err != nil {
+		return nil // a part of an expression
+	}
+	var all []string
+	note := func(text string, v ast.Value) {
+		line := text + " = " + brief(v)
+		if v != nil && !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	ast.NewGenericVisitor(func(x any) bool {
+		switch x := x.(type) {
+		case ast.Ref:
+			if v := t.find(x, e); v != nil {
+				note(x.String(), v)
+				return true
+			}
+		case ast.Var:
+			if v := local(x, e); v != nil {
+				note(string(x), v)
+			}
+		}
+		return false
+	}).Walk(body)
+	return all
+}
+
+// find follows a reference into the input or a local variable.
+func (t *silence) find(ref ast.Ref, e *topdown.Event) ast.Value {
+	head, ok := ref[0].Value.(ast.Var)
+	if !ok || len(ref) < 2 || !ref.IsGround() && len(ref.GroundPrefix()) != len(ref) {
+		return nil
+	}
+	if head == ast.DefaultRootDocument.Value {
+		return t.data(ref)
+	}
+	from := local(head, e)
+	if head == ast.InputRootDocument.Value {
+		from = t.input
+	}
+	if from == nil {
+		return nil
+	}
+	v, err := from.Find(ref[1:])
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// local is the value of a variable as it is written; nil: it has none.
+func local(name ast.Var, e *topdown.Event) ast.Value {
+	for generated, meta := range e.LocalMetadata {
+		if meta.Name == name && e.Locals != nil {
+			if v := e.Locals.Get(generated); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// brief is a value in a few words: of an object without what is empty.
+func brief(v ast.Value) string {
+	const most = 70
+	var text string
+	if doc, err := ast.JSON(v); err == nil {
+		if m, ok := doc.(map[string]any); ok {
+			maps.DeleteFunc(m, func(_ string, v any) bool { return v == "" || v == false || v == json.Number("0") })
+		}
+		raw, err := json.Marshal(doc)
+		if err == nil {
+			text = string(raw)
+		}
+	}
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return text
+}
+
+// Places says of each rule that speaks where it is written first, layer/path:line.
+func (h *Host) Places() map[string]string {
+	all := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(h.compiler.Modules)) {
+		for _, r := range h.compiler.Modules[name].Rules {
+			if id := memberOf(r); id != "" && speaks(r) && all[id] == "" {
+				all[id] = fmt.Sprintf("%s:%d", name, r.Location.Row)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,293 @@
+package rego
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Sources is all that Check looks at.
+type Sources struct {
+	Modules map[string]string          // layer/path -> source, tests included
+	Data    map[string]any             // the data document of the policy
+	Words   engine.Vocabulary          // windows, findings and detectors that there are
+	Broken  []string                   // ids of rules whose rows cannot be read
+	MayHold func(path []string) bool   // data may hold a value there, though this policy's does not
+	schema  map[string]any             // of the input
+	known   map[string]bool            // paths of all rules that are written, also of those that do not compile
+	trees   map[string]*ast.Module     // as written
+	found   map[string]*engine.Problem // by place, code and message
+}
+
+// Spoken says for which rules the modules speak.
+type Spoken struct {
+	IDs  map[string]bool // of `speaks` of the base layer, and of `findings` of the others
+	Open map[string]bool // layers that speak for ids that are not written out
+}
+
+// Check returns everything that is wrong with the modules of a policy, and for
+// which rules they speak. What does not parse or compile is taken out, rule by
+// rule, so that the rest is looked at too; nothing is said of what only follows
+// from something else.
+func Check(s Sources) ([]*engine.Problem, Spoken) {
+	c := &checker{Sources: s}
+	c.found, c.known, c.trees = map[string]*engine.Problem{}, map[string]bool{}, map[string]*ast.Module{}
+	c.schema = engine.PolicySchema(s.Words)
+	for _, name := range slices.Sorted(maps.Keys(s.Modules)) {
+		c.parse(name)
+	}
+	sound := c.compile()
+	c.walk(c.leniently())
+	c.typed(sound)
+	c.annotated()
+	spoken := c.spoken()
+	return c.sorted(), spoken
+}
+
+type checker struct {
+	Sources
+	broken []string // packages, as data.x.y, of modules that do not parse; "" where it is not known which
+}
+
+func (c *checker) sorted() []*engine.Problem {
+	return engine.SortProblems(slices.Collect(maps.Values(c.found)))
+}
+
+func (c *checker) report(p *engine.Problem) *engine.Problem {
+	key := fmt.Sprint(p.File, "|", p.Line, "|", p.Col, "|", p.Message)
+	if old := c.found[key]; old != nil {
+		return old
+	}
+	c.found[key] = p
+	return p
+}
+
+func (c *checker) wrong(at *ast.Location, code, format string, args ...any) *engine.Problem {
+	if at == nil {
+		at = &ast.Location{File: "base/"} // of no one file
+	}
+	return c.report(&engine.Problem{File: at.File, Line: at.Row, Col: at.Col, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) remark(at *ast.Location, code, format string, args ...any) *engine.Problem {
+	p := c.wrong(at, code, format, args...)
+	p.Warning = true
+	return p
+}
+
+// parse reads a module. One with wrong METADATA is read without it.
+func (c *checker) parse(name string) {
+	options := ast.ParserOptions{RegoVersion: ast.RegoV1, ProcessAnnotation: true}
+	m, err := ast.ParseModuleWithOpts(name, c.Modules[name], options)
+	if err != nil {
+		c.parseErrors(name, err)
+		options.ProcessAnnotation = false
+		if m, err = ast.ParseModuleWithOpts(name, c.Modules[name], options); err != nil {
+			c.broken = append(c.broken, packageOf(name, c.Modules[name]))
+			return
+		}
+	}
+	c.trees[name] = m
+	c.inRoot(name, m)
+	for _, r := range m.Rules {
+		c.know(pathOf(r))
+	}
+}
+
+// know takes down a rule's path and those of the packages above it.
+func (c *checker) know(path string) {
+	for ; path != "" && !c.known[path]; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
+		c.known[path] = true
+	}
+}
+
+func (c *checker) parseErrors(name string, err error) {
+	var list ast.Errors
+	var one *ast.Error
+	switch {
+	case errors.As(err, &list):
+	case errors.As(err, &one):
+		list = ast.Errors{one}
+	default:
+		c.report(&engine.Problem{File: name, Line: 1, Code: "rego.parse", Message: err.Error()})
+		return
+	}
+	for _, e := range list {
+		c.compileError(e)
+	}
+}
+
+// packageOf reads the package of a module that does not parse: its first
+// statement may be all right. Empty: it is not.
+func packageOf(name, source string) string {
+	lines := strings.SplitAfter(source, "\n")
+	for i := range lines {
+		m, err := ast.ParseModuleWithOpts(name, strings.Join(lines[:i+1], ""), ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err == nil && m != nil {
+			return m.Package.Path.String()
+		}
+	}
+	return ""
+}
+
+// inRoot keeps the modules of a layer, and its tests, below the layer's root.
+func (c *checker) inRoot(name string, m *ast.Module) {
+	layer, _, _ := strings.Cut(name, "/")
+	root := rootOf(layer)
+	if p := m.Package.Path.String(); p != root && !strings.HasPrefix(p, root+".") {
+		wrong := c.wrong(m.Package.Location, "rego.root", "package %s lies outside the root of the %s layer", strings.TrimPrefix(p, "data."), layer)
+		wrong.Expected = fmt.Sprintf("%s, or a package below it", strings.TrimPrefix(root, "data."))
+	}
+}
+
+func rootOf(layer string) string {
+	if layer == "base" {
+		return "data.reviewer"
+	}
+	return "data.policies." + layer
+}
+
+// pathOf is the fixed part of what a rule defines, as data/x/y.
+func pathOf(r *ast.Rule) string {
+	ref := r.Module.Package.Path.Extend(r.Head.Ref())
+	path := []string{"data"}
+	for _, t := range ref[1:] {
+		s, ok := t.Value.(ast.String)
+		if v, isVar := t.Value.(ast.Var); isVar && len(path) == len(r.Module.Package.Path) {
+			s, ok = ast.String(v), true // the rule's own name
+		}
+		if !ok {
+			break
+		}
+		path = append(path, string(s))
+	}
+	return strings.Join(path, "/")
+}
+
+// maxRounds bounds how often what is wrong is taken out. A rule that is wrong in
+// as many ways is reported as far as that.
+const maxRounds = 12
+
+// compile compiles as a policy is compiled, and returns the modules without what
+// does not. What only the strict mode minds stays.
+func (c *checker) compile() map[string]*ast.Module {
+	compiler := func() *ast.Compiler {
+		return ast.NewCompiler().WithCapabilities(Capabilities()).WithSkipStages(ast.StageCheckTypes)
+	}
+	modules := c.apart()
+	if left := c.rounds(modules, func() *ast.Compiler { return compiler().WithStrict(true) }); maps.Equal(left, modules) {
+		return left
+	}
+	return c.rounds(modules, compiler)
+}
+
+// leniently compiles as much as can be made sense of, to be looked at: also what
+// uses a function that there is not, or depends on itself.
+func (c *checker) leniently() *ast.Compiler {
+	var last *ast.Compiler
+	c.rounds(c.trees, func() *ast.Compiler {
+		last = ast.NewCompiler().WithSkipStages(
+			ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies, ast.StageCheckRuleConflicts,
+			ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices,
+		)
+		return last
+	})
+	return last
+}
+
+// rounds compiles modules, takes out what does not compile, and tries again. In
+// later rounds only what cannot follow from that counts. It returns what is left.
+func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Compiler) map[string]*ast.Module {
+	for round := 0; ; round++ {
+		try := compiler().SetErrorLimit(0)
+		try.Compile(modules)
+		if !try.Failed() {
+			return modules
+		}
+		next := maps.Clone(modules)
+		for _, e := range simplest(try.Errors) {
+			if round == 0 || !follows(e) {
+				c.compileError(e)
+			}
+			takeOut(next, e)
+		}
+		if modules = next; round == maxRounds {
+			modules = nil
+		}
+	}
+}
+
+// follows says that an error may come of a rule that was taken out.
+func follows(e *ast.Error) bool {
+	return strings.HasSuffix(e.Message, " unused") && strings.HasPrefix(e.Message, "import ")
+}
+
+// takeOut removes the rule or import that an error lies in; a module where it
+// is neither.
+func takeOut(modules map[string]*ast.Module, e *ast.Error) {
+	if e.Location == nil || modules[e.Location.File] == nil {
+		clear(modules) // nobody knows which
+		return
+	}
+	m := modules[e.Location.File]
+	at := -1
+	for i, r := range m.Rules {
+		if r.Location.Row <= e.Location.Row {
+			at = i
+		}
+	}
+	rest := *m
+	if i := slices.IndexFunc(m.Imports, func(i *ast.Import) bool { return i.Location.Row == e.Location.Row }); i >= 0 {
+		rest.Imports = slices.Delete(slices.Clone(m.Imports), i, i+1)
+	} else if at >= 0 {
+		rest.Rules = slices.Delete(slices.Clone(m.Rules), at, at+1)
+	} else {
+		delete(modules, e.Location.File)
+		return
+	}
+	modules[e.Location.File] = &rest
+}
+
+// missing says whether a name below data is to be there: it is written somewhere,
+// or in a module that does not parse.
+func (c *checker) missing(path string) bool {
+	if c.known[path] {
+		return false
+	}
+	dotted := strings.ReplaceAll(path, "/", ".")
+	return !slices.ContainsFunc(c.broken, func(p string) bool {
+		return p == "" || dotted == p || strings.HasPrefix(dotted, p+".") || strings.HasPrefix(p, dotted+".")
+	})
+}
+
+// typed runs OPA's own type checker, which knows what built-ins want, on what
+// compiled.
+func (c *checker) typed(modules map[string]*ast.Module) {
+	schemas := ast.NewSchemaSet()
+	schemas.Put(ast.SchemaRootRef, c.schema)
+	compiler := ast.NewCompiler().WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas)
+	compiler.Compile(modules)
+	for _, e := range compiler.Errors {
+		if e.Code == ast.TypeErr && (e.Location == nil || !c.saidAt(e.Location)) {
+			c.typeError(e)
+		}
+	}
+}
+
+// saidAt says that something is known to be wrong in this line.
+func (c *checker) saidAt(at *ast.Location) bool {
+	for _, p := range c.found {
+		if p.File == at.File && p.Line == at.Row && !p.Warning {
+			return true
+		}
+	}
+	return false
+}
+
+func isTestFile(name string) bool { return strings.HasSuffix(path.Base(name), "_test.rego") }

@@ -1,0 +1,222 @@
+package rego
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	opatypes "github.com/open-policy-agent/opa/v1/types"
+)
+
+// compileError reports an error of OPA's parser or compiler in words that say
+// what to do.
+func (c *checker) compileError(e *ast.Error) {
+	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
+		c.noFunction(e, name)
+		return
+	}
+	switch e.Code {
+	case ast.ParseErr:
+		c.wrong(e.Location, "rego.parse", "%s", parseText(e.Message))
+	case ast.TypeErr:
+		c.typeError(e)
+	case ast.UnsafeVarErr:
+		c.unsafe(e)
+	case ast.RecursionErr:
+		c.wrong(e.Location, "rego.recursion", "%s; take one of the steps out: a rule cannot depend on itself", dotted(strings.TrimPrefix(e.Message, "rule ")))
+	default:
+		c.wrong(e.Location, "rego.compile", "%s", compileText(e.Message))
+	}
+}
+
+// parseText shortens what the parser says.
+func parseText(message string) string {
+	first, _, _ := strings.Cut(message, "\n")
+	if first == "empty module" {
+		return "the file holds nothing but comments; write a package, or delete it"
+	}
+	if rest, ok := strings.CutPrefix(first, "yaml: line "); ok {
+		_, what, _ := strings.Cut(rest, ": ")
+		return "METADATA are no YAML: " + what
+	}
+	return strings.TrimSuffix(strings.TrimSpace(first), ":")
+}
+
+// compileText says what to do about the checks of the strict mode.
+func compileText(message string) string {
+	switch {
+	case strings.HasPrefix(message, "import ") && strings.HasSuffix(message, " unused"):
+		return message + "; take it out"
+	case strings.HasPrefix(message, "multiple default rules "):
+		name, _, _ := strings.Cut(strings.TrimPrefix(message, "multiple default rules "), " found at ")
+		return dotted(name) + " has several defaults; keep one"
+	case strings.HasPrefix(message, "assigned var ") && strings.HasSuffix(message, " unused"):
+		return message + "; use it, or take it out"
+	case strings.HasPrefix(message, "unused argument "):
+		name, _, _ := strings.Cut(strings.TrimPrefix(message, "unused argument "), ". (hint")
+		return "unused argument " + name + "; write _ instead"
+	}
+	return dotted(message)
+}
+
+// dotted takes the root of the documents off names, which nobody writes.
+func dotted(message string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(message, "data.reviewer.", "reviewer."), "data.policies.", "policies.")
+}
+
+func (c *checker) unsafe(e *ast.Error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(e.Message, "var "), " is unsafe")
+	if strings.HasPrefix(name, "__local") || strings.Contains(name, " ") {
+		c.wrong(e.Location, "rego.unsafe", "%s", e.Message)
+		return
+	}
+	if !c.missing(c.inPackage(e.Location.File, name)) {
+		return // it does not compile, which is said
+	}
+	p := c.wrong(e.Location, "rego.unsafe", "%s has no value here", name)
+	p.Expected = fmt.Sprintf("some %s in …, %s := …, an import, or a rule of this package", name, name)
+	p.Suggestion = nearestOf(name, c.namesIn(e.Location.File))
+}
+
+// inPackage is the path of a name in the package of a module.
+func (c *checker) inPackage(file, name string) string {
+	if m := c.trees[file]; m != nil {
+		return slashed(m.Package.Path) + "/" + name
+	}
+	return name
+}
+
+// namesIn lists what a module can name without a path.
+func (c *checker) namesIn(file string) []string {
+	m := c.trees[file]
+	if m == nil {
+		return nil
+	}
+	names := []string{"input", "data"}
+	for _, i := range m.Imports {
+		names = append(names, string(i.Name()))
+	}
+	prefix := slashed(m.Package.Path) + "/"
+	for path := range c.known {
+		if rest, ok := strings.CutPrefix(path, prefix); ok && !strings.Contains(rest, "/") {
+			names = append(names, rest)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func slashed(ref ast.Ref) string {
+	parts := make([]string, len(ref))
+	for i, t := range ref {
+		switch v := t.Value.(type) {
+		case ast.Var:
+			parts[i] = string(v)
+		case ast.String:
+			parts[i] = string(v)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// noFunction says what to use instead of a function that there is not.
+func (c *checker) noFunction(e *ast.Error, name string) {
+	if ast.BuiltinMap[name] != nil {
+		p := c.wrong(e.Location, "rego.builtin", "%s is left out: a decision could not be computed again with it", name)
+		p.Expected = instead(name)
+		return
+	}
+	path := strings.ReplaceAll(name, ".", "/")
+	if strings.HasPrefix(path, "data/") {
+		if !c.missing(path) {
+			return // it does not compile, which is said
+		}
+		p := c.wrong(e.Location, "rego.function", "there is no function %s", dotted(name))
+		p.Suggestion = nearestOf(last(path), c.below(above(path)))
+		return
+	}
+	if !c.missing(c.inPackage(e.Location.File, name)) {
+		return
+	}
+	p := c.wrong(e.Location, "rego.function", "there is no function %s", name)
+	p.Suggestion = nearestOf(name, append(slices.Sorted(maps.Keys(ast.BuiltinMap)), c.namesIn(e.Location.File)...))
+}
+
+func above(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+func last(path string) string  { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// below lists the names one step below a path, of rules and of data.
+func (c *checker) below(path string) []string {
+	names := map[string]bool{}
+	for p := range c.known {
+		if rest, ok := strings.CutPrefix(p, path+"/"); ok && !strings.Contains(rest, "/") {
+			names[rest] = true
+		}
+	}
+	var at any = map[string]any{"data": c.Data}
+	for _, key := range strings.Split(path, "/") {
+		m, _ := at.(map[string]any)
+		at = m[key]
+	}
+	if m, ok := at.(map[string]any); ok {
+		for k := range m {
+			names[k] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// instead says what gives the same without a clock, chance or the network.
+func instead(name string) string {
+	family, _, _ := strings.Cut(name, ".")
+	switch {
+	case name == "time.now_ns":
+		return "input.time.ms"
+	case name == "time.clock":
+		return "input.time.hour and input.time.minute, which are UTC"
+	case name == "time.weekday":
+		return "input.time.weekday, which is UTC"
+	case family == "time":
+		return "arithmetic on input.time.ms: zones are the machine's own"
+	case family == "rand" || family == "uuid":
+		return "nothing that depends on chance"
+	case family == "http" || family == "net":
+		return "what it would fetch as data of the policy"
+	case name == "opa.runtime":
+		return "data of the policy: the environment is the machine's own"
+	case name == "trace":
+		return "print, in a test"
+	}
+	return "the facts of input, and data of the policy"
+}
+
+// typesOf lists the types of a function's arguments, without what it returns.
+func typesOf(name string, list []opatypes.Type) string {
+	var names []string
+	if b := ast.BuiltinMap[name]; b != nil {
+		list = list[:min(len(list), b.Decl.Arity())]
+	}
+	for _, t := range list {
+		if t != nil {
+			names = append(names, opatypes.Sprint(t))
+		}
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// typeError reports what OPA's type checker says of the use of a value.
+func (c *checker) typeError(e *ast.Error) {
+	text, _, _ := strings.Cut(e.Message, "\n")
+	p := c.wrong(e.Location, "rego.type", "%s", dotted(text))
+	switch d := e.Details.(type) {
+	case *ast.ArgErrDetail:
+		p.Message = strings.Replace(p.Message, "invalid argument(s)", "wrong arguments", 1)
+		name, _, _ := strings.Cut(e.Message, ":")
+		p.Found, p.Expected = typesOf(name, d.Have), typesOf(name, d.Want.Args)
+	case *ast.UnificationErrDetail:
+		p.Message = "the two sides can never be equal"
+		p.Found = fmt.Sprintf("%v and %v", d.Left, d.Right)
+	}
+}

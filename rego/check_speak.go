@@ -1,0 +1,213 @@
+package rego
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Where rules of each kind are defined: those of the base layer name a row, the
+// others bring findings and exceptions.
+const (
+	speaksPath     = "data/reviewer/spoken/speaks"
+	findingsName   = "findings"
+	exceptionsName = "exceptions"
+)
+
+// row is what is known of a rule's row in some layer's catalogue.
+type row struct {
+	layer       string
+	overridable []any
+	always      bool
+}
+
+// catalogue collects the rows of all layers by id.
+func (c *checker) catalogue() map[string]row {
+	rows := map[string]row{}
+	base, _ := c.Data["reviewer"].(map[string]any)
+	addRows(rows, "base", base)
+	layers, _ := c.Data["policies"].(map[string]any)
+	for layer, data := range layers {
+		m, _ := data.(map[string]any)
+		addRows(rows, layer, m)
+	}
+	for _, id := range c.Broken {
+		rows[id] = row{layer: "", overridable: []any{"organisation", "user", "project"}}
+	}
+	return rows
+}
+
+func addRows(rows map[string]row, layer string, data map[string]any) {
+	list, _ := data["catalog"].(map[string]any)
+	for id, v := range list {
+		m, _ := v.(map[string]any)
+		r := row{layer: layer}
+		r.overridable, _ = m["overridable"].([]any)
+		r.always, _ = m["always"].(bool)
+		rows[id] = r
+	}
+}
+
+// spoken looks at the rules that say something of an action, as they are written.
+func (c *checker) spoken() Spoken {
+	s := Spoken{IDs: map[string]bool{}, Open: map[string]bool{}}
+	rows := c.catalogue()
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		if isTestFile(name) {
+			continue
+		}
+		layer, _, _ := strings.Cut(name, "/")
+		for _, r := range c.trees[name].Rules {
+			switch pathOf(r) {
+			case speaksPath:
+				c.speaks(r, layer, rows, s)
+			case slashedRoot(layer) + "/" + findingsName:
+				c.finding(r, layer, rows, s)
+			case slashedRoot(layer) + "/" + exceptionsName:
+				c.exception(r, layer, rows)
+			}
+		}
+	}
+	if len(c.broken) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(c.Modules)) {
+			layer, _, _ := strings.Cut(name, "/")
+			s.Open[layer] = s.Open[layer] || c.trees[name] == nil && !isTestFile(name)
+		}
+	}
+	return s
+}
+
+func slashedRoot(layer string) string { return strings.ReplaceAll(rootOf(layer), ".", "/") }
+
+func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s Spoken) {
+	id, at := stringOf(r.Head.Key)
+	if id == "" {
+		s.Open[layer] = true
+		return
+	}
+	s.IDs[id] = true
+	if rows[id].layer != layer && !slices.Contains(c.Broken, id) {
+		p := c.wrong(at, "rule.unknown", "there is no row of rules/**.yaml with the id %q, so this is never heard", id)
+		p.Suggestion = nearestOf(id, idsOf(rows, layer))
+	}
+	c.sameID(r, id)
+}
+
+func idsOf(rows map[string]row, layer string) []string {
+	var ids []string
+	for id, r := range rows {
+		if r.layer == layer || layer == "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// finding looks at what another layer says: the id of a row, or all by itself.
+func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Spoken) {
+	o, isObject := objectOf(r.Head.Key)
+	if !isObject {
+		s.Open[layer] = true
+		return
+	}
+	id, at := stringOf(o.Get(ast.InternedTerm("id")))
+	switch {
+	case o.Get(ast.InternedTerm("id")) == nil:
+		c.wrong(r.Head.Key.Location, "rule.unknown", "the finding has no id; give it one of its own, or that of a row")
+		return
+	case id == "":
+		s.Open[layer] = true
+		return
+	}
+	s.IDs[id] = true
+	known, there := rows[id]
+	switch {
+	case there && known.layer != layer && known.layer != "":
+		c.wrong(at, "rule.unknown", "%q is a rule of the %s layer; give this finding another id", id, known.layer)
+	case !there && o.Get(ast.InternedTerm("decision")) == nil:
+		p := c.remark(at, "rule.unknown", "no row has the id %q and the finding has no decision, so it blocks", id)
+		p.Suggestion = nearestOf(id, idsOf(rows, layer))
+	}
+	c.vocabulary(o, "decision", engine.Verdicts())
+	c.vocabulary(o, "severity", []string{"low", "medium", "high", "critical"})
+	c.sameID(r, id)
+}
+
+func (c *checker) vocabulary(o ast.Object, key string, known []string) {
+	if word, at := stringOf(o.Get(ast.InternedTerm(key))); word != "" && !slices.Contains(known, word) {
+		c.wrong(at, "rego.word", "%s is no word for a %s", fmt.Sprintf("%q", word), key).NotOneOf(word, known).Found = ""
+	}
+}
+
+// exception looks at what a layer takes back.
+func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
+	o, isObject := objectOf(r.Head.Key)
+	if !isObject {
+		return
+	}
+	id, at := stringOf(o.Get(ast.InternedTerm("rule")))
+	if id == "" {
+		return
+	}
+	known, there := rows[id]
+	switch {
+	case !there:
+		c.wrong(at, "rule.unknown", "there is no rule %q to make an exception of", id).Suggestion = nearestOf(id, idsOf(rows, ""))
+	case known.always:
+		c.wrong(at, "rule.always", "rule %s always holds: no exception of it counts", id)
+	case !slices.Contains(known.overridable, any(layer)):
+		c.wrong(at, "rule.firm", "rule %s does not let the %s layer make exceptions, so this never counts", id, layer)
+	}
+}
+
+func stringOf(t *ast.Term) (string, *ast.Location) {
+	if t == nil {
+		return "", nil
+	}
+	s, _ := t.Value.(ast.String)
+	return string(s), t.Location
+}
+
+func objectOf(t *ast.Term) (ast.Object, bool) {
+	if t == nil {
+		return nil, false
+	}
+	o, ok := t.Value.(ast.Object)
+	return o, ok
+}
+
+// sameID compares the id in a rule's METADATA with the one that it speaks for.
+func (c *checker) sameID(r *ast.Rule, id string) {
+	for _, a := range r.Annotations {
+		if said, ok := a.Custom["id"].(string); ok && said != id {
+			c.wrong(a.Location, "rule.metadata", "METADATA says that this is rule %q, and it speaks for %q", said, id)
+		}
+	}
+}
+
+// annotated remarks on rules that others use, and of which no METADATA say what
+// they are for. Private ones, whose names begin with _, need none.
+func (c *checker) annotated() {
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		if isTestFile(name) {
+			continue
+		}
+		titled := map[string]bool{}
+		for _, r := range c.trees[name].Rules {
+			path := pathOf(r)
+			own := slices.ContainsFunc(r.Annotations, func(a *ast.Annotations) bool { return a.Title != "" })
+			if own || strings.HasPrefix(string(r.Head.Ref()[0].Value.(ast.Var)), "_") {
+				titled[path] = true
+			}
+			if !titled[path] && !r.Default {
+				titled[path] = true
+				c.remark(r.Location, "rule.metadata", "%s has no METADATA with a title above it: say what it is for, or begin its name with _", last(path))
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package rego
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+)
+
+// shippedSources are those of the policy that ships, tests included.
+func shippedSources(t *testing.T) Sources {
+	t.Helper()
+	b, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Sources{Modules: e.Modules(), Data: e.Data, Words: e.Vocabulary(), MayHold: e.MayHold}
+	dir := "../bundles/default"
+	err = filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
+		if err == nil && strings.HasSuffix(name, "_test.rego") {
+			raw, err := os.ReadFile(name)
+			rel, _ := filepath.Rel(dir, name)
+			s.Modules["base/"+filepath.ToSlash(rel)] = string(raw)
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Nothing is wrong with the policy that ships.
+func TestCheckShipped(t *testing.T) {
+	found, spoken := Check(shippedSources(t))
+	for _, p := range found {
+		t.Errorf("%v", p)
+	}
+	if len(spoken.IDs) < 20 || spoken.Open["base"] {
+		t.Errorf("rules that Rego speaks for: %v, open %v", spoken.IDs, spoken.Open)
+	}
+}
+
+// A module that does not parse hides nothing in others, and nothing is said of
+// what only it may define.
+func TestCheckPastSyntaxErrors(t *testing.T) {
+	s := shippedSources(t)
+	s.Modules["user/broken.rego"] = "package policies.user.own\n\nhelper(x) if {\n\tx.name == \"a\"\n\nfindings := 1"
+	s.Modules["user/mine.rego"] = `package policies.user.own
+
+import data.policies.user.own.more
+
+# METADATA
+# title: Mine
+mine if {
+	helper(input.action)
+	also_there
+	more.x > 1
+	input.acton.name == "x"
+}
+`
+	var got []string
+	found, _ := Check(s)
+	for _, p := range found {
+		got = append(got, p.File+" "+p.Code)
+	}
+	want := "user/broken.rego rego.parse|user/mine.rego rego.field"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What is wrong is found in all modules and all stages of compiling at once.
+func TestCheckAllStages(t *testing.T) {
+	s := shippedSources(t)
+	s.Modules["user/a.rego"] = "package policies.user.a\n\nimport data.reviewer.scores\n\n# METADATA\n# title: X\nx if input.phse == \"pre\"\n"
+	s.Modules["user/b.rego"] = "package policies.user.b\n\n# METADATA\n# title: X\nx if {\n\ty := 1\n\tinput.session.actions > upper(3)\n}\n"
+	s.Modules["user/c.rego"] = "package policies.user.c\n\n# METADATA\n# title: X\nx if nowhere(1)\n\n# METADATA\n# title: Y\ny if z\n"
+	codes := map[string]bool{}
+	found, _ := Check(s)
+	for _, p := range found {
+		codes[p.File+" "+p.Code] = true
+	}
+	for _, want := range []string{
+		"user/a.rego rego.compile", "user/a.rego rego.field", "user/b.rego rego.compile", "user/b.rego rego.type",
+		"user/c.rego rego.function", "user/c.rego rego.unsafe",
+	} {
+		if !codes[want] {
+			t.Errorf("%s was not found among %v", want, codes)
+		}
+	}
+}

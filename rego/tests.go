@@ -1,0 +1,364 @@
+package rego
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// TestSuite is the Rego tests of a policy, compiled with it under the
+// restrictions and over the data that it has when it decides.
+type TestSuite struct {
+	compiler *ast.Compiler
+	modules  map[string]*ast.Module
+	store    storage.Store
+	rules    []testRule // in the order of files, and as they are written
+}
+
+// testRule is a rule whose name begins with test_ or todo_test_. Several with
+// one name are told apart by the tester, and selected together.
+type testRule struct {
+	name    string // data.package.test_x
+	partial bool   // each of its members is a case: their names are not known before they have run
+}
+
+// TestOptions say how tests are run.
+type TestOptions struct {
+	Timeout  time.Duration          // of a test; 0: five seconds
+	Parallel int                    // tests at a time; 0: as many as there are processors
+	Selected func(name string) bool // by the full name; nil: all
+	Coverage *Coverage              // nil: not asked for
+	Trace    bool                   // failed tests say how they were evaluated
+}
+
+// TestResult is what came of a test, or of a case of a test that has several.
+type TestResult struct {
+	Name     string // data.package.test_x, or data.package.test_x/case
+	File     string // layer/path
+	Line     int
+	Failed   bool
+	Todo     bool        // is not run
+	Err      error       // it could not be evaluated to the end
+	At       *Expression // of one that failed: what did not hold
+	Output   string      // what it printed
+	Trace    []string    // of one that failed
+	Duration time.Duration
+}
+
+// Expression is an expression of a test that did not hold.
+type Expression struct {
+	File      string
+	Line, Col int
+	Text      string
+	Values    []string // lines that show the expression with what its variables are
+}
+
+// usualTimeout stops a test that loops.
+const usualTimeout = 5 * time.Second
+
+// CompileTests compiles tests (layer/path -> source) together with the modules
+// that they test, over a data document. All errors come at once.
+func CompileTests(modules, tests map[string]string, data map[string]any) (*TestSuite, error) {
+	parsed, err := parseModules(modules)
+	beside, wrong := parseModules(tests)
+	if err := errors.Join(err, wrong); err != nil {
+		return nil, err
+	}
+	s := &TestSuite{modules: parsed, rules: testRules(beside)}
+	maps.Copy(s.modules, beside)
+	s.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
+	s.compiler = ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
+	return s, nil
+}
+
+func parseModules(modules map[string]string) (map[string]*ast.Module, error) {
+	parsed := map[string]*ast.Module{}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err == nil && m == nil {
+			err = fmt.Errorf("%s: the file is empty", name)
+		}
+		if err != nil {
+			errs = append(errs, apart(err))
+			continue
+		}
+		parsed[name] = m
+	}
+	return parsed, errors.Join(errs...)
+}
+
+func testRules(modules map[string]*ast.Module) []testRule {
+	var all []testRule
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m := modules[name]
+		for _, r := range m.Rules {
+			ref := r.Head.Ref().GroundPrefix()
+			i := slices.IndexFunc(ref, func(t *ast.Term) bool { return testName(nameOf(t)) })
+			if i < 0 {
+				continue
+			}
+			full := m.Package.Path.Extend(ref[:i+1]).String()
+			all = append(all, testRule{full, r.Head.DocKind() == ast.PartialObjectDoc})
+		}
+	}
+	return all
+}
+
+func testName(name string) bool {
+	return strings.HasPrefix(name, tester.TestPrefix) || strings.HasPrefix(name, tester.SkipTestPrefix)
+}
+
+func nameOf(t *ast.Term) string {
+	switch v := t.Value.(type) {
+	case ast.Var:
+		return string(v)
+	case ast.String:
+		return string(v)
+	}
+	return ""
+}
+
+// Names lists the tests by their full names, without the cases of those that
+// have several: only running them tells.
+func (s *TestSuite) Names() []string {
+	var all []string
+	for _, r := range s.rules {
+		all = append(all, r.name)
+	}
+	return all
+}
+
+// Run runs the tests. The results are sorted by file, line and name, whatever
+// the order in which they came. An error means that nothing could be run.
+func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error) {
+	chosen := s.chosen(o)
+	if len(chosen) == 0 {
+		return nil, nil
+	}
+	first, err := s.run(ctx, s.modules, chosen, o, false)
+	if err != nil {
+		return nil, err
+	}
+	// Only what failed is run once more with everything written down, since that
+	// is slow, and cannot be had together with coverage.
+	again, err := s.run(ctx, nil, failedNames(first), o, true)
+	if err != nil {
+		return nil, err
+	}
+	traced := map[string]*tester.Result{}
+	for _, r := range again {
+		traced[fullName(r)] = r
+	}
+	var all []TestResult
+	for _, r := range first {
+		all = append(all, results(r, traced[fullName(r)], o)...)
+	}
+	slices.SortStableFunc(all, func(a, b TestResult) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
+	})
+	return all, nil
+}
+
+// chosen lists the rules to run. One whose cases may be selected is run too.
+func (s *TestSuite) chosen(o TestOptions) []string {
+	var names []string
+	for _, r := range s.rules {
+		if o.Selected == nil || r.partial || o.Selected(r.name) {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+func failedNames(list []*tester.Result) []string {
+	var names []string
+	for _, r := range list {
+		if r.Fail && r.Error == nil {
+			names = append(names, fullName(r))
+		}
+	}
+	return names
+}
+
+// fullName is data.package.test_x. The second test of one name is test_x#01,
+// which OPA writes as no plain name.
+func fullName(r *tester.Result) string {
+	name := r.Name
+	if before, quoted, ok := strings.Cut(name, `["`); ok {
+		name = before + "." + strings.TrimSuffix(quoted, `"]`)
+	}
+	return r.Package + "." + name
+}
+
+// written is the name that a test has in its file.
+func written(name string) string {
+	if i := strings.LastIndexByte(name, '#'); i > strings.LastIndexByte(name, '.') {
+		return name[:i]
+	}
+	return name
+}
+
+// run runs tests by their names. Modules are given once: later runs have the
+// compiler that has compiled them.
+func (s *TestSuite) run(ctx context.Context, modules map[string]*ast.Module, names []string, o TestOptions, trace bool) ([]*tester.Result, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	txn, err := s.store.NewTransaction(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open data: %w", err)
+	}
+	defer s.store.Abort(ctx, txn)
+	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).SetModules(modules).
+		RaiseBuiltinErrors(true).SetTimeout(cmp.Or(o.Timeout, usualTimeout)).
+		SetParallel(cmp.Or(o.Parallel, runtime.NumCPU())).Filter(filter(names))
+	if trace {
+		r.EnableTracing(true)
+	} else if o.Coverage != nil {
+		r.SetCoverageQueryTracer(o.Coverage)
+	}
+	ch, err := r.RunTests(ctx, txn)
+	if err != nil {
+		return nil, apart(err)
+	}
+	var all []*tester.Result
+	for result := range ch {
+		all = append(all, result)
+	}
+	return all, ctx.Err()
+}
+
+// apart gives each error of a compilation a line of its own.
+func apart(err error) error {
+	var list ast.Errors
+	if !errors.As(err, &list) {
+		return err
+	}
+	_ = explained(list) // in place
+	errs := make([]error, len(list))
+	for i, e := range list {
+		errs[i] = e
+	}
+	return errors.Join(errs...)
+}
+
+// filter matches the tests that are written under these names, however many
+// have one name.
+func filter(names []string) string {
+	patterns := map[string]bool{}
+	for _, n := range names {
+		n = written(n)
+		i := strings.LastIndexByte(n, '.')
+		last := regexp.QuoteMeta(n[i+1:])
+		patterns[regexp.QuoteMeta(n[:i])+`(?:\.`+last+`|\["`+last+`#[0-9]+"\])`] = true
+	}
+	return "^(?:" + strings.Join(slices.Sorted(maps.Keys(patterns)), "|") + ")$"
+}
+
+// results makes a result of a test, or one of each of its cases that is
+// selected. What was printed cannot be told apart by cases: each has all of it.
+func results(r, traced *tester.Result, o TestOptions) []TestResult {
+	base := TestResult{
+		Name: fullName(r), File: r.Location.File, Line: r.Location.Row,
+		Todo: r.Skip, Err: timedOut(r.Error, o), Failed: r.Fail, Duration: r.Duration, Output: string(r.Output),
+	}
+	var all []TestResult
+	if len(r.SubResults) == 0 || r.Error != nil {
+		if traced != nil {
+			base.explain(traced.Trace, o)
+		}
+		all = []TestResult{base}
+	} else {
+		all = casesOf(base, r, traced, o)
+	}
+	return slices.DeleteFunc(all, func(t TestResult) bool {
+		return o.Selected != nil && !o.Selected(t.Name) && !o.Selected(written(base.Name))
+	})
+}
+
+// casesOf makes a result of each case of a test.
+func casesOf(base TestResult, r, traced *tester.Result, o TestOptions) []TestResult {
+	traces := map[string][]*topdown.Event{}
+	if traced != nil {
+		for path, sub := range traced.SubResults.Iter {
+			traces[strings.Join(path, "/")] = sub.Trace
+		}
+	}
+	var all []TestResult
+	for path, sub := range r.SubResults.Iter {
+		if len(sub.SubResults) > 0 {
+			continue // it is its cases
+		}
+		one, name := base, strings.Join(path, "/")
+		one.Name, one.Failed = base.Name+"/"+name, sub.Fail
+		if one.Failed {
+			one.explain(traces[name], o)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// timedOut says of a test that was stopped that it was, and why.
+func timedOut(err error, o TestOptions) error {
+	if topdown.IsCancel(err) {
+		return fmt.Errorf("stopped after %s: it does not end, or needs more time (--timeout)", cmp.Or(o.Timeout, usualTimeout))
+	}
+	return err
+}
+
+// explain finds the expression at which a test failed: the last one that did,
+// since those that call others fail after them.
+func (t *TestResult) explain(trace []*topdown.Event, o TestOptions) {
+	if o.Trace {
+		var b bytes.Buffer
+		topdown.PrettyTraceWithOpts(&b, trace, topdown.PrettyTraceOptions{Locations: true, ExprVariables: true})
+		t.Trace = nonEmpty(b.String())
+	}
+	for _, e := range slices.Backward(trace) {
+		expr, ok := e.Node.(*ast.Expr)
+		if e.Op != topdown.FailOp || e.Location == nil || e.QueryID == 0 || !ok {
+			continue
+		}
+		if _, every := expr.Terms.(*ast.Every); every {
+			continue // what failed inside says more
+		}
+		t.At = expressionOf(e)
+		return
+	}
+}
+
+func expressionOf(e *topdown.Event) *Expression {
+	at := e.Location
+	x := &Expression{File: at.File, Line: at.Row, Col: at.Col, Text: strings.Join(strings.Fields(string(at.Text)), " ")}
+	var b bytes.Buffer
+	if err := topdown.PrettyEvent(&b, e, topdown.PrettyEventOpts{PrettyVars: true}); err == nil {
+		x.Values = nonEmpty(b.String())
+	}
+	return x
+}
+
+func nonEmpty(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \t\n"); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}

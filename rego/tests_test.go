@@ -1,0 +1,221 @@
+package rego
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+const tested = `package policies.user
+
+findings contains "drop" if {
+	some o in input.operands
+	_bad(o)
+}
+
+_bad(o) if o == "drop"
+
+_bad(o) if {
+	startswith(o, "rm")
+	count(o) > 3
+}
+
+level := "high" if {
+	count(input.operands) > 2
+} else := "low"
+`
+
+const tests = `package policies.user_test
+
+import data.policies.user
+
+test_found if user.findings with input as {"operands": ["drop"]}
+
+test_each[name] if {
+	some name, case in {
+		"one": {"operands": ["drop"], "want": 1},
+		"none/at all": {"operands": ["x"], "want": 1},
+	}
+	count(user.findings) == case.want with input as case
+}
+
+test_level if { user.level == "low" with input as {"operands": []} }
+
+test_level if {
+	print("the second")
+	found := user.level with input as {"operands": [1, 2, 3]}
+	found == data.want
+}
+
+todo_test_later if false
+
+test_fails_to_evaluate if to_number(data.want) == 1
+
+test_endless if {
+	every x in numbers.range(1, 100000) { every y in numbers.range(1, 100000) { x + y > 0 } }
+}
+`
+
+func suiteOf(t *testing.T) *TestSuite {
+	t.Helper()
+	s, err := CompileTests(map[string]string{"user/a.rego": tested}, map[string]string{"user/a_test.rego": tests}, map[string]any{"want": "low"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func ran(t *testing.T, o TestOptions) []TestResult {
+	t.Helper()
+	o.Timeout = time.Second
+	list, err := suiteOf(t).Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// outcome is a result in a line.
+func outcome(r TestResult) string {
+	what := "ok"
+	switch {
+	case r.Todo:
+		what = "todo"
+	case r.Err != nil:
+		what = r.Err.Error()
+	case r.Failed:
+		what = "fails"
+		if r.At != nil {
+			what += " at " + r.At.Text
+		}
+	}
+	return strings.TrimPrefix(r.Name, "data.policies.user_test.") + ": " + what
+}
+
+func outcomes(list []TestResult) []string {
+	var all []string
+	for _, r := range list {
+		all = append(all, outcome(r))
+	}
+	return all
+}
+
+// Each test and each case of one is a result, in the order in which they are
+// written; what loops and what breaks off fail by their names.
+func TestTestSuite(t *testing.T) {
+	want := []string{
+		"test_found: ok",
+		"test_each/none/at all: fails at count(user.findings) == case.want with input as case",
+		"test_each/one: ok",
+		"test_level: ok",
+		"test_level#01: fails at found == data.want",
+		"todo_test_later: todo",
+		`test_fails_to_evaluate: user/a_test.rego:25: eval_builtin_error: to_number: strconv.ParseFloat: parsing "low": invalid syntax`,
+		"test_endless: stopped after 1s: it does not end, or needs more time (--timeout)",
+	}
+	for _, parallel := range []int{1, 4} {
+		list := ran(t, TestOptions{Parallel: parallel, Coverage: NewCoverage()})
+		if diff := cmp.Diff(outcomes(list), want); diff != "" {
+			t.Errorf("%d at a time: %s", parallel, diff)
+		}
+		second := list[4]
+		if second.At.Line != 20 || second.At.Col != 2 || second.Output != "the second\n" || second.File != "user/a_test.rego" || second.Line != 17 {
+			t.Errorf("the test that fails is %+v at %+v", second, second.At)
+		}
+		if values := strings.Join(second.At.Values, "\n"); !strings.Contains(values, `"high"`) {
+			t.Errorf("the values are\n%s", values)
+		}
+		if second.Trace != nil {
+			t.Error("a trace that nobody asked for")
+		}
+	}
+}
+
+// Whatever is selected is what comes back, down to a case.
+func TestSelected(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"test_each/one":  {"test_each/one: ok"},
+		"test_found":     {"test_found: ok"},
+		"test_level":     {"test_level: ok", "test_level#01: fails at found == data.want"},
+		"nothing":        nil,
+		"todo_test_late": {"todo_test_later: todo"},
+	} {
+		list := ran(t, TestOptions{Selected: func(name string) bool { return strings.Contains(name, pattern) }, Trace: true})
+		if got := outcomes(list); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+	list := ran(t, TestOptions{Selected: func(name string) bool { return strings.Contains(name, "none/at all") }, Trace: true})
+	if len(list) != 1 || !strings.Contains(strings.Join(list[0].Trace, "\n"), "Enter data.policies.user.findings") {
+		t.Errorf("%+v", list)
+	}
+}
+
+// What tests do not reach is named line by line, and tests are no part of it.
+func TestCoverage(t *testing.T) {
+	c := NewCoverage()
+	ran(t, TestOptions{Coverage: c, Selected: func(name string) bool { return !strings.HasSuffix(name, "test_endless") }})
+	lines, err := c.Lines(map[string]string{"user/a.rego": tested})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Lines{"user/a.rego": {Covered: []int{3, 5, 8, 11, 15, 16, 17}, Missed: []int{10, 12}}}
+	if diff := cmp.Diff(lines, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A host notes what its decisions reach, and decides the same.
+func TestCoverHost(t *testing.T) {
+	module := map[string]string{"base/a.rego": `package reviewer
+
+decision := {"decision": "block", "enforced": "block"} if {
+	input.phase == "pre"
+} else := {"decision": "allow", "enforced": "allow"}
+`}
+	ctx := context.Background()
+	h, err := Compile(ctx, module, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered, err := h.Reopen(ctx, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewCoverage()
+	covered.Cover(c)
+	in := call(engine.Action{})
+	a, errA := h.Decide(ctx, &in, nil)
+	b, errB := covered.Decide(ctx, &in, nil)
+	if diff := cmp.Diff(a, b); diff != "" || errA != nil || errB != nil {
+		t.Errorf("%s (%v, %v)", diff, errA, errB)
+	}
+	lines, err := c.Lines(module)
+	if want := (Lines{Covered: []int{3, 4}, Missed: []int{5}}); err != nil || cmp.Diff(lines["base/a.rego"], want) != "" {
+		t.Errorf("%+v, want %+v (%v)", lines, want, err)
+	}
+}
+
+// All that does not compile is said at once, under production's restrictions.
+func TestTestsDoNotCompile(t *testing.T) {
+	for name, test := range map[string]struct{ tests, want string }{
+		"syntax":    {"package a_test\n\ntest_a if {", "user/a_test.rego:3: rego_parse_error"},
+		"unsafe":    {"package a_test\n\ntest_a if x == 1", "user/a_test.rego:3: rego_unsafe_var_error"},
+		"forbidden": {"package a_test\n\ntest_a if time.now_ns() > 0", "undefined function time.now_ns: left out, since a decision could not be computed again"},
+		"a cycle":   {"package a_test\n\ntest_a if test_b\n\ntest_b if test_a", "rego_recursion_error"},
+	} {
+		s, err := CompileTests(map[string]string{"user/a.rego": tested}, map[string]string{"user/a_test.rego": test.tests}, map[string]any{})
+		if err == nil {
+			_, err = s.Run(context.Background(), TestOptions{})
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
