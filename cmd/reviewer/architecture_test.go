@@ -36,7 +36,7 @@ func walls() []wall {
 			"the nouns and the deciding core: everybody imports it, so it brings nothing along, and it reaches nothing beyond its arguments"},
 		{"engine/harness", []string{"engine"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
-		{"engine/classify", []string{"engine", "mvdan.cc/sh/v3/syntax"},
+		{"engine/classify", []string{"engine", "mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
 		{"engine/audit", []string{"engine"},
 			"a log can be verified without knowing what its records mean"},
@@ -46,6 +46,8 @@ func walls() []wall {
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
 		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
+		{"engine/report", []string{"engine"},
+			"what was found can be written in every format by whoever found it"},
 		{"engine/trash", nil,
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
 		{"rego", []string{"engine", "github.com/open-policy-agent/opa/v1/"},
@@ -62,15 +64,22 @@ func walls() []wall {
 			"what Claude Code's permission rules mean can be told without deciding anything"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "bundles"},
+		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "bundles"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel",
+			"cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "rego", "cel",
 			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
-			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
+			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
+		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "bundles", "rego", "cel"},
+			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
+		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
+			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
 		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
+		{"cmd/reviewer/trial", []string{
+			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "engine/simulate", "bundles", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
 			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
@@ -92,8 +101,8 @@ func bans() []ban {
 	core := []string{"engine", "engine/detect", "engine/simulate"}
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	pure := append(append(core, "cel", "rego"), imports...)
-	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "cel", "schemas"}
-	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/wiring"), imports...)
+	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "cel", "schemas"}
+	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"), imports...)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
@@ -101,9 +110,9 @@ func bans() []ban {
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{[]string{"rego", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{[]string{"rego", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles"}, []string{"os/exec"}, false,
+		{[]string{"rego", "bundles", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
@@ -114,7 +123,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "rego", "cel", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "rego", "cel", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 }
 
 // goPackage is what these tests read of `go list`.

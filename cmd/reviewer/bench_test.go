@@ -37,6 +37,8 @@ func TestRatios(t *testing.T) {
 	ratio(t, "warm decision of any call, a third denied / trivial Rego rule (median)", 20, func(t *testing.T) (a, b time.Duration) { return warm(t, false) })
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
+	ratio(t, "policy test --coverage / opa test --coverage, the same Rego tests (median)", 1, policyTests)
+	suites(t)
 	ratio(t, "verify / raw SHA-256 in memory (processor time, median)", 1/0.6, verify)
 }
 
@@ -78,7 +80,7 @@ func recorded(t *testing.T) [][]byte {
 	return lines
 }
 
-func shippedPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
+func defaultPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
 	b, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +103,7 @@ func shippedPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
 // work that is one in some hundreds.
 func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	ctx := context.Background()
-	p, _ := shippedPolicy(t)
+	p, _ := defaultPolicy(t)
 	trivial, err := rego.Compile(ctx, map[string]string{"base/trivial.rego": "package reviewer\n\ndecision := {\"decision\": \"allow\", \"enforced\": \"allow\"}\n"}, map[string]any{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,16 +155,7 @@ func mustMAC(t *testing.T) func([]byte) string {
 // and the input that the hook's policy sees.
 func cold(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
-	reviewer, opa := filepath.Join(dir, "reviewer"), filepath.Join(dir, "opa")
-	build := exec.Command("go", "build", "-trimpath", "-o", reviewer, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	install := exec.Command("go", "install", "github.com/open-policy-agent/opa@v"+rego.Version())
-	install.Env, install.Dir = append(os.Environ(), "GOBIN="+dir, "CGO_ENABLED=0", "GOFLAGS=-mod=mod"), dir
-	for _, cmd := range []*exec.Cmd{build, install} {
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
-		}
-	}
+	reviewer, opa := builtPrograms(t)
 	input, bundle := filepath.Join(dir, "input.json"), filepath.Join(dir, "bundle")
 	writeBundle(t, bundle)
 	writeInput(t, input)
@@ -181,7 +174,7 @@ func cold(t *testing.T) (time.Duration, time.Duration) {
 // writeBundle writes the policy as it ships: without its tests, which OPA would
 // compile too.
 func writeBundle(t *testing.T, dir string) {
-	_, e := shippedPolicy(t)
+	_, e := defaultPolicy(t)
 	for name, content := range e.Layers[0].Files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -241,7 +234,7 @@ func longSession(t *testing.T) (time.Duration, time.Duration) {
 // liveSession returns a function that handles one more call of a session with
 // n calls behind it. The short one begins anew after each ten.
 func liveSession(t *testing.T, n int) func() {
-	p, _ := shippedPolicy(t)
+	p, _ := defaultPolicy(t)
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: environment()}
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}

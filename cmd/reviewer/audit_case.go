@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+)
+
+func (a *app) auditCaseCommand() *cobra.Command {
+	var out output
+	var policy, name string
+	cmd := &cobra.Command{
+		Use:   "case ID",
+		Short: "Cut a case for `policy test` out of the log: the session up to one decision",
+		Long: "ID is a record's id as a denial names it, a session's id, or last. The case holds\n" +
+			"what happened in the session up to that record, and expects what was decided.\n\n" +
+			"The log does not hold everything: texts that were written, outputs and prompts are\n" +
+			"not in it, and secrets are replaced. The case says what is missing. It is run\n" +
+			"against the policy that decided; where it comes out otherwise, that is said, and\n" +
+			"the case is marked todo.",
+		Example: "  reviewer audit case f8dc9b3b-37 -o policy/cases/found/found.yaml\n" +
+			"  reviewer policy test policy/cases/found",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := a.cutCase(cmd.Context(), args[0], name, policy)
+			if err != nil {
+				return err
+			}
+			if out.file != "" {
+				if err := os.MkdirAll(filepath.Dir(out.file), 0o755); err != nil {
+					return fmt.Errorf("write case: %w", err)
+				}
+			}
+			return out.write(a, func(w io.Writer) error {
+				_, err := w.Write(text)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the case (default: what is called)")
+	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy to run it against (default: the one that decided)")
+	out.flags(cmd, "yaml")
+	return cmd
+}
+
+func (a *app) cutCase(ctx context.Context, selector, name, policy string) ([]byte, error) {
+	store, s, err := a.session(selector)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := a.find(store, selector)
+	if err != nil {
+		return nil, err
+	}
+	records, err := recordsUntil(store, s.Key, rec.N)
+	if err != nil {
+		return nil, err
+	}
+	home, err := a.userHome()
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = nameOfCase(rec)
+	}
+	x, err := cases.Cut(name, home, records, rec.N)
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.policyOf(store, rec, policy)
+	if err != nil {
+		return nil, err
+	}
+	if x.Case.Todo, err = a.whetherItHolds(ctx, x, e); err != nil {
+		return nil, err
+	}
+	return cases.Write(aboutCase(rec, x), x.Case)
+}
+
+func nameOfCase(rec *engine.Record) string {
+	what := rec.ID()
+	if rec.Action != nil && rec.Action.Resource != "" {
+		what = rec.Action.Resource
+	}
+	return oneLine(what, 60)
+}
+
+func recordsUntil(store *audit.Store, key engine.SessionKey, n int64) ([]*engine.Record, error) {
+	var list []*engine.Record
+	for r, err := range store.Records(key, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if r.N > n {
+			break
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// aboutCase says above a case where it is from, and what it lacks.
+func aboutCase(rec *engine.Record, x cases.Excerpt) []string {
+	lines := []string{fmt.Sprintf("Cut out of the log: record %s, %s UTC.", rec.ID(), utc(rec.T))}
+	if len(x.Lost) > 0 {
+		lines = append(lines, "Not recorded, and so not here: "+strings.Join(x.Lost, "; ")+".")
+	}
+	return lines
+}
+
+// whetherItHolds runs the case against a policy, and says why it does not hold;
+// empty: it does.
+func (a *app) whetherItHolds(ctx context.Context, x cases.Excerpt, e *bundles.Effective) (string, error) {
+	text, err := cases.Write(nil, x.Case)
+	if err != nil {
+		return "", err
+	}
+	list, err := cases.Parse("case.yaml", text)
+	if err != nil {
+		return "", fmt.Errorf("the case that was cut out cannot be read (please report this): %w", err)
+	}
+	result, err := trial.NewRunner(environment(), e.Layers...).Run(ctx, list[0])
+	if err != nil {
+		return "", err
+	}
+	if len(result.Failures) == 0 {
+		return "", nil
+	}
+	f := result.Failures[len(result.Failures)-1]
+	var differ []string
+	for _, d := range f.Differ {
+		differ = append(differ, d.String())
+	}
+	why := strings.Join(append(differ, f.Wrong), "; ")
+	fmt.Fprintf(a.stderr, "reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", strings.TrimSuffix(why, "; "))
+	return "not everything was recorded: " + strings.TrimSuffix(why, "; "), nil
+}
+
+// utc is a moment as it is written in documents that others read.
+func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+)
+
+// A case that is cut out of the records of another comes out the same, unless
+// something that it needs was not recorded: then that is said.
+func TestCutCases(t *testing.T) {
+	runner, list := shippedCases(t)
+	same, other := 0, 0
+	for i, c := range list {
+		tellsMore := slices.ContainsFunc(c.Events, func(e cases.Event) bool { return e.Allow+e.Stop+e.Resume != "" })
+		if i%7 != 0 || c.Todo != "" || tellsMore || c.Settings != nil || c.Layers != nil {
+			continue // the records of a trial hold no choices; each seventh case is enough
+		}
+		result, err := runner.Run(context.Background(), c)
+		if err != nil || len(result.Seen) == 0 || len(result.Failures) > 0 {
+			continue // TestCases says so
+		}
+		last := result.Seen[len(result.Seen)-1].Record
+		if last.Decision == nil {
+			continue
+		}
+		x, err := cases.Cut(c.Name, c.Home, withOpening(c, result.Records), last.N)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		text, err := cases.Write(nil, x.Case)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := cases.Parse("cut.yaml", text)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.Name, err, text)
+			continue
+		}
+		result, err = runner.Run(context.Background(), again[0])
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.Name, err, text)
+			continue
+		}
+		if len(result.Failures) == 0 {
+			same++
+			continue
+		}
+		other++
+		if len(x.Lost) == 0 {
+			t.Errorf("%s: comes out otherwise, and nothing was lost:\n%s\n%s", c.Name, result.Failures[0], text)
+		}
+	}
+	if same < 9*other || same < 20 {
+		t.Errorf("%d cases come out the same, %d do not", same, other)
+	}
+}
+
+// withOpening puts the record in front that a session begins with.
+func withOpening(c cases.Case, records []*engine.Record) []*engine.Record {
+	open := &engine.Record{Kind: engine.KindOpen, N: 1, T: records[0].T - 1000, Open: &engine.Open{Workspace: c.Workspace}}
+	if c.Workspace == "none" {
+		open.Open.Workspace = ""
+	}
+	return append([]*engine.Record{open}, records...)
+}

@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+// now is the moment of all tests: the second of March, 2026.
+const now = 1772442000000
+
+// wrong is a policy with something wrong in it, and the first line that is said.
+type wrong struct {
+	name string
+	file string // the one file of a user's layer; base/x: of a copy of the policy that ships
+	text string
+	want string
+}
+
+// checked checks a layer of some files over the policy that ships.
+func checked(layer string, files map[string]string) []report.Problem {
+	own := fstest.MapFS{}
+	for name, text := range files {
+		own[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	if layer == bundles.Base {
+		return Policy(now, Layer{Name: layer, Files: over(own, bundles.DefaultFS()), Given: true}).Problems
+	}
+	base := Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: "default"}
+	return Policy(now, base, Layer{Name: layer, Files: own, Given: true}).Problems
+}
+
+// over is the files of a policy, some of them changed.
+func over(changed fstest.MapFS, below fs.FS) fs.FS {
+	all := fstest.MapFS{}
+	err := fs.WalkDir(below, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := fs.ReadFile(below, name)
+		all[name] = &fstest.MapFile{Data: raw}
+		return err
+	})
+	if err != nil {
+		return below // not reached: it is embedded
+	}
+	maps.Copy(all, changed)
+	return all
+}
+
+// line is a problem as one line.
+func line(p report.Problem) string { return fmt.Sprintf("%s: %s", p.Place, p.Text()) }
+
+// first is the first error, else the first warning.
+func first(list []report.Problem) string {
+	for _, p := range list {
+		if p.Severity == report.SeverityError {
+			return line(p)
+		}
+	}
+	for _, p := range list {
+		return "warning " + line(p)
+	}
+	return ""
+}
+
+func TestWrong(t *testing.T) {
+	for _, table := range [][]wrong{wrongRego, wrongCEL, wrongRows, wrongCases} {
+		for _, w := range table {
+			t.Run(w.name, func(t *testing.T) {
+				t.Parallel()
+				layer, file := bundles.User, w.file
+				if rest, isBase := strings.CutPrefix(file, "base/"); isBase {
+					layer, file = bundles.Base, rest
+				}
+				list := slices.DeleteFunc(checked(layer, map[string]string{file: w.text}), func(p report.Problem) bool {
+					return strings.HasPrefix(p.File, "default/") || layer == bundles.Base && p.File != file
+				})
+				if got := first(list); got != w.want {
+					t.Errorf("%s: got:\n%s\nwant:\n%s", w.name, got, w.want)
+				}
+			})
+		}
+	}
+}
+
+// Nothing is wrong with the policy that ships, and nothing worth a look.
+func TestShipped(t *testing.T) {
+	r := Policy(now, Layer{Name: bundles.Base, Files: bundles.DefaultFS(), Given: true})
+	for _, p := range r.Problems {
+		t.Errorf("%s: %s", p.Severity, line(p))
+	}
+	if r.Rules < 20 {
+		t.Errorf("%d rules were looked at", r.Rules)
+	}
+}

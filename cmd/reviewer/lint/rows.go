@@ -1,0 +1,136 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/detect"
+)
+
+// detectors compiles the patterns, and tries them on their examples.
+func (p *policy) detectors() {
+	set, err := wiring.Detectors(p.effective)
+	for _, wrong := range each[*detect.Error](err) {
+		for _, l := range p.effective.Layers {
+			for _, d := range l.Detectors {
+				if d.ID == wrong.ID {
+					p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.PatternLine(wrong.Pattern), Code: "detector.pattern", Message: wrong.Error()})
+				}
+			}
+		}
+	}
+	if err != nil || set == nil {
+		return
+	}
+	row := 0
+	for _, l := range p.effective.Layers {
+		for _, d := range l.Detectors {
+			p.examples(l, d, func(text string) bool { return set.Finds(row, text) })
+			row++
+		}
+	}
+}
+
+func (p *policy) examples(l *bundles.Bundle, d bundles.Detector, finds func(string) bool) {
+	for i, text := range slices.Concat(d.Examples.Match, d.Examples.NoMatch) {
+		should := i < len(d.Examples.Match)
+		if finds(text) == should {
+			continue
+		}
+		message := fmt.Sprintf("detector %s finds this example, and should not", d.ID)
+		if should {
+			message = fmt.Sprintf("detector %s does not find this example", d.ID)
+		}
+		p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.ExampleLine(i), Code: "detector.example", Message: message})
+	}
+}
+
+// remarks finds rules that wait for what no tool does, and rules that are over.
+func (p *policy) remarks() {
+	for _, l := range p.effective.Layers {
+		for _, r := range l.Rules {
+			p.actions(l.Layer, r.Spot, "match", r.Match.Actions)
+			p.tools(l.Layer, r.Spot, "match", r.Match.Tools)
+			p.exampleTools(l.Layer, r)
+		}
+		for _, a := range l.Access {
+			for _, r := range a.Rules {
+				p.actions(l.Layer, r.Spot, "actions", r.Actions)
+				p.tools(l.Layer, r.Spot, "tools", r.Tools)
+				if r.Expires() > 0 && r.Expires() <= p.now {
+					p.warn(l.Layer, r.Spot, "expires_at", "rule.over", "access rule %s is over since %s and says nothing any more; take it out", a.FindingID(r.ID), r.ExpiresAt)
+				}
+			}
+		}
+	}
+}
+
+func (p *policy) warn(layer string, spot placer, key, code, format string, args ...any) *engine.Problem {
+	file, line, col := spot(key, 0, 0)
+	w := &engine.Problem{File: layer + "/" + file, Line: line, Col: col, Code: code, Warning: true, Message: fmt.Sprintf(format, args...)}
+	p.add(w)
+	return w
+}
+
+// actions remarks on patterns that fit the action of no tool: a rule that denies
+// one would deny nothing.
+func (p *policy) actions(layer string, spot placer, key string, patterns []string) {
+	for _, pattern := range patterns {
+		if !fits(pattern, classify.Actions()) {
+			w := p.warn(layer, spot, key, "rule.action", "no tool that is known has an action %q", pattern)
+			w.Suggestion = engine.Nearest(pattern, classify.Actions())
+		}
+	}
+}
+
+// tools remarks on names that look like a misspelt tool. Others may be of an
+// agent or server that is not known.
+func (p *policy) tools(layer string, spot placer, key string, patterns []string) {
+	known := sortedKeys(classify.Tools())
+	for _, pattern := range patterns {
+		near := engine.Nearest(pattern, known)
+		if !fits(pattern, known) && near != "" && !strings.Contains(pattern, "__") {
+			p.warn(layer, spot, key, "rule.tool", "no tool that is known is called %q", pattern).Suggestion = near
+		}
+	}
+}
+
+// fits says that a pattern fits some name; a name may stand for all that begin
+// as it does.
+func fits(pattern string, names []string) bool {
+	prefix, more := strings.CutSuffix(pattern, "*")
+	return slices.ContainsFunc(names, func(name string) bool {
+		family, open := strings.CutSuffix(name, "*")
+		return name == pattern || more && strings.HasPrefix(name, prefix) || open && strings.HasPrefix(prefix, family)
+	})
+}
+
+func (p *policy) exampleTools(layer string, r bundles.Rule) {
+	for _, event := range slices.Concat(r.Examples.Match, r.Examples.NoMatch) {
+		tool, _ := event["tool"].(string)
+		if why := unknownTool(tool); why != nil {
+			why.File, why.Line, why.Col = r.Spot("examples", 0, 0)
+			why.File = layer + "/" + why.File
+			p.add(why)
+		}
+	}
+}
+
+// unknownTool says that no tool is called so; nil: one is, or it is a server's.
+func unknownTool(tool string) *engine.Problem {
+	known := sortedKeys(classify.Tools())
+	if tool == "" || slices.Contains(known, tool) || strings.HasPrefix(tool, "mcp__") {
+		return nil
+	}
+	w := &engine.Problem{Code: "case.tool", Message: "no tool that is known has this name"}
+	w.NotOneOf(tool, known)
+	if w.Suggestion == "" {
+		w.Expected = "a tool of the agent such as Bash, or mcp__server__tool"
+	}
+	return w
+}

@@ -1,0 +1,77 @@
+package lint
+
+// rule is a row with more keys than id, title and severity.
+func rule(more string) string {
+	return "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  examples: {match: [{tool: Bash, args: {command: ls}}], no_match: [{tool: Bash, args: {command: pwd}}]}\n  " + more + "\n"
+}
+
+var wrongCEL = []wrong{
+	{"syntax in CEL", "rules/a.yaml", rule(`when: phase ==`), `rules/a.yaml:7:17: syntax error: the expression ends too early`},
+	{"misspelt variable", "rules/a.yaml", rule(`when: acton.name == "x"`), `rules/a.yaml:7:9: there is no "acton"; did you mean "action"?`},
+	{"misspelt field in CEL", "rules/a.yaml", rule(`when: action.intnt == "x"`), `rules/a.yaml:7:15: there is no field "intnt"; did you mean "intent"?`},
+	{"misspelt field in a block", "rules/a.yaml", rule("when: |\n    phase == \"pre\" &&\n      action.effects.exists(e, e.knd == \"x\")"), `rules/a.yaml:9:33: there is no field "knd"; did you mean "kind"?`},
+	{"unknown word in CEL", "rules/a.yaml", rule(`when: phase == "pree"`), `rules/a.yaml:7:18: phase: unknown word "pree"; did you mean "pre"?`},
+	{"misspelt window in CEL", "rules/a.yaml", rule(`when: history.windows.recnt.failed > 3`), `rules/a.yaml:7:24: windows: unknown word "recnt"; did you mean "recent"?`},
+	{"misspelt window by its key", "rules/a.yaml", rule(`when: '"recnt" in history.windows'`), `rules/a.yaml:7:10: windows: unknown word "recnt"; did you mean "recent"?`},
+	{"misspelt detector in CEL", "rules/a.yaml", rule(`when: action.detected["x.y"] > 0`), `rules/a.yaml:7:25: detected: unknown word "x.y"; expected one of secret.private_key, code.reverse_shell, code.exfiltration, code.decoded, code.guard_off, code.miner, code.tls_off, injection.orders, injection.secrecy, injection.markup, text.hidden`},
+	{"no bool", "rules/a.yaml", rule(`when: size(action.paths)`), `rules/a.yaml:7:9: expected a bool (compare the value with something), got int`},
+	{"too dear", "rules/a.yaml", rule(`when: action.effects.exists(a, action.effects.exists(b, action.effects.exists(c, a.target + b.target + c.target == "x")))`), `rules/a.yaml:7:9: could cost 352782083 units, the limit is 10000000: do not walk lists inside each other`},
+	{"always false in CEL", "rules/a.yaml", rule(`when: phase == "pre" && 1 > 2`), `rules/a.yaml:7:24: this is always false, so the rule can never speak`},
+	{"contradiction in CEL", "rules/a.yaml", rule(`when: phase == "pre" && action.name == "x" && phase == "post"`), "rules/a.yaml:7:55: `phase == \"post\"` and `phase == \"pre\"` exclude each other, so this can never hold"},
+	{"contradiction inside", "rules/a.yaml", rule(`when: action.commands.exists(c, c.name == "git" && c.name == "hg")`), "rules/a.yaml:7:61: `c.name == \"hg\"` and `c.name == \"git\"` exclude each other, so this can never hold"},
+	{"contradiction of numbers in CEL", "rules/a.yaml", rule(`when: time.hour > 20 && time.hour < 6`), "rules/a.yaml:7:37: `time.hour < 6` and `time.hour > 20` exclude each other, so this can never hold"},
+	{"contradiction of not", "rules/a.yaml", rule(`when: session.stopped && !session.stopped`), "rules/a.yaml:7:28: `!session.stopped` and `session.stopped` exclude each other, so this can never hold"},
+	{"a measure that is no number", "rules/a.yaml", rule("measure: phase\n  threshold: 3"), `rules/a.yaml:7:12: expected a number (such as size(list), or double(value)), got string`},
+	{"CEL of an access rule", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, when: 'action.intnt == \"x\"'}\n", `access/a.yaml:3:42: there is no field "intnt"; did you mean "intent"?`},
+}
+
+var wrongRows = []wrong{
+	{"no YAML", "rules/a.yaml", "- id: [a\n", `rules/a.yaml:1: did not find expected ',' or ']'`},
+	{"unknown key", "rules/a.yaml", "- id: mine\n  titel: Mine\n  severity: high\n", `rules/a.yaml:2:3: unknown key "titel"; did you mean "title"?`},
+	{"unknown severity", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: hihg\n", `rules/a.yaml:3:13: severity: unknown word "hihg"; did you mean "high"?`},
+	{"no message", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  match: {phases: [pre]}\n", `rules/a.yaml:1:3: mine: message is missing: whoever is told "ask" must be told why`},
+	{"unknown phase in match", "rules/a.yaml", rule(`match: {phases: [pree]}`), `rules/a.yaml:7:20: phases: unknown word "pree"; did you mean "pre"?`},
+	{"id twice in a file", "rules/a.yaml", rule(`match: {phases: [pre]}`) + rule(`match: {phases: [pre]}`), `rules/a.yaml:8:7: id mine is given twice, first in line 1`},
+	{"id of another layer", "rules/a.yaml", "- id: delete_broad\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n", `rules/a.yaml:1:7: rule "delete_broad" of the user layer has the id of a rule of the base layer; give it another id`},
+	{"unknown detector in match", "rules/a.yaml", rule(`match: {detected: [x.y]}`), `rules/a.yaml:7:10: rule mine: no detector has the id "x.y"; expected one of secret.private_key, code.reverse_shell, code.exfiltration, code.decoded, code.guard_off, code.miner, code.tls_off, injection.orders, injection.secrecy, injection.markup, text.hidden`},
+	{"match that is never met", "rules/a.yaml", rule(`match: {phases: [prompt], commands: [git]}`), `rules/a.yaml:7:10: rule mine can never speak: its phases are prompt, and only a tool call (pre, post) has commands`},
+	{"nobody speaks for it", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n", `rules/a.yaml:1:7: rule mine can never speak: its row has no match, when or measure, and no Rego speaks for it`},
+	{"level below the threshold", "rules/a.yaml", rule("measure: session.actions\n  threshold: 10\n  levels: [{at: 5, level: low}]"), `rules/a.yaml:9:11: levels: low at 5 is below the threshold 10 and can never be given`},
+	{"unknown action", "rules/a.yaml", rule(`match: {actions: [code.exce]}`), `warning rules/a.yaml:7:10: no tool that is known has an action "code.exce"; did you mean "code.exec"?`},
+	{"unknown tool in match", "rules/a.yaml", rule(`match: {tools: [Bsh]}`), `warning rules/a.yaml:7:10: no tool that is known is called "Bsh"; did you mean "Bash"?`},
+	{"no test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n", `warning rules/a.yaml:1:7: rule mine has no case that expects it to speak`},
+	{"threshold without a test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  measure: session.actions\n  threshold: 3\n  examples: {match: [{tool: Bash, args: {command: ls}}]}\n", `warning rules/a.yaml:7:14: rule mine has no case that expects it not to speak, so its threshold is not tested`},
+	{"unknown tool in an example", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n  examples: {match: [{tool: Bsh, args: {command: ls}}]}\n", `rules/a.yaml:7:13: no tool that is known has this name; found "Bsh"; did you mean "Bash"?`},
+	{"shadowed", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, actions: [code.*]}\n  - {id: two, effect: allow, actions: [code.exec]}\n", `access/a.yaml:4:10: access rule access.a.two can never speak: rule one before it holds wherever this one does; put it first, or take it out`},
+	{"unknown effect", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: denny}\n", `access/a.yaml:3:23: effect: unknown word "denny"; did you mean "deny"?`},
+	{"lapses", "access/a.yaml", "id: a\ndefault: allow\nrules:\n  - {id: one, effect: deny, schedule: {hours: [22, 6]}}\n", `warning access/a.yaml:4:10: access rule access.a.one lapses outside its schedule, and then the default allows what it holds up`},
+	{"over", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: allow, expires_at: 2025-01-01}\n", `warning access/a.yaml:3:42: access rule access.a.one is over since 2025-01-01 and says nothing any more; take it out`},
+	{"bad date", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, expires_at: soon}\n", `access/a.yaml:3:41: expires_at: "soon" is no date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z`},
+	{"unknown setting", "settings.yaml", "risk:\n  high_treshold: 0.9\n", `settings.yaml:2:3: risk.high_treshold: unknown key "high_treshold"; did you mean "high_threshold"?`},
+	{"setting of the wrong type", "settings.yaml", "enforcement: enforced\n", `settings.yaml:1:1: enforcement: value must be one of "observe", "warn", "enforce", got "enforced"; did you mean "enforce"?`},
+	{"levels out of order", "settings.yaml", "risk:\n  medium_threshold: 0.9\n", `settings.yaml:2:3: risk.medium_threshold (0.9) is above risk.high_threshold (0.8): levels are out of order`},
+	{"setting of the base layer only", "settings.yaml", "windows: {recent: {last: 3}}\n", `settings.yaml:1:1: windows: only the base layer may set this`},
+	{"disabled rule that there is not", "settings.yaml", "rules:\n  disabled: [delete_untraked]\n", `settings.yaml:2:3: rules.disabled: there is no rule with this id; found "delete_untraked"; did you mean "delete_untracked"?`},
+	{"enforcement of no rule", "settings.yaml", "rules:\n  enforcement:\n    delete_untraked: warn\n", `settings.yaml:3:5: rules.enforcement: there is no rule with this id; found "delete_untraked"; did you mean "delete_untracked"?`},
+	{"disabled rule that always holds", "settings.yaml", "rules: {disabled: [guard_tampering]}\n", `settings.yaml:1:9: rules.disabled: rule guard_tampering always holds, whatever is said here; take it out`},
+	{"pattern that is none", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: '('\n  examples: {match: [a], no_match: [b]}\n", `detectors/a.yaml:3: detector x.y: pattern: missing closing ): (`},
+	{"detector that misses its example", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: 'a'\n  examples: {match: [c], no_match: [b]}\n", `detectors/a.yaml:4: detector x.y does not find this example`},
+	{"manifest with another root", ".manifest", `{"roots": ["policies/team"]}`, `.manifest: roots are ["policies/team"]; a bundle of the user layer has the one root "policies/user"`},
+	{"manifest with an unknown key", ".manifest", `{"rots": []}`, `.manifest: json: unknown field "rots"`},
+	{"a file that nobody reads", "notes.yaml", "a: 1\n", `notes.yaml: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, access/**.yaml and detectors/**.yaml`},
+	{"a rule that nobody reads", "rules/.a.yaml", "- id: x\n", `warning rules/.a.yaml: this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego`},
+	{"an empty file", "rules/a.yaml", "", `rules/a.yaml: is empty; write what belongs there, or delete the file`},
+	{"data outside the root", "other/data.yaml", "a: 1\n", `other/data.yaml: data: "other" lies outside the root "policies/user" of the user layer`},
+}
+
+var wrongCases = []wrong{
+	{"a case that is no YAML", "cases/a.yaml", "name: [a\n", `cases/a.yaml:1: did not find expected ',' or ']'`},
+	{"a case that expects nothing", "cases/a.yaml", "name: a\nevents:\n  - Bash: ls\n", "cases/a.yaml:1:1: case \"a\" expects nothing: give an event `expect: {decision: …}`, or the case a table `cases:`"},
+	{"an unknown key of a case", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, decison: allow}\n", `cases/a.yaml:3:5: the row expects nothing: expected one of decision, answer, rule, rules, rules_exactly, not_rules, findings, not_findings, reason, reasons, text, alternative, risk, rationality, side_effects, rewritten, obligations, intervention, source, failure`},
+	{"an unknown tool in a case", "cases/a.yaml", "name: a\ncases:\n  - {tool: Bsh, args: {command: ls}, decision: allow}\n", `cases/a.yaml:3: no tool that is known has this name; found "Bsh"; did you mean "Bash"?`},
+	{"an unknown rule in a case", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, not_rules: [delete_brod]}\n", `cases/a.yaml:3: there is no rule with this id; found "delete_brod"; did you mean "delete_broad"?`},
+	{"a word that is no verdict", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, decision: deny}\n", `cases/a.yaml:3:26: decision: unknown word "deny"; expected one of allow, warn, modify, ask, block`},
+	{"a result without a call", "cases/a.yaml", "name: a\nevents:\n  - {result: ok, expect: {decision: allow}}\n", `cases/a.yaml:3: event 1: there are 0 calls before this event, and it is about number 0`},
+	{"a layer that is none", "cases/a.yaml", "name: a\nlayers: {team: {a.rego: x}}\ncases:\n  - {Bash: ls, decision: allow}\n", `cases/a.yaml:4: layers: there is no such layer; expected one of organisation, user, project, found "team"`},
+	{"a layer of a case with a mistake", "cases/a.yaml", "name: a\nlayers: {user: {rules/a.yaml: '- id: x'}}\ncases:\n  - {Bash: ls, decision: allow}\n", `cases/a.yaml:4: layers.user: rules/a.yaml:1: the rule: severity is missing`},
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+// policyTest is what the flags of `policy test` say.
+type policyTest struct {
+	out         output
+	policy      string
+	run         string
+	parallel    int
+	timeout     time.Duration
+	failOnEmpty bool
+	verbose     bool
+	explain     bool
+	coverage    bool
+	threshold   float64
+	watch       bool
+}
+
+func (a *app) policyTestCommand() *cobra.Command {
+	var t policyTest
+	cmd := &cobra.Command{
+		Use:   "test [PATH…]",
+		Short: "Run the tests of a policy: Rego tests, cases, examples; and say what they cover",
+		Long: "A PATH is the folder of a policy, whose tests are its *_test.rego files, what is\n" +
+			"below cases/, and the examples of its rules and detectors; or a file or folder of\n" +
+			"cases, which run against the policy in whose folder they lie, or that of --policy,\n" +
+			"or the active one. Without a PATH it is this folder.\n\n" +
+			"Every test has a name for --run, such as cases/files/files.yaml/deletions/3,\n" +
+			"data.reviewer.risk_test.test_x/case or rules/git.yaml/git_force_push/match/1. A case\n" +
+			"with todo: runs, and counts neither as failed nor as passed; when it holds, that is said.\n\n" +
+			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or too little is covered.",
+		Example: "  reviewer policy test ./policy\n" +
+			"  reviewer policy test ./policy --coverage --threshold 90 -f junit -o junit.xml\n" +
+			"  reviewer policy test ./policy --run deletions/3 --explain",
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.testPolicy(cmd, paths, &t) },
+	}
+	t.flags(cmd)
+	return cmd
+}
+
+func (t *policyTest) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.policy, "policy", "", "folder of the policy that cases run against (default: the one that they lie in, else the active one)")
+	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
+	f.IntVarP(&t.parallel, "parallel", "p", 0, "tests at a time (default: as many as there are processors)")
+	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "a test that takes longer fails")
+	f.BoolVar(&t.failOnEmpty, "fail-on-empty", true, "no tests are an error")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "list what passed too")
+	f.BoolVar(&t.explain, "explain", false, "say of failed tests in full how they came out")
+	f.BoolVarP(&t.coverage, "coverage", "c", false, "say what of the policy the tests reach")
+	f.Float64Var(&t.threshold, "threshold", 0, "least coverage of each kind in percent (implies --coverage)")
+	f.BoolVarP(&t.watch, "watch", "w", false, "run again whenever a file changes")
+	t.out.flags(cmd, append(report.Formats(), "lcov", "html")...)
+}
+
+func (a *app) testPolicy(cmd *cobra.Command, paths []string, t *policyTest) error {
+	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || t.out.onlyCoverage()
+	if t.threshold < 0 || t.threshold > 100 {
+		return fmt.Errorf("--threshold %v: expected percent, from 0 to 100", t.threshold)
+	}
+	if t.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: expected more than nothing, such as 5s", t.timeout)
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	if t.watch {
+		return a.watch(cmd.Context(), paths, func() error { return a.testOnce(cmd.Context(), paths, t) })
+	}
+	return a.testOnce(cmd.Context(), paths, t)
+}
+
+// onlyCoverage says that the format shows coverage and no tests.
+func (o *output) onlyCoverage() bool { return o.format == "lcov" || o.format == "html" }
+
+func (a *app) testOnce(ctx context.Context, paths []string, t *policyTest) error {
+	if !slices.Contains(t.out.formats, t.out.format) {
+		return t.out.write(a, nil)
+	}
+	r, err := a.tested(ctx, paths, t)
+	if err != nil {
+		return err
+	}
+	if err := t.out.write(a, func(w io.Writer) error { return a.writeTests(w, t, r) }); err != nil {
+		return err
+	}
+	a.tellTodo(r)
+	return errors.Join(a.jobSummary(&t.out, r), verdict(r))
+}
+
+// tellTodo says which cases hold that were marked as not holding yet.
+func (a *app) tellTodo(r *report.Report) {
+	for _, s := range r.Suites {
+		for _, t := range s.Tests {
+			if t.Status == report.Todo && strings.HasPrefix(t.Message, trial.HoldsNow) {
+				fmt.Fprintf(a.stderr, "reviewer: %s:%d: %s %s\n", t.File, t.Line, t.Name, t.Message)
+			}
+		}
+	}
+}
+
+// tested runs the tests of all paths and puts what came of them together.
+func (a *app) tested(ctx context.Context, paths []string, t *policyTest) (*report.Report, error) {
+	subjects, err := a.subjects(paths, t.policy)
+	if err != nil {
+		return nil, err
+	}
+	o := trial.Options{
+		Env: environment(), Parallel: t.parallel, Timeout: t.timeout, Coverage: t.coverage, Explain: t.explain,
+		Done: a.progress(&t.out),
+	}
+	if o.Run, err = regexp.Compile(t.run); err != nil {
+		return nil, fmt.Errorf("--run: %w", err)
+	}
+	start := time.Now()
+	all := &report.Report{Command: "policy test", Suites: []report.Suite{}}
+	for _, s := range subjects {
+		one, err := trial.Run(ctx, s, o)
+		if err != nil {
+			return nil, err
+		}
+		trial.Join(all, one)
+	}
+	all.Sort()
+	all.Duration = time.Since(start)
+	if all.Coverage != nil {
+		all.Coverage.Under = trial.Under(all.Coverage, t.threshold)
+	}
+	return all, t.empty(all, subjects)
+}
+
+// empty refuses a run that tested nothing: it would stay green for ever.
+func (t *policyTest) empty(r *report.Report, subjects []trial.Subject) error {
+	if len(r.Suites) > 0 || !t.failOnEmpty && t.run == "" {
+		return nil
+	}
+	names := []string{}
+	for _, s := range subjects {
+		names = append(names, trial.Names(s)...)
+	}
+	switch {
+	case len(names) == 0:
+		return errors.New("there are no tests: expected *_test.rego, cases/**.yaml, or examples of rules (--fail-on-empty=false lets that pass)")
+	case t.run == "":
+		return nil
+	}
+	return fmt.Errorf("no test matches --run %q; %d tests are there, such as\n  %s", t.run, len(names), strings.Join(nearby(t.run, names), "\n  "))
+}
+
+// nearby lists a few names: those that share most words with what was looked
+// for, or have words that are nearly the same.
+func nearby(pattern string, names []string) []string {
+	const few = 5
+	wanted := words(pattern)
+	score := map[string]int{}
+	for _, name := range names {
+		there := words(name)
+		for _, w := range wanted {
+			if strings.Contains(name, w) || engine.Nearest(w, there) != "" {
+				score[name]++
+			}
+		}
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return score[b] - score[a] })
+	return names[:min(few, len(names))]
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(`/._- \^$()|*+?[]`, r) })
+}
+
+// verdict is an error where something failed or too little is covered.
+func verdict(r *report.Report) error {
+	n := r.Totals()
+	switch {
+	case n.Fail+n.Error > 0:
+		return findings("%d of %d tests failed", n.Fail+n.Error, n.Pass+n.Fail+n.Error+n.Skip+n.Todo)
+	case r.Failed():
+		u := r.Coverage.Under[0]
+		return findings("coverage of %s is %.1f %%, below the threshold of %v %%", u.Kind, u.Percent, u.Threshold)
+	}
+	return nil
+}
+
+func (a *app) writeTests(w io.Writer, t *policyTest, r *report.Report) error {
+	o := a.reportOptions(&t.out, t.verbose)
+	if t.out.onlyCoverage() {
+		return report.WriteCoverage(w, t.out.format, r.Coverage, o.Sources)
+	}
+	return report.Write(w, t.out.format, r, o)
+}
+
+// progress tells on a terminal how far a long run is.
+func (a *app) progress(out *output) func(done, all int) {
+	if !isTerminal(a.stderr) {
+		return nil
+	}
+	return func(done, all int) {
+		if done%20 == 0 || done == all {
+			fmt.Fprintf(a.stderr, "\r\x1b[K%d of %d tests", done, all)
+		}
+		if done == all {
+			fmt.Fprint(a.stderr, "\r\x1b[K")
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package {{if .Base}}reviewer.spoken{{else}}policies.{{.Layer}}{{end}}
+
+# METADATA
+# title: {{.Title}}
+# custom:
+#   id: {{.ID}}
+{{if .Base}}speaks contains "{{.ID}}"{{else}}findings contains {"id": "{{.ID}}"}{{end}} if {
+	input.phase == "pre"
+	some c in input.action.commands
+	c.name == "example-tool"
+	"--prod" in c.flags
+}

@@ -1,0 +1,74 @@
+package skeleton
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestAppend(t *testing.T) {
+	const rows = "- id: b\n  when: |\n    x\n\n    y\n"
+	for name, test := range map[string]struct{ file, want string }{
+		"nothing":           {"", rows},
+		"a list":            {"# head\n- id: a # why\n", "# head\n- id: a # why\n\n" + rows},
+		"an indented list":  {"  - id: a\n", "  - id: a\n\n  - id: b\n    when: |\n      x\n\n      y\n"},
+		"a list on a line":  {"[{id: a}]\n", "[{id: a}]\n\n---\n" + rows},
+		"one rule":          {"id: a", "id: a\n\n---\n" + rows},
+		"several documents": {"id: a\n---\n- id: c\n", "id: a\n---\n- id: c\n\n" + rows},
+		"an end":            {"- id: a\n...\n", "- id: a\n...\n\n---\n" + rows},
+	} {
+		if got := string(Append([]byte(test.file), []byte(rows))); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// Whatever a file of rules looks like, what is added comes behind what was
+// there, and nothing of that is another then.
+func FuzzAppend(f *testing.F) {
+	for _, file := range []string{"- id: a\n", "# x\nid: a\n", "[{id: a}]", "--- \n- id: a\n...\n", "  - id: a\n  # x", "- id: a\n  message: |\n    x\n"} {
+		f.Add(file)
+	}
+	rows := []byte("- id: added\n  severity: low\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		before, err := bundles.ParseConditions("a.yaml", []byte(file))
+		if err != nil || len(before) == 0 || strings.TrimSpace(file) == "" {
+			return
+		}
+		text := Append([]byte(file), rows)
+		if !bytes.HasPrefix(text, []byte(strings.TrimRight(file, "\n"))) {
+			t.Fatalf("%q begins otherwise: %q", file, text)
+		}
+		after, err := bundles.ParseConditions("a.yaml", text)
+		if err != nil {
+			return // the command checks what comes of it, and writes nothing then
+		}
+		if len(after) != len(before)+1 || after[len(before)].ID != "added" {
+			t.Fatalf("%q becomes %q: %d rules, then %d", file, text, len(before), len(after))
+		}
+	})
+}
+
+// Every template is filled in whole, and what comes of it is what it should be.
+func TestFiles(t *testing.T) {
+	for _, layer := range bundles.Layers() {
+		for _, rego := range []bool{false, true} {
+			list, err := Rule{ID: "shop.a-b", Layer: layer, Rego: rego}.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range list {
+				if strings.Contains(f.Text, "{{") || strings.Contains(f.Text, "<no value>") || f.Text == "" {
+					t.Errorf("%s %s: %s", layer, f.Name, f.Text)
+				}
+				var doc any
+				if strings.HasSuffix(f.Name, ".yaml") && yaml.Unmarshal([]byte(f.Text), &doc) != nil {
+					t.Errorf("%s %s is no YAML:\n%s", layer, f.Name, f.Text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package skeleton
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+)
+
+//go:embed files
+var files embed.FS
+
+// Rule says what rule is wanted.
+type Rule struct {
+	ID    string
+	Layer string // of the policy that it is for
+	Rego  bool   // its condition is Rego; otherwise it is CEL
+}
+
+// Title is the id in words, such as Shop kubectl.
+func (r Rule) Title() string {
+	words := strings.Join(words(r.ID), " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// Name is the id as a name in Rego and as a file's name, such as shop_kubectl.
+func (r Rule) Name() string { return strings.Join(words(r.ID), "_") }
+
+// Base says that the rule is one of the base layer, which has a package of its own.
+func (r Rule) Base() bool { return r.Layer == bundles.Base }
+
+func words(id string) []string {
+	return strings.FieldsFunc(id, func(c rune) bool { return strings.ContainsRune("._-", c) })
+}
+
+var familyForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*`)
+
+// Family is the folder in which a rule and its cases lie: what stands before the
+// first dot of its id, else all of it. Each folder has one file of rules, since
+// stock OPA takes the files of a folder for one document.
+func Family(id string) string { return familyForm.FindString(id) }
+
+// Files are the row, the module and the test where it is Rego, and the cases.
+func (r Rule) Files() ([]File, error) {
+	list := []File{
+		{Name: RulesFile(r.ID), Adds: true}, {Name: CasesFile(r.ID), Adds: true},
+	}
+	names := []string{"rule.yaml", "rule_cases.yaml"}
+	if r.Rego {
+		dir := "rules/" + Family(r.ID) + "/"
+		list = append(list, File{Name: dir + r.Name() + ".rego"}, File{Name: dir + r.Name() + "_test.rego"})
+		names = append(names, "rule.rego", "rule_test.rego")
+	}
+	return fill(list, names, r)
+}
+
+// RulesFile is where the row of a rule is written where nothing says otherwise.
+func RulesFile(id string) string { return "rules/" + Family(id) + "/" + Family(id) + ".yaml" }
+
+// CasesFile is where the cases of a rule are written where nothing says otherwise.
+func CasesFile(id string) string { return "cases/" + Family(id) + "/" + Family(id) + ".yaml" }
+
+// Pattern says what pattern is wanted: a rule that measures.
+type Pattern struct{ Rule }
+
+// Files are the row and its cases.
+func (p Pattern) Files() ([]File, error) {
+	list := []File{{Name: RulesFile(p.ID), Adds: true}, {Name: CasesFile(p.ID), Adds: true}}
+	return fill(list, []string{"pattern.yaml", "pattern_cases.yaml"}, p.Rule)
+}
+
+// Bundle says what bundle is wanted, for a layer above the base.
+type Bundle struct {
+	Name  string // of the bundle, and the beginning of the ids of its rules
+	Layer string
+	Dir   string // as a person would name it from the top of the repository
+}
+
+// Files are all files of the bundle: its manifest, settings, two rules, one in
+// CEL and one in Rego, their cases and tests, and what to do with it.
+func (b Bundle) Files() ([]File, error) {
+	all, err := fill([]File{{Name: ".manifest"}, {Name: "settings.yaml"}, {Name: "README.md"}}, []string{"manifest.json", "settings.yaml", "README.md"}, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range []Rule{{b.Name + ".cel_example", b.Layer, false}, {b.Name + ".rego_example", b.Layer, true}} {
+		list, err := r.Files()
+		if err != nil {
+			return nil, err
+		}
+		all = together(all, list)
+	}
+	return all, nil
+}
+
+// together puts files behind others; what two say of one file is joined.
+func together(all, more []File) []File {
+	for _, f := range more {
+		known := false
+		for i := range all {
+			if all[i].Name == f.Name {
+				all[i].Text += "\n" + f.Text
+				known = true
+			}
+		}
+		if !known {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func fill(list []File, names []string, what any) ([]File, error) {
+	t, err := template.ParseFS(files, "files/*")
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	for i, name := range names {
+		var b strings.Builder
+		if err := t.ExecuteTemplate(&b, name, what); err != nil {
+			return nil, fmt.Errorf("fill in %s: %w", name, err)
+		}
+		list[i].Text = b.String()
+	}
+	return list, nil
+}

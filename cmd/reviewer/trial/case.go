@@ -1,0 +1,138 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+// plain is a case that adds nothing to the policy.
+func plain() cases.Case { return cases.Case{} }
+
+func (t *trial) caseJobs() []job {
+	var all []job
+	for _, c := range t.Cases {
+		all = append(all, job{
+			file: c.File, kind: kindCase, line: c.Line, name: t.name(c.File) + "/" + c.ID(),
+			run: func(ctx context.Context) report.Test { return t.tryCase(ctx, c) },
+		})
+	}
+	return all
+}
+
+// HoldsNow begins the message of a todo case that holds.
+const HoldsNow = "holds now"
+
+// tryCase runs a case. One that is known not to hold has not failed where it
+// does not, and where it does that is said.
+func (t *trial) tryCase(ctx context.Context, c cases.Case) report.Test {
+	result, err := t.runner.Run(ctx, c)
+	t.reached.by(result)
+	test := t.caseTest(result, err)
+	if c.Todo == "" {
+		return test
+	}
+	if test.Status == report.Pass {
+		test.Message = HoldsNow + ": take the todo away (" + c.Todo + ")"
+	} else {
+		test.Message = c.Todo + " (" + test.Message + ")"
+	}
+	test.Status = report.Todo
+	return test
+}
+
+func (t *trial) caseTest(r Result, err error) report.Test {
+	test := report.Test{Status: report.Pass, Rules: aboutRules(r.Case)}
+	if err != nil {
+		test.Status, test.Message = report.Error, strings.TrimPrefix(err.Error(), fmt.Sprintf("%s:%d: ", r.Case.File, r.Case.Line))
+		return test
+	}
+	if len(r.Failures) == 0 {
+		return test
+	}
+	first := r.Failures[0]
+	test.Status, test.Place = report.Fail, report.Place{File: first.File, Line: first.Line}
+	test.Message = first.message()
+	test.Expected, test.Got = sides(first.Differ)
+	test.Why = first.Why
+	if t.Explain {
+		test.Why = append(slices.Clone(test.Why), facts(first.Record)...)
+	}
+	for _, more := range r.Failures[1:] {
+		test.Why = append(test.Why, fmt.Sprintf("then %s: %s", more.What, more.message()))
+	}
+	return test
+}
+
+// message says in a line what went otherwise.
+func (f Failure) message() string {
+	if f.Wrong != "" {
+		return f.What + ": " + f.Wrong
+	}
+	var keys []string
+	for _, d := range f.Differ {
+		keys = append(keys, d.Key)
+	}
+	return f.What + ": otherwise in " + strings.Join(keys, ", ")
+}
+
+// sides lists what was expected and what was so, of each key that differs.
+func sides(differ []cases.Difference) (expected, got string) {
+	var want, have []string
+	for _, d := range differ {
+		want, have = append(want, d.Key+": "+d.Want), append(have, d.Key+": "+d.Got)
+	}
+	return strings.Join(want, "; "), strings.Join(have, "; ")
+}
+
+// facts tells what the call was understood as, and what conditions found.
+func facts(r *engine.Record) []string {
+	if r == nil || r.Action == nil {
+		return nil
+	}
+	a := r.Action
+	lines := []string{fmt.Sprintf("understood as %s of %q, types %v", a.Name, a.Resource, a.Types)}
+	if len(a.Signals) > 0 {
+		lines = append(lines, fmt.Sprintf("signals %v", a.Signals))
+	}
+	for _, part := range []struct {
+		name string
+		list any
+	}{{"commands", a.Commands}, {"effects", a.Effects}, {"opaque", a.Opaque}, {"detected", a.Detected}} {
+		if text, err := json.Marshal(part.list); err == nil && len(text) > len("null") {
+			lines = append(lines, part.name+" "+string(text))
+		}
+	}
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("found %s%s", f.ID, levelOf(f)))
+	}
+	return lines
+}
+
+func levelOf(f engine.Finding) string {
+	switch {
+	case f.Error != "":
+		return ", since it could not be evaluated: " + f.Error
+	case f.Level != "":
+		return fmt.Sprintf(" %s (%v)", f.Level, f.Measure)
+	}
+	return ""
+}
+
+// aboutRules lists the rules that a case expects something of.
+func aboutRules(c cases.Case) []string {
+	var ids []string
+	for _, e := range c.Events {
+		if e.Expect != nil {
+			ids = slices.Concat(ids, said(e.Expect), e.Expect.NotRules, e.Expect.Findings, e.Expect.NotFindings)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

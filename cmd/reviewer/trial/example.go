@@ -1,0 +1,206 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/detect"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+// exampleJobs makes a test of each event that a rule has for an example.
+func (t *trial) exampleJobs() []job {
+	b := t.bundle()
+	if b == nil {
+		return nil
+	}
+	var all []job
+	for _, r := range b.Rules {
+		for i, event := range r.Examples.Match {
+			all = append(all, t.exampleJob(r, event, true, i))
+		}
+		for i, event := range r.Examples.NoMatch {
+			all = append(all, t.exampleJob(r, event, false, i))
+		}
+	}
+	return all
+}
+
+func (t *trial) exampleJob(r bundles.Rule, event map[string]any, match bool, i int) job {
+	file, line, _ := r.Spot("examples", 0, 0)
+	return job{
+		file: t.file(file), kind: kindExample, line: line, name: exampleName(t.name(t.file(file)), r.ID, match, i),
+		run: func(ctx context.Context) report.Test { return t.tryExample(ctx, r, event, match) },
+	}
+}
+
+func exampleName(file, id string, match bool, i int) string {
+	return fmt.Sprintf("%s/%s/%s/%d", file, id, listName(match), i+1)
+}
+
+func listName(match bool) string {
+	if match {
+		return "match"
+	}
+	return "no_match"
+}
+
+// tryExample takes an event through the policy, in a session of its own, and
+// looks whether the rule's condition holds: of the call, or of its result.
+func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string]any, match bool) report.Test {
+	test := report.Test{Status: report.Pass, Rules: []string{r.ID}}
+	c, err := caseOfExample(r.ID, event)
+	if err != nil {
+		test.Status, test.Message = report.Error, err.Error()
+		return test
+	}
+	result, err := t.runner.Run(ctx, c)
+	if err != nil {
+		test.Status, test.Message = report.Error, err.Error()
+		return test
+	}
+	f := finding(result.Records, r.ID)
+	switch found := f != nil; {
+	case found && f.Error != "":
+		test.Status, test.Message = report.Error, "its condition cannot be evaluated: "+f.Error
+	case found != match:
+		test.Status, test.Message = report.Fail, "the condition does not hold for this example"
+		test.Expected, test.Got = "it holds", "it does not"
+		if found {
+			test.Message, test.Expected, test.Got = "the condition holds for this example, and should not", test.Got, test.Expected
+		}
+		test.Why = understood(result.Records)
+	case found:
+		t.reached.example(*f)
+	}
+	return test
+}
+
+// understood says what became of the events of an example.
+func understood(records []*engine.Record) []string {
+	var all []string
+	for _, r := range records {
+		all = append(all, facts(r)...)
+	}
+	return all
+}
+
+func finding(records []*engine.Record, id string) *engine.Finding {
+	for _, r := range records {
+		i := slices.IndexFunc(r.Findings, func(f engine.Finding) bool { return f.ID == id })
+		if i >= 0 {
+			return &r.Findings[i]
+		}
+	}
+	return nil
+}
+
+// caseOfExample makes a case of an event as rules write it, which is an event as
+// cases write it.
+func caseOfExample(id string, event map[string]any) (cases.Case, error) {
+	event = withoutPhase(event)
+	event["expect"] = map[string]any{"not_findings": []string{}} // anything: what holds is looked at behind it
+	text, err := yaml.Marshal(map[string]any{"name": id, "events": []any{event}})
+	if err != nil {
+		return cases.Case{}, fmt.Errorf("the example: %w", err)
+	}
+	list, err := cases.Parse("example.yaml", text)
+	if err != nil {
+		return cases.Case{}, fmt.Errorf("the example is no event: %s", withoutPlace(err))
+	}
+	return list[0], nil
+}
+
+// withoutPhase copies an event. That a call is made or has come back is said in
+// cases by its result.
+func withoutPhase(event map[string]any) map[string]any {
+	event = maps.Clone(event)
+	if event["tool"] == nil {
+		return event
+	}
+	if event["phase"] == string(engine.PhasePost) && event["result"] == nil {
+		event["result"] = "ok"
+	}
+	delete(event, "phase")
+	return event
+}
+
+// withoutPlace takes the places in a text away that nobody has written.
+func withoutPlace(err error) string {
+	var all []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		_, rest, found := strings.Cut(line, ": ")
+		if !found {
+			rest = line
+		}
+		all = append(all, rest)
+	}
+	return strings.Join(all, "; ")
+}
+
+// detectorJobs makes a test of each text that a detector has for an example.
+func (t *trial) detectorJobs() []job {
+	b := t.bundle()
+	if b == nil || len(b.Detectors) == 0 {
+		return nil
+	}
+	set, err := wiring.Detectors(t.effective)
+	if err != nil {
+		return nil // not reached: the policy has compiled
+	}
+	var all []job
+	for n, d := range t.effective.Detectors() {
+		if !slices.ContainsFunc(b.Detectors, func(own bundles.Detector) bool { return own.ID == d.ID }) {
+			continue
+		}
+		for i := range slices.Concat(d.Examples.Match, d.Examples.NoMatch) {
+			all = append(all, t.detectorJob(set, n, d, i))
+		}
+	}
+	return all
+}
+
+func (t *trial) detectorJob(set *detect.Set, n int, d bundles.Detector, i int) job {
+	file, line := splitPlace(d.ExamplePlace(i))
+	match, number := i < len(d.Examples.Match), i
+	if !match {
+		number -= len(d.Examples.Match)
+	}
+	text := slices.Concat(d.Examples.Match, d.Examples.NoMatch)[i]
+	return job{
+		file: t.file(file), kind: kindDetector, line: line, name: exampleName(t.name(t.file(file)), d.ID, match, number),
+		run: func(context.Context) report.Test { return t.tryDetector(set.Finds(n, text), match, d.ID) },
+	}
+}
+
+func (t *trial) tryDetector(found, match bool, id string) report.Test {
+	test := report.Test{Status: report.Pass, Rules: []string{id}}
+	switch {
+	case found == match && found:
+		t.reached.detector(id)
+	case found != match && found:
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not", "nothing is found", "something is"
+	case found != match:
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example", "something is found", "nothing is"
+	}
+	return test
+}
+
+// splitPlace takes file:line apart.
+func splitPlace(place string) (file string, line int) {
+	i := strings.LastIndexByte(place, ':')
+	if i < 0 {
+		return place, 0
+	}
+	_, _ = fmt.Sscanf(place[i+1:], "%d", &line)
+	return place[:i], line
+}

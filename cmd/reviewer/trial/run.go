@@ -1,0 +1,246 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// Options say how tests are run.
+type Options struct {
+	Env      engine.Env
+	Run      *regexp.Regexp // of the names of tests; nil: all
+	Parallel int            // tests at a time; 0: as many as there are processors
+	Timeout  time.Duration  // of a test; 0: five seconds
+	Coverage bool
+	Explain  bool                // failed tests say in full how they came out
+	Done     func(done, all int) // told as tests end; nil: nobody asks
+}
+
+// The kinds of suites.
+const (
+	kindRego     = "rego"
+	kindCase     = "case"
+	kindExample  = "example"
+	kindDetector = "detector"
+)
+
+// usualTimeout stops a test that does not end.
+const usualTimeout = 5 * time.Second
+
+// job is one test that is yet to run.
+type job struct {
+	file, kind, name string
+	line             int
+	run              func(context.Context) report.Test
+}
+
+// Run runs the tests of a subject. The suites are sorted, and their tests are in
+// the order of the files, whatever the order in which they ended. An error means
+// that nothing could be run: the policy or a Rego test does not compile.
+func Run(ctx context.Context, s Subject, o Options) (*report.Report, error) {
+	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())
+	o.Timeout = cmp.Or(o.Timeout, usualTimeout)
+	t, err := newTrial(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Report{Policy: t.effective.Digest}
+	tests, err := t.rego(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Suites = append(tests, t.run(ctx, t.jobs())...)
+	slices.SortStableFunc(r.Suites, func(a, b report.Suite) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
+	})
+	r.Rules = t.about(r.Suites)
+	if o.Coverage {
+		if r.Coverage, err = t.coverage(); err != nil {
+			return nil, err
+		}
+	}
+	return r, ctx.Err()
+}
+
+// trial is a subject while its tests run.
+type trial struct {
+	Subject
+	Options
+	runner    *Runner
+	effective *bundles.Effective
+	policy    *policy // as it is without what cases add
+	reached   reached
+}
+
+func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
+	t := &trial{Subject: s, Options: o, runner: NewRunner(o.Env, s.Layers...)}
+	t.runner.timeout = o.Timeout
+	if o.Coverage {
+		t.runner.cover = &covering{rego.NewCoverage(), cel.NewCoverage()}
+	}
+	var err error
+	if t.effective, err = bundles.Assemble(s.Layers...); err != nil {
+		return nil, err
+	}
+	if t.policy, err = t.runner.policy(ctx, plain()); err != nil {
+		return nil, errors.New(t.below(err.Error()))
+	}
+	return t, nil
+}
+
+// selected says whether a test of this name is to run.
+func (t *trial) selected(name string) bool {
+	return t.Options.Run == nil || t.Options.Run.MatchString(name)
+}
+
+// jobs lists all tests but those in Rego, in order; names that are given twice
+// are told apart.
+func (t *trial) jobs() []job {
+	all := t.caseJobs()
+	if !t.OnlyCases {
+		all = slices.Concat(all, t.exampleJobs(), t.detectorJobs())
+	}
+	seen := map[string]int{}
+	for i := range all {
+		name := all[i].name
+		if seen[name]++; seen[name] > 1 {
+			all[i].name = fmt.Sprintf("%s#%d", name, seen[name])
+		}
+	}
+	return slices.DeleteFunc(all, func(j job) bool { return !t.selected(j.name) })
+}
+
+// run runs jobs, several at a time, and puts what came of them in their order.
+func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
+	tests := make([]report.Test, len(jobs))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range t.Parallel {
+		workers.Go(func() {
+			for i := range next {
+				tests[i] = jobs[i].try(ctx)
+			}
+		})
+	}
+	for i := range jobs {
+		if t.Done != nil {
+			t.Done(i, len(jobs))
+		}
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	if t.Done != nil {
+		t.Done(len(jobs), len(jobs))
+	}
+	return suites(jobs, tests)
+}
+
+// try runs a job. One that panics has failed, and the others go on.
+func (j *job) try(ctx context.Context) (t report.Test) {
+	start := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			t = report.Test{Status: report.Error, Message: fmt.Sprintf("it ended with a panic: %v", p)}
+		}
+		t.Name, t.Duration = j.name, time.Since(start)
+		if t.Line == 0 {
+			t.Place = report.Place{File: j.file, Line: j.line}
+		}
+	}()
+	return j.run(ctx)
+}
+
+// suites groups tests by file and kind, in the order in which they come.
+func suites(jobs []job, tests []report.Test) []report.Suite {
+	at := map[[2]string]int{}
+	var all []report.Suite
+	for i, j := range jobs {
+		key := [2]string{j.file, j.kind}
+		n, there := at[key]
+		if !there {
+			n = len(all)
+			at[key] = n
+			all = append(all, report.Suite{Name: j.file, Kind: j.kind})
+		}
+		all[n].Tests = append(all[n].Tests, tests[i])
+	}
+	return all
+}
+
+// Names lists the names of all tests of a subject that are known before they
+// run: of the cases of a Rego test the test's own.
+func Names(s Subject) []string {
+	t := &trial{Subject: s}
+	var err error
+	if t.effective, err = bundles.Assemble(s.Layers...); err != nil {
+		return nil
+	}
+	var all []string
+	if suite, err := rego.CompileTests(nil, s.Tests, nil); err == nil {
+		all = suite.Names()
+	}
+	for _, j := range t.jobs() {
+		all = append(all, j.name)
+	}
+	return all
+}
+
+// about says what a report needs to know of the rules that tests are about.
+func (t *trial) about(suites []report.Suite) []report.Rule {
+	named := map[string]bool{}
+	for _, s := range suites {
+		for _, test := range s.Tests {
+			for _, id := range test.Rules {
+				named[id] = true
+			}
+		}
+	}
+	var all []report.Rule
+	for _, l := range t.effective.Layers {
+		for _, r := range l.Rules {
+			if !named[r.ID] {
+				continue
+			}
+			rule := report.Rule{ID: r.ID, Title: r.Title, Help: r.Remediation, Tags: r.Tags}
+			if l.Layer == t.Layer {
+				rule.Place = t.place(r, "", 0, 0)
+			}
+			all = append(all, rule)
+		}
+	}
+	slices.SortFunc(all, func(a, b report.Rule) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Join adds what came of one subject to what came of others.
+func Join(all, one *report.Report) {
+	all.Policy = cmp.Or(all.Policy, one.Policy)
+	all.Suites = append(all.Suites, one.Suites...)
+	all.Rules = append(all.Rules, one.Rules...)
+	slices.SortFunc(all.Rules, func(a, b report.Rule) int { return strings.Compare(a.ID, b.ID) })
+	all.Rules = slices.CompactFunc(all.Rules, func(a, b report.Rule) bool { return a.ID == b.ID })
+	if one.Coverage == nil {
+		return
+	}
+	if all.Coverage == nil {
+		all.Coverage = &report.Coverage{}
+	}
+	all.Coverage.Files = append(all.Coverage.Files, one.Coverage.Files...)
+	all.Coverage.Cells = append(all.Coverage.Cells, one.Coverage.Cells...)
+	all.Coverage.Kinds = Kinds(all.Coverage)
+}

@@ -1,0 +1,254 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// Runner takes cases through a policy. It compiles a policy once for all cases
+// with the same settings and layers; it may run cases at the same time.
+type Runner struct {
+	layers  []*bundles.Bundle // the policy under test, base first; a case adds layers of its own
+	env     engine.Env
+	timeout time.Duration // of a case; 0: none
+	cover   *covering     // nil: not asked for
+
+	mu       sync.Mutex
+	policies map[string]func() (*policy, error)    // by the digest of what a case adds
+	modules  map[string]func() (*rego.Host, error) // by the digest of all modules
+}
+
+// NewRunner returns a runner for the policy that layers make up, base first.
+func NewRunner(env engine.Env, layers ...*bundles.Bundle) *Runner {
+	return &Runner{
+		layers: layers, env: env,
+		policies: map[string]func() (*policy, error){}, modules: map[string]func() (*rego.Host, error){},
+	}
+}
+
+// Layers returns the layers of the policy under test.
+func (r *Runner) Layers() []*bundles.Bundle { return r.layers }
+
+// policy is a policy under which cases run.
+type policy struct {
+	*engine.Policy
+	rules []string // ids of the rows of all layers
+	open  bool     // layers above base have Rego, which may find what no row names
+}
+
+// Run takes one case through the policy. An error means that it could not be
+// run at all: its layers are no policy, or it names a rule that there is not.
+func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
+	result := Result{Case: c}
+	p, err := r.policy(ctx, c)
+	if err != nil {
+		return result, fmt.Errorf("%s:%d: %w", c.File, c.Line, err)
+	}
+	steps, err := c.Steps()
+	if err != nil {
+		return result, err
+	}
+	if r.timeout > 0 { // from here on: compiling is paid for by the case that comes first
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+	}
+	s := newStory(c, p, r.env)
+	for _, step := range steps {
+		if err := p.knows(step.Expect); err != nil {
+			return result, fmt.Errorf("%s:%d: %w", c.File, step.Line, err)
+		}
+		s.step(ctx, step, &result)
+	}
+	s.end(stepping{steps[len(steps)-1], c.File, &result})
+	if context.Cause(ctx) == context.DeadlineExceeded && r.timeout > 0 {
+		return result, fmt.Errorf("%s:%d: stopped after %s: it does not end, or needs more time (--timeout)", c.File, c.Line, r.timeout)
+	}
+	return result, ctx.Err()
+}
+
+// once returns what was made for a key, and makes it where nothing was; others
+// that ask for it meanwhile wait.
+func once[T any](mu *sync.Mutex, made map[string]func() (T, error), key string, make func() (T, error)) (T, error) {
+	mu.Lock()
+	get, there := made[key]
+	if !there {
+		get = sync.OnceValues(make)
+		made[key] = get
+	}
+	mu.Unlock()
+	return get()
+}
+
+// policy compiles the policy of a case, or returns the one that another case
+// with the same layers has compiled.
+func (r *Runner) policy(ctx context.Context, c cases.Case) (*policy, error) {
+	key, err := engine.Digest([]any{c.Settings, c.Layers})
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx) // it outlives the case
+	return once(&r.mu, r.policies, key, func() (*policy, error) {
+		e, err := r.assemble(c)
+		if err != nil {
+			return nil, err
+		}
+		return r.compile(ctx, e)
+	})
+}
+
+// assemble joins the policy under test and what a case adds.
+func (r *Runner) assemble(c cases.Case) (*bundles.Effective, error) {
+	layers := map[string]*bundles.Bundle{}
+	for _, l := range r.layers {
+		layers[l.Layer] = l
+	}
+	for layer := range c.Layers {
+		if !slices.Contains(bundles.Layers()[1:], layer) {
+			return nil, fmt.Errorf("layers: unknown layer %q; expected one of %s", layer, strings.Join(bundles.Layers()[1:], ", "))
+		}
+	}
+	var all []*bundles.Bundle
+	for _, name := range bundles.Layers() {
+		b, err := withCase(layers[name], c, name)
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			all = append(all, b)
+		}
+	}
+	return bundles.Assemble(all...)
+}
+
+// withCase is a layer with the files that a case adds to it; nil: there is none.
+func withCase(b *bundles.Bundle, c cases.Case, layer string) (*bundles.Bundle, error) {
+	added, err := layerOfCase(c, layer)
+	if err != nil || len(added) == 0 {
+		return b, err
+	}
+	files := map[string][]byte{}
+	if b != nil {
+		maps.Copy(files, b.Files)
+	}
+	maps.Copy(files, added)
+	if b, err = bundles.FromFiles(files, layer); err != nil {
+		return nil, fmt.Errorf("%s layer of the case: %w", layer, err)
+	}
+	return b, nil
+}
+
+// layerOfCase returns the files that a case adds as a layer.
+func layerOfCase(c cases.Case, layer string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, text := range c.Layers[layer] {
+		files[name] = []byte(text)
+	}
+	if layer == bundles.User && c.Settings != nil {
+		settings, err := yaml.Marshal(c.Settings)
+		if err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		files["settings.yaml"] = settings
+	}
+	return files, nil
+}
+
+// compile makes a policy that says what it knows, and notes what of it is
+// reached where that is asked for.
+func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, error) {
+	p, err := wiring.CompileWith(ctx, e, r.rego(e))
+	if err != nil {
+		return nil, err
+	}
+	if r.cover != nil {
+		r.cover.of(p)
+	}
+	known := &policy{Policy: p}
+	for _, row := range e.Rules() {
+		known.rules = append(known.rules, row.ID)
+	}
+	for _, l := range e.Access() {
+		known.rules = append(known.rules, l.Speakers()...)
+	}
+	for _, l := range e.Layers[1:] {
+		known.open = known.open || len(l.Modules) > 0
+	}
+	return known, nil
+}
+
+// rego compiles modules once, however many settings there are.
+func (r *Runner) rego(e *bundles.Effective) wiring.RegoCompiler {
+	compile := rego.Compile
+	if e.Shipped() {
+		compile = rego.CompileKnown
+	}
+	return func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error) {
+		key, err := engine.Digest([]any{e.Shipped(), modules})
+		if err != nil {
+			return nil, err
+		}
+		host, err := once(&r.mu, r.modules, key, func() (*rego.Host, error) { return compile(ctx, modules, data) })
+		if err != nil {
+			return nil, err
+		}
+		return host.Reopen(ctx, data)
+	}
+}
+
+// covering is what is noted of policies while they decide.
+type covering struct {
+	rego *rego.Coverage
+	cel  *cel.Coverage
+}
+
+// of makes a policy note what its decisions reach.
+func (c *covering) of(p *engine.Policy) {
+	if host, ok := p.Decider.(*rego.Host); ok {
+		host.Cover(c.rego)
+	}
+	if host, ok := p.Matcher.(*cel.Host); ok {
+		host.Cover(c.cel)
+	}
+}
+
+// knows refuses an expectation about a rule that there is not: that it does
+// not speak would hold for ever.
+func (p *policy) knows(e *cases.Expect) error {
+	if e == nil || p.open {
+		return nil
+	}
+	for _, id := range slices.Concat(said(e), e.NotRules, e.Findings, e.NotFindings) {
+		if slices.Contains(p.rules, id) {
+			continue
+		}
+		if near := engine.Nearest(id, p.rules); near != "" {
+			return fmt.Errorf("unknown rule %q; did you mean %q?", id, near)
+		}
+		return fmt.Errorf("unknown rule %q; `reviewer policy show` lists the rules", id)
+	}
+	return nil
+}
+
+// said lists the rules that are expected to speak.
+func said(e *cases.Expect) []string {
+	all := slices.Concat(e.Rules, e.RulesExactly)
+	if e.Rule != "" {
+		all = append(all, e.Rule)
+	}
+	return all
+}

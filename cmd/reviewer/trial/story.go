@@ -1,0 +1,162 @@
+package trial
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// Result is what came of one case.
+type Result struct {
+	Case     cases.Case
+	Failures []Failure
+	Seen     []Seen
+	Records  []*engine.Record // of all events that were reviewed, in order
+}
+
+// Failure is an event that went otherwise than expected.
+type Failure struct {
+	File   string
+	Line   int
+	What   string             // the event's number and the event in a few words
+	Wrong  string             // what went wrong, where it is no difference
+	Differ []cases.Difference // what was expected, and what was so
+	Why    []string           // what policy said, for the person who expected something else
+	Record *engine.Record     // nil: nothing was recorded
+}
+
+// Seen is what was decided where a case expects something.
+type Seen struct {
+	Expect *cases.Expect
+	Record *engine.Record
+	Holds  bool // all that is expected is so
+}
+
+// String says what went otherwise, in lines for a person.
+func (f Failure) String() string {
+	lines := []string{fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.What)}
+	if f.Wrong != "" {
+		lines = append(lines, "    "+f.Wrong)
+	}
+	for _, d := range f.Differ {
+		lines = append(lines, "    "+d.String())
+	}
+	for _, w := range f.Why {
+		lines = append(lines, "    because "+w)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// story is a case while it runs.
+type story struct {
+	c         cases.Case
+	machine   *cases.Machine
+	rehearsal *simulate.Rehearsal
+	calls     map[string]*engine.Record // by the call's id
+	stopped   bool                      // of an incident: some call was
+}
+
+func newStory(c cases.Case, p *policy, env engine.Env) *story {
+	s := &story{c: c, machine: c.Machine(), calls: map[string]*engine.Record{}}
+	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Program: program}
+	s.rehearsal = simulate.Start("", classifier, p.Policy, env)
+	return s
+}
+
+// program is where reviewer lies on the machines of cases.
+const program = "/usr/local/bin/reviewer"
+
+// publicMAC is a keyed digest whose key everybody knows: a case holds no
+// secrets, and comes out the same on every machine.
+func publicMAC(b []byte) string {
+	h := hmac.New(sha256.New, []byte("cases"))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (s *story) world() classify.World {
+	w := classify.World{Home: s.c.Home, Guard: []string{s.c.Path("~/.local/state/reviewer")}}
+	if m := s.machine; m != nil {
+		w.Lstat, w.Readlink, w.ReadDir, w.ReadFile = m.Lstat, m.Readlink, m.ReadDir, m.ReadFile
+		w.ReadHead, w.Same = m.ReadHead, m.Same
+	}
+	if s.c.Git != nil {
+		w.Git = func() func(string) string { return s.c.GitState }
+	}
+	return w
+}
+
+// stepping is a step, and where what comes of it is written.
+type stepping struct {
+	cases.Step
+	file   string
+	result *Result
+}
+
+func (s stepping) wrong(f Failure) {
+	f.File, f.Line, f.What = s.file, s.Line, fmt.Sprintf("event %d, %s", s.Number, s.Title)
+	s.result.Failures = append(s.result.Failures, f)
+}
+
+func (s *story) step(ctx context.Context, step cases.Step, result *Result) {
+	at := stepping{step, s.c.File, result}
+	if step.Control != nil {
+		if err := s.choose(step); err != nil {
+			at.wrong(Failure{Wrong: err.Error()})
+		}
+		return
+	}
+	action, happened := s.rehearsal.Next(ctx, step.Event)
+	if happened && s.machine != nil {
+		s.machine.Put(step.Files)
+	}
+	switch {
+	case !happened && !step.Loose:
+		at.wrong(Failure{Wrong: "the call was blocked, so it has no result"})
+	case action.Record == nil && action.Error != "":
+		at.wrong(Failure{Wrong: "it could not be recorded: " + action.Error})
+	case action.Record == nil && step.Expect != nil:
+		at.wrong(Failure{Wrong: "policy is not asked about this event, so nothing can be expected of it"})
+	case action.Record != nil:
+		s.judge(at, action.Record)
+	}
+}
+
+// choose records a person's choice.
+func (s *story) choose(step cases.Step) error {
+	choice := *step.Control
+	if step.Of != "" {
+		rec := s.calls[step.Of]
+		if rec == nil {
+			return errors.New("the call that is allowed was not reviewed")
+		}
+		key, _ := rec.CallKey()
+		choice.Record, choice.Print, choice.CWD = rec.ID(), key.Print, key.CWD
+	}
+	return s.rehearsal.Control(step.Time, choice)
+}
+
+func (s *story) judge(at stepping, rec *engine.Record) {
+	at.result.Records = append(at.result.Records, rec)
+	if rec.Phase == engine.PhasePre {
+		s.calls[rec.Call] = rec
+	}
+	s.plot(at, rec)
+	if at.Expect == nil {
+		return
+	}
+	differ := at.Expect.Compare(rec)
+	at.result.Seen = append(at.result.Seen, Seen{at.Expect, rec, len(differ) == 0})
+	if len(differ) > 0 {
+		at.wrong(Failure{Differ: differ, Why: cases.Why(rec), Record: rec})
+	}
+}

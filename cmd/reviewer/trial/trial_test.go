@@ -1,0 +1,235 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+// subject is a layer over the policy that ships, of files as name, content.
+func subject(t *testing.T, files ...string) Subject {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer, err := bundles.Load(fsys, bundles.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(fsys, "policy", bundles.User, base, layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func run(t *testing.T, s Subject, o Options) *report.Report {
+	t.Helper()
+	o.Env = engine.Env{Engine: engine.Version}
+	r, err := Run(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// told lists tests as status, name and message.
+func told(r *report.Report) []string {
+	var all []string
+	for _, s := range r.Suites {
+		for _, test := range s.Tests {
+			all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s:%d %s %s", test.Status, test.File, test.Line, test.Name, test.Message)))
+		}
+	}
+	return all
+}
+
+const module = `package policies.user
+
+findings contains {"id": "our.drop", "decision": "ask", "message": "m"} if {
+	contains(input.action.resource, "drop")
+	_bad
+}
+
+_bad if input.action.resource == "psql -c 'drop table x'"
+
+_bad if startswith(input.action.resource, "dropdb")
+`
+
+// Examples are events as cases write them: of a call, or of its result.
+func TestExamples(t *testing.T) {
+	r := run(t, subject(t, "rules/a.yaml", `
+- id: our.call
+  severity: low
+  match: {phases: [pre], commands: [make]}
+  examples:
+    match: [{Bash: make}, {tool: Bash, args: {command: make all}, phase: pre}, {Bash: ls}]
+    no_match: [{Bash: ls}, {Bash: make}]
+- id: our.result
+  severity: low
+  match: {phases: [post]}
+  when: event.result.outcome == "failed"
+  examples:
+    match: [{Bash: make, result: failed}, {tool: Bash, args: {command: make}, phase: post}]
+    no_match: [{Bash: make, result: ok}, {phase: stop}, {nothing: at all}]
+- id: our.error
+  severity: low
+  match: {phases: [pre]}
+  when: history.windows["no"].events > 1
+  examples: {match: [{Bash: make}]}
+`), Options{})
+	want := []string{
+		"pass policy/rules/a.yaml:6 rules/a.yaml/our.call/match/1",
+		"pass policy/rules/a.yaml:6 rules/a.yaml/our.call/match/2",
+		"fail policy/rules/a.yaml:6 rules/a.yaml/our.call/match/3 the condition does not hold for this example",
+		"pass policy/rules/a.yaml:6 rules/a.yaml/our.call/no_match/1",
+		"fail policy/rules/a.yaml:6 rules/a.yaml/our.call/no_match/2 the condition holds for this example, and should not",
+		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/match/1",
+		"fail policy/rules/a.yaml:13 rules/a.yaml/our.result/match/2 the condition does not hold for this example",
+		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/1",
+		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/2",
+		`error policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/3 the example is no event: unknown key "nothing"`,
+		"error policy/rules/a.yaml:19 rules/a.yaml/our.error/match/1 its condition cannot be evaluated: when: no such key: no",
+	}
+	got := told(r)
+	for i := range got {
+		got[i], _, _ = strings.Cut(got[i], "; expected")
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What comes out does not depend on how many tests run at a time.
+func TestParallelIsTheSame(t *testing.T) {
+	var rows strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&rows, "    - {Bash: psql -c 'drop table x', at: +%ds, rules: [our.drop]}\n    - {Bash: make a%d, decision: block}\n", i+1, i)
+	}
+	s := subject(t, "a.rego", module, "cases/a.yaml", "- name: a\n  cases:\n"+rows.String(), "cases/b.yaml", "- name: b\n  settings: {enforcement: observe}\n  cases:\n"+rows.String(),
+		"a_test.rego", "package policies.user_test\n\nimport data.policies.user\n\ntest_x[n] if {\n\tsome n in numbers.range(1, 9)\n\tn > 4\n}\n\ntest_y if user._bad with input as {}\n")
+	var first *report.Report
+	for _, parallel := range []int{1, 2, 7} {
+		r := run(t, s, Options{Parallel: parallel, Coverage: true})
+		if first == nil {
+			first = r
+		}
+		if diff := cmp.Diff(r, first, cmpopts.IgnoreFields(report.Test{}, "Duration")); diff != "" {
+			t.Errorf("%d at a time: %s", parallel, diff)
+		}
+	}
+	if n := len(told(first)); n != 170 {
+		t.Errorf("%d tests, want 170", n)
+	}
+}
+
+// A policy with one branch that no test takes is told by that line.
+func TestUntestedLine(t *testing.T) {
+	r := run(t, subject(t, "a.rego", module,
+		"cases/a.yaml", "name: a\ncases:\n  - {Bash: psql -c 'drop table x', rules: [our.drop]}\n  - {Bash: dropdb x, rules: [our.drop]}\n",
+	), Options{Coverage: true})
+	want := []report.FileLines{{File: "policy/a.rego", Covered: []int{3, 4, 5, 8, 10}}}
+	if diff := cmp.Diff(r.Coverage.Files, want); diff != "" {
+		t.Error(diff)
+	}
+	r = run(t, subject(t, "a.rego", module, "cases/a.yaml", "name: a\ncases:\n  - {Bash: psql -c 'drop table x', rules: [our.drop]}\n"), Options{Coverage: true})
+	if got, want := r.Coverage.Files[0].Missed, []int{10}; !slices.Equal(got, want) {
+		t.Errorf("missed lines %v, want %v", got, want)
+	}
+}
+
+// Only what a test expects counts as covered: that a rule spoke is not enough.
+func TestOnlyExpectedCounts(t *testing.T) {
+	rules := "{id: our.rule, severity: low, decision: ask, message: m, remediation: r, match: {commands: [make]}}"
+	for text, covered := range map[string]bool{
+		"rules: [our.rule]":     true,
+		"rule: our.rule":        true,
+		"decision: ask":         false,
+		"findings: [our.rule]":  false,
+		"not_rules: [our.rule]": false,
+	} {
+		r := run(t, subject(t, "rules/a.yaml", rules, "cases/a.yaml", "{name: a, cases: [{Bash: make, "+text+"}]}"), Options{Coverage: true})
+		if got := r.Coverage.Cells[0].Covered; got != covered {
+			t.Errorf("%s: covered %t, want %t", text, got, covered)
+		}
+	}
+}
+
+// A case cannot bring the run down, whatever it does.
+func TestPanicIsAFailure(t *testing.T) {
+	var nothing *report.Report
+	jobs := []job{
+		{file: "a", kind: kindCase, name: "a/1", line: 3, run: func(context.Context) report.Test { return report.Test{Status: nothing.Suites[0].Tests[0].Status} }},
+		{file: "a", kind: kindCase, name: "a/2", run: func(context.Context) report.Test { return report.Test{Status: report.Pass} }},
+	}
+	suites := (&trial{Options: Options{Parallel: 1}}).run(context.Background(), jobs)
+	first, second := suites[0].Tests[0], suites[0].Tests[1]
+	if first.Status != report.Error || first.Line != 3 || !strings.Contains(first.Message, "it ended with a panic: runtime error") {
+		t.Errorf("%+v", first)
+	}
+	if second.Status != report.Pass {
+		t.Errorf("%+v", second)
+	}
+}
+
+// Cases that are known not to hold count neither way, and say when they hold.
+func TestTodo(t *testing.T) {
+	r := run(t, subject(t, "cases/a.yaml", `name: a
+cases:
+  - {Bash: ls, decision: block, todo: later}
+  - {Bash: ls, decision: allow, todo: soon}
+  - {Bash: ls, rules: [nobody.knows], todo: when there is such a rule}
+`), Options{})
+	want := []string{
+		"todo policy/cases/a.yaml:3 cases/a.yaml/a/1 later (event 1, Bash ls: otherwise in decision)",
+		"todo policy/cases/a.yaml:4 cases/a.yaml/a/2 holds now: take the todo away (soon)",
+		"todo policy/cases/a.yaml:5 cases/a.yaml/a/3 when there is such a rule (unknown rule \"nobody.knows\"; `reviewer policy show` lists the rules)",
+	}
+	if diff := cmp.Diff(told(r), want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Names that are given twice can be told apart, and select what they name.
+func TestNames(t *testing.T) {
+	s := subject(t, "cases/a.yaml", "- {name: a, cases: [{Bash: ls, decision: allow}]}\n- {name: a, cases: [{Bash: make, decision: warn}]}\n")
+	if diff := cmp.Diff(Names(s), []string{"cases/a.yaml/a/1", "cases/a.yaml/a/1#2"}); diff != "" {
+		t.Error(diff)
+	}
+	r := run(t, s, Options{Run: regexp.MustCompile(`#2$`)})
+	if got := told(r); len(got) != 1 || !strings.Contains(got[0], "a.yaml:2 cases/a.yaml/a/1#2") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What does not compile is said with the file as the person knows it.
+func TestDoesNotCompile(t *testing.T) {
+	for name, test := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"a test":   {[]string{"a.rego", module, "a_test.rego", "package a_test\n\ntest_a if x == 1"}, "compile tests:\npolicy/a_test.rego:3: rego_unsafe_var_error"},
+		"a module": {[]string{"a.rego", "package policies.user\n\na if x == 1"}, "policy/a.rego:3: rego_unsafe_var_error"},
+	} {
+		_, err := Run(context.Background(), subject(t, test.files...), Options{})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
