@@ -144,9 +144,10 @@ type makeRun struct {
 	goal     string           // what is made when no target is named
 	exact    map[string][]int // rules by target
 	patterns []makePattern
-	dry      bool // only lines that run in a dry run, too
-	pick     int  // which of the values of a variable with several is taken
-	values   int  // how many the variables in a line have
+	chain    map[int]bool // pattern rules at work: as in make, none is used twice in a chain
+	dry      bool         // only lines that run in a dry run, too
+	pick     int          // which of the values of a variable with several is taken
+	values   int          // how many the variables in a line have
 	depth    int
 }
 
@@ -160,6 +161,9 @@ func (r *makeRun) target(name string) bool {
 		return found
 	}
 	r.done[name] = true // what needs itself is running
+	if !r.c.s.spend(len(name) + 1) {
+		return true // over the budget, which is said: it may well be there
+	}
 	found := false
 	for _, i := range r.exact[name] {
 		r.recipe(r.file.rules[i], name, "")
@@ -167,8 +171,10 @@ func (r *makeRun) target(name string) bool {
 	}
 	for _, p := range r.patterns {
 		before, after, _ := strings.Cut(p.text, "%")
-		if len(name) > len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
+		if !r.chain[p.rule] && len(name) > len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
+			r.chain[p.rule] = true
 			r.recipe(r.file.rules[p.rule], name, name[len(before):len(name)-len(after)])
+			r.chain[p.rule] = false
 			found = true
 		}
 	}

@@ -19,8 +19,9 @@ func TestTaskLimits(t *testing.T) {
 		"/srv/shop/justfile": joined.String() + "all:\n    rm -r {{a0}}\n",
 		"/srv/shop/same.mk":  strings.Repeat("x y z: a b c\n\t@echo $@ $<\n", 8000),
 		"/srv/shop/chain.mk": chain(8000),
+		"/srv/shop/stem.mk":  "%: %a %b\n%a: %c z%\nz%: %d %e\nq%: %f\n%e: %g %h\n%d: q% %i\n",
 	}, nil)
-	for _, command := range []string{"make", "just", "make -f same.mk z", "make -f chain.mk t0"} {
+	for _, command := range []string{"make", "just", "make -f same.mk z", "make -f chain.mk t0", "make -f stem.mk t"} {
 		start := time.Now()
 		filesAction(t, w, command)
 		if took := time.Since(start); took > 5*time.Second {

@@ -94,7 +94,7 @@ func (c *call) makeGoals() (goals []arg, set map[string]arg) {
 // makes runs the recipes of some targets, and tells whether there are any for
 // each of them.
 func (c *call) makes(code arg, goals []arg, set map[string]arg) bool {
-	r := &makeRun{c: c, file: parseMakefile(code.text), set: set, done: map[string]bool{}, dry: c.dryRuns()}
+	r := &makeRun{c: c, file: parseMakefile(code.text), set: set, done: map[string]bool{}, chain: map[int]bool{}, dry: c.dryRuns()}
 	r.includes()
 	r.index()
 	if len(goals) == 0 {
