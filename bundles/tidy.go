@@ -19,6 +19,9 @@ func Tidy(name string, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bytes.Contains(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")), []byte("\r")) {
+		return nil, inFile(name).wrong("is left as it is: it has carriage returns that end no line; end lines with a line feed")
+	}
 	out := tidied(src, before.texts)
 	after, err := contents(name, out)
 	if err != nil || !reflect.DeepEqual(before.values, after.values) || !reflect.DeepEqual(before.comments, after.comments) {
