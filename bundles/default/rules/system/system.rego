@@ -12,37 +12,55 @@ _system_verbs contains e.verb if {
 # title: The machine is sent to sleep
 # custom:
 #   id: power_suspend
-speaks contains "power_suspend" if "suspend" in _system_verbs
+speaks contains "power_suspend" if {
+	"changes" in input.facts
+	"suspend" in _system_verbs
+}
 
 # METADATA
 # title: An account of the machine is changed
 # custom:
 #   id: account_change
-speaks contains "account_change" if "account" in _system_verbs
+speaks contains "account_change" if {
+	"changes" in input.facts
+	"account" in _system_verbs
+}
 
 # METADATA
 # title: Something of the machine is deleted that is no file
 # custom:
 #   id: system_delete
-speaks contains "system_delete" if "delete" in _system_verbs
+speaks contains "system_delete" if {
+	"changes" in input.facts
+	"delete" in _system_verbs
+}
 
 # METADATA
 # title: The trash is emptied
 # custom:
 #   id: trash_emptied
-speaks contains "trash_emptied" if "empty" in _system_verbs
+speaks contains "trash_emptied" if {
+	"changes" in input.facts
+	"empty" in _system_verbs
+}
 
 # METADATA
 # title: A file system is mounted for writing
 # custom:
 #   id: mount_change
-speaks contains "mount_change" if "mount" in _system_verbs
+speaks contains "mount_change" if {
+	"changes" in input.facts
+	"mount" in _system_verbs
+}
 
 # METADATA
 # title: The running kernel is changed
 # custom:
 #   id: kernel_change
-speaks contains "kernel_change" if _changes_kernel
+speaks contains "kernel_change" if {
+	"changes" in input.facts
+	_changes_kernel
+}
 
 _changes_kernel if "kernel" in _system_verbs
 
@@ -59,6 +77,7 @@ _changes_kernel if {
 # custom:
 #   id: guard_off
 speaks contains "guard_off" if {
+	"changes" in input.facts
 	_system_verbs & {"stop", "disable"} != set()
 	some e in input.action.effects
 	e.kind == "system_call"
