@@ -35,7 +35,7 @@ func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	}
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
 	found = append(found, problems("bundle", e.join(settings), Base)...)
-	if e.Windows, err = parseWindows(settings["windows"]); err != nil {
+	if e.View, err = parseView(settings); err != nil {
 		found = append(found, problems("settings", layers[0].where("windows").wrong("%w", err), Base)...)
 	}
 	e.Redact, e.Digest = redacted(settings), e.sum()
@@ -85,7 +85,7 @@ func (e *Effective) Broken() []string {
 // Vocabulary is what the words of the policy are.
 func (e *Effective) Vocabulary() engine.Vocabulary {
 	var v engine.Vocabulary
-	for _, w := range e.Windows {
+	for _, w := range e.View.Windows {
 		v.Windows = append(v.Windows, w.Name)
 	}
 	for _, r := range e.Rules() {

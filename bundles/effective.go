@@ -22,10 +22,10 @@ type Effective struct {
 	Settings map[string]any      // the merged settings, without catalogues
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
-	Windows  []engine.Window
-	Redact   []string // kinds of personal data that facts are to be without
-	Digest   string   // over the ordered (layer, digest) pairs and Config
-	Config   string   // of the merged settings
+	View     engine.View         // how much of the history policy sees
+	Redact   []string            // kinds of personal data that facts are to be without
+	Digest   string              // over the ordered (layer, digest) pairs and Config
+	Config   string              // of the merged settings
 }
 
 // Assemble joins layers, the base layer first.
@@ -54,7 +54,7 @@ func assemble(layers []*Bundle, settings map[string]any, sources map[string][]st
 	if err := e.join(settings); err != nil {
 		return nil, err
 	}
-	if e.Windows, err = parseWindows(settings["windows"]); err != nil {
+	if e.View, err = parseView(settings); err != nil {
 		return nil, err
 	}
 	e.Redact = redacted(settings)
@@ -240,6 +240,26 @@ func orEmpty(s []string) []string {
 	return s
 }
 
+// parseView reads which stretches of history a policy sees, and how many earlier
+// actions one by one.
+func parseView(settings map[string]any) (engine.View, error) {
+	windows, err := parseWindows(settings["windows"])
+	history, _ := settings["history"].(map[string]any)
+	last := whole(history["last"])
+	return engine.View{Windows: windows, Last: min(last, engine.MaxLast)}, err
+}
+
+// whole reads a whole number, as YAML or JSON gives it.
+func whole(v any) int {
+	switch n := v.(type) {
+	case int:
+		return n
+	case float64:
+		return int(n)
+	}
+	return 0
+}
+
 // parseWindows reads {recent: {last: 10}, five_minutes: {for: 5m}}.
 func parseWindows(v any) ([]engine.Window, error) {
 	m, _ := v.(map[string]any)
@@ -247,12 +267,7 @@ func parseWindows(v any) ([]engine.Window, error) {
 	for name, spec := range m {
 		w := engine.Window{Name: name}
 		s, _ := spec.(map[string]any)
-		switch last := s["last"].(type) {
-		case int:
-			w.Last = last
-		case float64:
-			w.Last = int(last)
-		}
+		w.Last = whole(s["last"])
 		if span, ok := s["for"].(string); ok {
 			d, err := time.ParseDuration(span)
 			if err != nil {

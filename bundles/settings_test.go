@@ -403,7 +403,7 @@ func TestShippedEqualsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.Windows, b.Windows) || !cmp.Equal(normal(a.Data), normal(b.Data)) {
+	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.View, b.View) || !cmp.Equal(normal(a.Data), normal(b.Data)) {
 		t.Error("the policy that ships and its copy come to different policies")
 	}
 }

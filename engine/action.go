@@ -58,6 +58,11 @@ type Action struct {
 	Opaque      []Opaque                `json:"opaque"`             // what was not understood
 	Fingerprint string                  `json:"fingerprint"`        // 16 hex digits: same tool and same arguments (MAC)
 	Tokens      []string                `json:"tokens,omitempty"`   // 16 smallest token hashes (8 hex), for similarity of commands
+	Words       []string                `json:"words,omitempty"`    // hashes of the words that say what it is about (8 hex), as in Goal.Words; at most 24
+	Marks       []string                `json:"marks,omitempty"`    // keyed hashes (8 hex) of the texts in it that could have come from elsewhere, as they are and decoded: addresses, hosts, paths, packages, long words; at most 24
+	Check       bool                    `json:"check,omitempty"`    // it looks whether the work is good: tests, linters, validators
+	Waits       bool                    `json:"waits,omitempty"`    // it sleeps before it does something
+	Carries     []Label                 `json:"carries,omitempty"`  // labels of what it shares with earlier outputs; joined from history
 	Contents    map[string]ContentFacts `json:"contents,omitempty"` // argument name -> facts of a text that is not stored
 	Detected    map[string]int64        `json:"detected,omitempty"` // id of a detector of the policy -> how often it was found in the raw texts
 }
@@ -160,6 +165,7 @@ const (
 	ClassBackup     Class = "backup"        // copies kept for a bad day
 	ClassDatabase   Class = "database"      // files of a database
 	ClassMount      Class = "system_config" // configuration of the machine below /etc
+	ClassTest       Class = "test"          // tests, their fixtures, snapshots and settings
 )
 
 // Classes lists every Class.
@@ -167,7 +173,7 @@ func Classes() []string {
 	return []string{
 		string(ClassCredential), string(ClassEnvFile), string(ClassStartup), string(ClassGitHook), string(ClassGitData),
 		string(ClassAgent), string(ClassGuard), string(ClassCI), string(ClassGenerated), string(ClassBackup),
-		string(ClassDatabase), string(ClassMount),
+		string(ClassDatabase), string(ClassMount), string(ClassTest),
 	}
 }
 
@@ -211,9 +217,12 @@ type Effect struct {
 	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
 	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
 	Reversibility Reversibility `json:"reversibility,omitempty"`
-	Host          string        `json:"host,omitempty"`   // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
-	Command       int           `json:"command"`          // index into Action.Commands; -1: the tool itself
-	Ledger        string        `json:"ledger,omitempty"` // what the session did to the path before: see LedgerStates; joined from history
+	Host          string        `json:"host,omitempty"`      // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
+	Command       int           `json:"command"`             // index into Action.Commands; -1: the tool itself
+	Ledger        string        `json:"ledger,omitempty"`    // what the session did to the path before: see LedgerStates; joined from history
+	Secret        bool          `json:"secret,omitempty"`    // the file holds something of a credential or env file; joined from history
+	Untrusted     bool          `json:"untrusted,omitempty"` // the file holds something that nobody in the session wrote; joined from history
+	Named         bool          `json:"named,omitempty"`     // a person named the path, or a folder that holds it; joined from history
 }
 
 // Place names an effect's path, behind the host where it lies unless that is

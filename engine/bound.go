@@ -20,7 +20,7 @@ func (h *History) bound() {
 
 // fixedSize is at least what a keyframe's line takes without the rings.
 func (h *History) fixedSize() int {
-	const fields = 1700 // names of all fields, numbers, digests, and the line around the state
+	const fields = 2000 // names of all fields, numbers, digests, and the line around the state
 	n := fields + jsonLen(h.Workspace) + 2*jsonLen(h.Session) + 2*jsonLen(h.Harness)
 	if h.Stop != nil {
 		n += jsonLen(h.Stop.Reason) + jsonLen(h.Stop.By)
@@ -28,9 +28,16 @@ func (h *History) fixedSize() int {
 	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels} {
 		n += countsSize(m)
 	}
-	for _, a := range h.Agents {
-		n += 70 + len(a.Name) + countsSize(a.Errors)
+	for l, row := range h.Marks {
+		n += len(l) + len(row) + 6
 	}
+	for id, f := range h.Fired {
+		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Times) + 30
+	}
+	for _, a := range h.Agents {
+		n += 82 + len(a.Name) + countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
+	}
+	n += h.Goals.size() + listSize(h.Hosts) + sum(h.Bins, (*bin).size)
 	return n + sum(h.Paths, (*pathEntry).size) + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) +
 		sum(h.Allowed, (*allowed).size)
 }
@@ -54,10 +61,58 @@ func countsSize(m map[string]int64) int {
 // The sizes of entries are what they take in JSON, or a few bytes more; their
 // texts are plain.
 
-func (p *pathEntry) size() int { return len(p.Key) + len(p.State) + 30 + digits(p.N) }
+func (p *pathEntry) size() int {
+	return len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
+}
+
+func labelsSize(labels []Label) int {
+	if len(labels) == 0 {
+		return 0
+	}
+	n := 7
+	for _, l := range labels {
+		n += len(l) + 3
+	}
+	return n
+}
 
 func (d *denial) size() int {
-	return len(d.Print) + text(d.Kind) + text(d.Target) + 15 + digits(d.N)
+	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + 20 + digits(d.N) + digits(d.At)
+}
+
+func (c *checkRun) size() int {
+	n := len(c.Print) + 45 + number(c.Times)
+	if len(c.Reads) > 0 {
+		n += 7 + listSize(c.Reads)
+	}
+	return n
+}
+
+func (b *bin) size() int {
+	n := 20 + digits(b.N)
+	for _, u := range b.Use {
+		n += digits(u) + 1
+	}
+	return n
+}
+
+func (s *goalState) size() int {
+	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope)
+	for _, i := range s.Intents {
+		n += len(i) + 3
+	}
+	for _, c := range s.Constraints {
+		n += len(c.Kind) + len(c.What) + 25
+	}
+	return n
+}
+
+func listSize(list []string) int {
+	n := 0
+	for _, s := range list {
+		n += len(s) + 3
+	}
+	return n
 }
 
 func (a *allowed) size() int { return len(a.Print) + text(a.Dir) + jsonLen(a.By) + 35 + digits(a.N) }
@@ -75,10 +130,13 @@ func (c *callEntry) size() int {
 }
 
 func (p *past) size() int {
-	n := digits(p.N) + digits(p.T) + 30 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
-		text(p.Result) + text(p.Error) + text(string(p.Outcome))
-	for _, t := range p.Types {
-		n += len(t) + 3
+	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
+		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
+		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
+	for _, set := range []bool{p.Writes, p.Goal, p.Named, p.News, p.Check, p.Waits} {
+		if set {
+			n += len(`,"w":true`)
+		}
 	}
 	return n
 }

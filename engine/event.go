@@ -86,6 +86,7 @@ type EventFacts struct {
 	PromptID string         `json:"prompt_id,omitempty"`
 	Args     map[string]any `json:"args,omitempty"` // strings, integers, booleans, lists and objects; contents as ContentFacts
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`
+	Goal     *Goal          `json:"goal,omitempty"` // what the prompt says of what is wanted
 	Result   *ResultFacts   `json:"result,omitempty"`
 }
 
@@ -120,7 +121,36 @@ func Outcomes() []string {
 type ResultFacts struct {
 	Outcome     Outcome       `json:"outcome"` // ran or failed (denied in imported transcripts)
 	Interrupted bool          `json:"interrupted,omitempty"`
-	Class       string        `json:"class,omitempty"` // error class: the first line of the error without paths, numbers, quotes; at most 80 bytes
+	Class       string        `json:"class,omitempty"`   // error class: the first line of the error without paths, numbers, quotes; at most 80 bytes
+	Trouble     Trouble       `json:"trouble,omitempty"` // what kind of error it is; absent: none, or none that is known
 	MS          int64         `json:"ms,omitempty"`
 	Content     *ContentFacts `json:"content,omitempty"`
+	Marks       []string      `json:"marks,omitempty"` // of the output; see Action.Marks
+}
+
+// Trouble is a kind of error that every agent meets, whatever tool reports it.
+type Trouble string
+
+// The kinds of trouble.
+const (
+	TroubleMissing Trouble = "missing"      // a file, a package or an address is not there
+	TroubleCommand Trouble = "command"      // no such program
+	TroubleUsage   Trouble = "usage"        // the program has no such option or subcommand
+	TroubleAuth    Trouble = "auth"         // who asked is not known, or not allowed to: 401, 403, an expired token
+	TroubleDenied  Trouble = "permission"   // the system's own permissions
+	TroubleSyntax  Trouble = "syntax"       // code or a configuration does not parse
+	TroubleImport  Trouble = "import"       // a module or a symbol is not found
+	TroubleTime    Trouble = "time_out"     // it took too long
+	TroubleRate    Trouble = "rate_limit"   // too many requests
+	TroubleNetwork Trouble = "network"      // no connection
+	TroubleCheck   Trouble = "check_failed" // a test, a linter or another check says no
+)
+
+// Troubles lists every Trouble.
+func Troubles() []string {
+	return []string{
+		string(TroubleMissing), string(TroubleCommand), string(TroubleUsage), string(TroubleAuth), string(TroubleDenied),
+		string(TroubleSyntax), string(TroubleImport), string(TroubleTime), string(TroubleRate), string(TroubleNetwork),
+		string(TroubleCheck),
+	}
 }

@@ -13,9 +13,7 @@ func (h *History) Append(r *Record) {
 	case KindOpen:
 		h.foldOpen(r)
 	case KindPrompt:
-		h.Prompts++
-		h.FileOps = 0
-		h.closeCalls("")
+		h.foldPrompt(r)
 	case KindPre:
 		h.foldPre(r)
 	case KindPost:
@@ -33,6 +31,16 @@ func (h *History) Append(r *Record) {
 	}
 	h.N, h.T = r.N, max(h.T, r.T)
 	h.bound()
+}
+
+func (h *History) foldPrompt(r *Record) {
+	h.closeCalls("")
+	h.Prompts++
+	h.FileOps = 0
+	h.PromptAt = h.Actions
+	if r.Event != nil {
+		h.foldGoal(r.Event.Goal)
+	}
 }
 
 // foldOpen takes over what a chain begins with. A ledger also holds the open
@@ -63,6 +71,8 @@ func (h *History) foldControl(r *Record) {
 		h.DeniedRow = 0
 	case ControlAllowOnce, ControlAllowSession:
 		h.foldAllow(r)
+	case ControlScope:
+		h.Goals.Scope = keepLast(appendOnce(h.Goals.Scope, truncateKey(r.Control.Path)), maxScope)
 	}
 }
 
@@ -79,6 +89,7 @@ const (
 	ControlResume       = "resume"
 	ControlAllowOnce    = "allow_once"    // this very call, one time
 	ControlAllowSession = "allow_session" // this very call, until the session ends
+	ControlScope        = "scope"         // a path belongs to what the session is about
 )
 
 func (h *History) foldPre(r *Record) {
@@ -90,16 +101,18 @@ func (h *History) foldPre(r *Record) {
 	}
 	a := h.touchAgent(agentOf(r))
 	a.Events++
-	p := newPast(r, denied)
+	p := h.newPast(r, denied)
 	a.Ring = append(a.Ring, p)
 	if len(a.Ring) > ringSize {
 		a.Ring = a.Ring[1:]
 	}
+	h.foldFindings(r)
 	if denied {
-		h.foldDenial(r, p)
+		h.foldDenial(r)
 	} else {
 		h.DeniedRow = 0
 		h.spend(r)
+		a.foldCheck(r)
 		h.foldEffects(r)
 	}
 	h.foldCall(r, denied)
@@ -120,14 +133,10 @@ func answered(r *Record) Verdict {
 // known turns a word that is no verdict into block, which it counts as.
 func known(v Verdict) Verdict { return Verdict(Verdicts()[v.Strictness()]) }
 
-func (h *History) foldDenial(r *Record, p past) {
+func (h *History) foldDenial(r *Record) {
 	h.Denied++
 	h.DeniedRow++
-	d := denial{N: r.N, Print: p.Print, Target: p.Target}
-	if r.Action != nil && len(r.Action.Effects) > 0 {
-		d.Kind = boundKey(string(r.Action.Effects[0].Kind), digestLength)
-	}
-	h.Denials = keepLast(append(h.Denials, d), maxDenials)
+	h.deny(r.N, r.Action)
 }
 
 func (h *History) foldCall(r *Record, denied bool) {
@@ -167,12 +176,23 @@ func (h *History) foldEffects(r *Record) {
 		switch {
 		case e.Kind == EffectFileDelete:
 			h.FileOps++
-			h.mark(e.Place(), ledgerDeleted, r.N)
+			h.foldDelete(r.N, e)
 		case e.Kind == EffectFileWrite:
 			h.FileOps++
 			h.foldWrite(r.N, e)
 		}
 	}
+	h.foldFlow(a)
+	h.foldHosts(a)
+	h.foldUse(a)
+}
+
+func (h *History) foldDelete(n int64, e *Effect) {
+	if p := h.path(truncateKey(e.Place())); p == nil || p.State != ledgerCreated {
+		h.Deleted++
+	}
+	h.mark(e.Place(), ledgerDeleted, n)
+	h.place(e)
 }
 
 func (h *History) foldWrite(n int64, e *Effect) {
@@ -184,18 +204,32 @@ func (h *History) foldWrite(n int64, e *Effect) {
 	default:
 		h.mark(e.Place(), ledgerWritten, n)
 	}
+	h.place(e)
 }
 
-func (h *History) foldLabel(n int64, e *Effect) {
-	if e.Kind == EffectFileRead && (e.Class == ClassCredential || e.Class == ClassEnvFile) {
-		if _, known := h.Labels[LabelSecretRead]; !known {
-			h.Labels[LabelSecretRead] = n
-		}
+// place notes where a path lies that is written or deleted.
+func (h *History) place(e *Effect) {
+	key := truncateKey(e.Place())
+	if key == "" {
+		return
+	}
+	if h.path(key) == nil {
+		h.Paths = append(h.Paths, pathEntry{Key: key, State: ledgerPending, N: h.N + 1})
+	}
+	p := h.path(key)
+	if p.Where = string(e.Location); h.Goals.named(e.Place()) {
+		p.Where = whereNamed
 	}
 }
 
-// LabelSecretRead is earned by reading a credential or env file.
-const LabelSecretRead = "secret_read"
+// whereNamed is the place of what a person named, wherever it lies.
+const whereNamed = "named"
+
+func (h *History) foldLabel(n int64, e *Effect) {
+	if e.Kind == EffectFileRead && (e.Class == ClassCredential || e.Class == ClassEnvFile) {
+		h.label(LabelSecret, n)
+	}
+}
 
 // creates lists the paths that will exist only once the action ran.
 func creates(a *Action) []string {
@@ -222,14 +256,17 @@ func (h *History) foldPost(r *Record) {
 	h.settle(c, outcome)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
-	h.finishPast(c, r, outcome)
-	if outcome != OutcomeRan {
-		return
+	before := len(h.Paths)
+	if outcome == OutcomeRan {
+		for _, key := range created {
+			h.mark(key, ledgerCreated, r.N)
+		}
+		h.foldReads(r)
 	}
-	for _, key := range created {
-		h.mark(key, ledgerCreated, r.N)
-	}
-	h.foldReads(r)
+	h.finishPast(c, r, outcome, len(h.Paths) > before || len(created) > 0)
+	h.foldFindings(r)
+	h.foldOutput(r)
+	h.foldSpent(resultOf(r))
 }
 
 // outcomeOf is what a post record says of its call.
@@ -261,31 +298,80 @@ func (h *History) foldReads(r *Record) {
 }
 
 // finishPast completes the ring's entry of a call.
-func (h *History) finishPast(c *callEntry, r *Record, o Outcome) {
+func (h *History) finishPast(c *callEntry, r *Record, o Outcome, found bool) {
 	a := h.agent(c.Agent)
 	if a == nil {
 		return
 	}
-	for i := len(a.Ring) - 1; i >= 0; i-- {
-		p := &a.Ring[i]
-		if p.N != c.Pre {
-			continue
-		}
-		p.Outcome = o
-		if res := resultOf(r); res != nil {
-			p.Error = boundKey(res.Class, errorClassLen)
-			if res.Content != nil {
-				p.Result = prefix(res.Content.MAC, digestLength)
-			}
-		}
-		if o == OutcomeRan {
-			p.Sketch = ""
-		}
-		if p.Error != "" {
-			count(a.Errors, p.Error, maxErrors)
-		}
+	p := a.pastOf(c.Pre)
+	if p == nil {
 		return
 	}
+	p.Outcome = o
+	if res := resultOf(r); res != nil {
+		p.Error, p.Trouble = boundKey(res.Class, errorClassLen), knownTrouble(res.Trouble)
+		if res.Content != nil {
+			p.Result = prefix(res.Content.MAC, digestLength)
+		}
+	}
+	if p.News = found || !a.seenResult(p); o == OutcomeRan {
+		p.Sketch = ""
+	}
+	if p.Error != "" {
+		count(a.Errors, p.Error, maxErrors)
+	}
+}
+
+// pastOf returns the action of a pre record, nil where it was forgotten.
+func (a *agentHistory) pastOf(pre int64) *past {
+	for i := len(a.Ring) - 1; i >= 0; i-- {
+		if a.Ring[i].N == pre {
+			return &a.Ring[i]
+		}
+	}
+	return nil
+}
+
+// seenResult says that another action of the ring had the same result.
+func (a *agentHistory) seenResult(p *past) bool {
+	return slices.ContainsFunc(a.Ring, func(o past) bool {
+		return o.N != p.N && o.Outcome != OutcomePending && o.Result == p.Result
+	})
+}
+
+func knownTrouble(t Trouble) Trouble {
+	if slices.Contains(Troubles(), string(t)) {
+		return t
+	}
+	return ""
+}
+
+// foldFindings notes which findings with a level an event had.
+func (h *History) foldFindings(r *Record) {
+	for _, f := range r.Findings {
+		if f.Level == "" {
+			continue
+		}
+		id := truncateKey(f.ID)
+		old := h.Fired[id]
+		h.Fired[id] = firedEntry{At: h.Actions, Level: boundKey(f.Level, digestLength), Times: old.Times + 1}
+	}
+	for len(h.Fired) > maxFired {
+		delete(h.Fired, h.longestAgo())
+	}
+}
+
+// maxFired is how many findings the session remembers.
+const maxFired = 32
+
+func (h *History) longestAgo() string {
+	oldest := ""
+	for id, f := range h.Fired {
+		if o := h.Fired[oldest]; oldest == "" || f.At < o.At || f.At == o.At && id < oldest {
+			oldest = id
+		}
+	}
+	return oldest
 }
 
 func resultOf(r *Record) *ResultFacts {
@@ -305,6 +391,7 @@ func (h *History) closeCalls(name string) {
 		}
 		if c.Outcome = OutcomeUnknown; c.asked() {
 			h.Refused++
+			h.refuse(c)
 		}
 	}
 }
@@ -318,7 +405,7 @@ func (h *History) mark(short, state string, n int64) {
 	key := truncateKey(short)
 	e := pathEntry{Key: key, State: state, N: n}
 	if old := h.path(key); old != nil {
-		e.Used = old.Used || state == ledgerRead
+		e.Used, e.Where, e.Labels = old.Used || state == ledgerRead, old.Where, old.Labels
 		if !replaces(old.State, state) {
 			e.State, e.N = old.State, old.N
 		}
@@ -332,6 +419,8 @@ func (h *History) mark(short, state string, n int64) {
 // read or written, until it is deleted.
 func replaces(old, new string) bool {
 	switch old {
+	case ledgerPending:
+		return true
 	case ledgerMoved:
 		return false
 	case ledgerCreated:
@@ -355,33 +444,79 @@ func (h *History) touchAgent(name string) *agentHistory {
 	return a
 }
 
-func newPast(r *Record, denied bool) past {
+func (h *History) newPast(r *Record, denied bool) past {
 	p := past{N: r.N, T: r.T, Outcome: OutcomePending}
 	if denied {
 		p.Outcome = OutcomeDenied
 	}
+	if r.Event != nil {
+		p.Tool = boundKey(r.Event.Tool, toolLength)
+	}
 	if r.Action == nil {
 		return p
 	}
-	p.Types = knownTypes(r.Action.Types)
+	p.Types = typesOf(r.Action.Types)
 	p.Print = boundKey(r.Action.Fingerprint, digestLength)
 	p.Sketch = sketch(r.Action.Tokens)
 	p.Target, p.Class = target(r.Action)
-	p.Writes = slices.ContainsFunc(r.Action.Effects, func(e Effect) bool {
-		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
-	})
+	if len(r.Action.Effects) > 0 {
+		e := &r.Action.Effects[0]
+		p.Kind, p.Verb = EffectKind(boundKey(string(e.Kind), digestLength)), e.act()
+	}
+	p.Dir, p.Check, p.Waits = folder(r.Action), r.Action.Check, r.Action.Waits
+	p.Rank, p.Writes = rank(r.Action), writes(r.Action)
+	p.Missing = h.missing(r.Action)
+	p.From, p.Into = turns(r.Action)
+	h.compareGoal(&p, r.Action)
 	return p
 }
 
-// knownTypes turns a word that is no type into unknown.
-func knownTypes(types []Type) []Type {
-	known, all := slices.Clone(types[:min(len(types), len(Types()))]), Types()
-	for i, t := range known {
-		if !slices.Contains(all, string(t)) {
-			known[i] = TypeUnknown
+// compareGoal notes how an action lies to what people said.
+func (h *History) compareGoal(p *past, a *Action) {
+	if p.Goal = h.Prompts > 0; !p.Goal {
+		return
+	}
+	p.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return h.Goals.named(e.Place()) })
+	p.Words = int64(100*share(a.Words, h.Goals.Words) + 0.5)
+}
+
+// toolLength is how much of a tool's name an action keeps.
+const toolLength = 24
+
+func writes(a *Action) bool {
+	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
+		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
+	})
+}
+
+// typeSet is a set of types, one bit each in the order of Types: in the ring's
+// JSON, names would take a tenth of the state.
+type typeSet int64
+
+// typesOf counts a word that is no type as unknown.
+func typesOf(types []Type) typeSet {
+	var set typeSet
+	all := Types()
+	for _, t := range types {
+		i := slices.Index(all, string(t))
+		if i < 0 {
+			i = slices.Index(all, string(TypeUnknown))
+		}
+		set |= 1 << i
+	}
+	return set
+}
+
+// list names the types, sorted.
+func (s typeSet) list() []Type {
+	list := []Type{}
+	for i, t := range Types() {
+		if s&(1<<i) != 0 {
+			list = append(list, Type(t))
 		}
 	}
-	return known
+	slices.Sort(list)
+	return list
 }
 
 // target names what an action is mostly about, and its class.
@@ -393,7 +528,7 @@ func target(a *Action) (key, class string) {
 	if e.Kind == EffectNetwork {
 		return truncateKey(e.Target), "host"
 	}
-	return truncateKey(e.Place()), truncateKey(string(e.Location) + "/" + string(e.Class))
+	return e.place(), truncateKey(string(e.Location) + "/" + string(e.Class))
 }
 
 // sketch keeps the first sketchSize tokens as 4 digits each.

@@ -8,7 +8,7 @@ import (
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
-const FoldVersion = 2
+const FoldVersion = 3
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe
 // whatever the records hold, and its cost per record constant; they belong to
@@ -16,7 +16,7 @@ const FoldVersion = 2
 // of usual length is room for ringTotal entries.
 const (
 	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
-	ringTotal     = 240 // over all agents
+	ringTotal     = 220 // over all agents
 	maxAgents     = 24
 	maxErrors     = 24 // error classes per agent
 	totalErrors   = 32 // over all agents
@@ -28,7 +28,7 @@ const (
 	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
 	maxApprovals  = 8  // questions whose outcome one record may tell
 	maxCalls      = 64
-	callBytes     = 9 << 10
+	callBytes     = 7 << 10
 	maxCreates    = 8  // paths that one pending call may create
 	keyLength     = 64 // bytes of a path or target as a key
 	digestLength  = 16 // hex digits kept of a digest: 64 bits
@@ -82,6 +82,26 @@ type History struct {
 	Refused   int64            `json:"refused"`
 	Overruled int64            `json:"overruled"`
 	Calls     []callEntry      `json:"calls"` // most recent last
+	Goals     goalState        `json:"goals"`
+	Marks     map[Label]string `json:"marks"` // of what was read, 8 digits each, most recent last
+	Hosts     []string         `json:"hosts"` // that were contacted, most recent last
+	Bins      []bin            `json:"bins"`  // use of resources, most recent last
+	Spawned   int64            `json:"spawned"`
+	Deleted   int64            `json:"deleted"` // paths that the session did not make
+
+	// Actions so far when something was last, for SinceFacts; 0: never.
+	SecretAt    int64 `json:"secret_at,omitempty"`
+	UntrustedAt int64 `json:"untrusted_at,omitempty"`
+	PromptAt    int64 `json:"prompt_at,omitempty"`
+
+	Fired map[string]firedEntry `json:"fired"`
+}
+
+// firedEntry is the latest event that had a finding with a level.
+type firedEntry struct {
+	At    int64  `json:"a"` // actions so far
+	Level string `json:"l"`
+	Times int64  `json:"t"`
 }
 
 // Stopped says that a person or policy stopped the session. It stays until a
@@ -97,33 +117,52 @@ type agentHistory struct {
 	Events int64            `json:"events"`
 	Ring   []past           `json:"ring"` // oldest first
 	Errors map[string]int64 `json:"errors"`
+	Checks []checkRun       `json:"checks,omitempty"` // most recent last
 }
 
 // past is one earlier action in the ring.
 type past struct {
-	N       int64   `json:"n"`
-	T       int64   `json:"t"`
-	Types   []Type  `json:"y"`
-	Target  string  `json:"p,omitempty"` // key of the first target
-	Class   string  `json:"k,omitempty"` // target class: location and file class, or "host"
-	Print   string  `json:"f"`           // fingerprint
-	Sketch  string  `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
-	Result  string  `json:"r,omitempty"` // MAC of the result, shortened
-	Error   string  `json:"e,omitempty"` // error class
-	Outcome Outcome `json:"o"`
-	Writes  bool    `json:"w,omitempty"`
+	N       int64      `json:"n"`
+	T       int64      `json:"t"`
+	Types   typeSet    `json:"y"`
+	Target  string     `json:"p,omitempty"` // key of the first target
+	Class   string     `json:"k,omitempty"` // target class: location and file class, or "host"
+	Print   string     `json:"f"`           // fingerprint
+	Sketch  string     `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
+	Result  string     `json:"r,omitempty"` // MAC of the result, shortened
+	Error   string     `json:"e,omitempty"` // error class
+	Outcome Outcome    `json:"o"`
+	Writes  bool       `json:"w,omitempty"`
+	Tool    string     `json:"l,omitempty"`
+	Kind    EffectKind `json:"a,omitempty"` // of its first effect
+	Verb    string     `json:"v,omitempty"` // see Effect.act
+	Dir     string     `json:"d,omitempty"` // digest of the folder or host that it was mostly about
+	Trouble Trouble    `json:"b,omitempty"`
+	Rank    int64      `json:"q,omitempty"` // reversibility of its worst effect, 0 to 5
+	Missing int64      `json:"m,omitempty"` // references to what is not there
+	Goal    bool       `json:"g,omitempty"` // a goal was known
+	Named   bool       `json:"j,omitempty"` // it touched what a person named
+	Words   int64      `json:"u,omitempty"` // share of its words that people used, in percent
+	News    bool       `json:"z,omitempty"` // it brought something that was not known
+	Check   bool       `json:"c,omitempty"`
+	Waits   bool       `json:"x,omitempty"`
+	Into    string     `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes
+	From    string     `json:"h,omitempty"` // what the target held there before, where the call says so
 }
 
 // pathEntry is what the session did to one path.
 type pathEntry struct {
-	Key   string `json:"p"`
-	State string `json:"s"` // one of LedgerStates
-	N     int64  `json:"n"` // record of the latest change of state
-	Used  bool   `json:"u,omitempty"`
+	Key    string  `json:"p"`
+	State  string  `json:"s"` // one of LedgerStates
+	N      int64   `json:"n"` // record of the latest change of state
+	Used   bool    `json:"u,omitempty"`
+	Where  string  `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
+	Labels []Label `json:"l,omitempty"` // of what it holds
 }
 
 // The states of a path in the ledger, mildest first: of two, the later wins.
 const (
+	ledgerPending = "" // known by its place only, until the call that makes it ran
 	ledgerRead    = "read"
 	ledgerCreated = "created"
 	ledgerWritten = "written"
@@ -136,10 +175,14 @@ func LedgerStates() []string {
 	return []string{ledgerRead, ledgerCreated, ledgerWritten, ledgerDeleted, ledgerMoved}
 }
 
+// denial is one effect of a call that did not run because policy or a person
+// said no; a call has at most maxDeniedEffects of them.
 type denial struct {
 	N      int64  `json:"n"`
+	At     int64  `json:"a"` // actions so far
 	Print  string `json:"f"`
 	Kind   string `json:"k,omitempty"`
+	Verb   string `json:"v,omitempty"` // where the target alone does not say what is done to it
 	Target string `json:"p,omitempty"`
 }
 
@@ -170,7 +213,7 @@ type callEntry struct {
 func NewHistory() *History {
 	return &History{
 		Fold: FoldVersion, ByType: map[string]int64{}, ByVerdict: map[string]int64{},
-		ByTool: map[string]int64{}, Labels: map[string]int64{},
+		ByTool: map[string]int64{}, Labels: map[string]int64{}, Marks: map[Label]string{}, Fired: map[string]firedEntry{},
 	}
 }
 
@@ -181,6 +224,12 @@ func (h *History) Check() error {
 		if *m == nil {
 			*m = map[string]int64{}
 		}
+	}
+	if h.Marks == nil {
+		h.Marks = map[Label]string{}
+	}
+	if h.Fired == nil {
+		h.Fired = map[string]firedEntry{}
 	}
 	for _, a := range h.Agents {
 		if a == nil || a.Errors == nil {

@@ -17,6 +17,7 @@ type Input struct {
 	Action  Action       `json:"action"`
 	Time    TimeFacts    `json:"time"`
 	Session SessionFacts `json:"session"`
+	Goal    GoalFacts    `json:"goal"`
 	History HistoryFacts `json:"history"`
 }
 
@@ -40,6 +41,12 @@ type SessionFacts struct {
 	Denials      int64            `json:"denials"`           // calls denied so far
 	DeniedInRow  int64            `json:"denied_in_row"`     // calls denied since the last one that was not
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
+	Labels       []Label          `json:"labels"`            // of all that was read so far
+	Written      map[string]int64 `json:"written"`           // distinct paths that were written, by location; what a person named counts as "named"
+	Deleted      int64            `json:"deleted"`           // distinct paths that were deleted and not made by the session
+	Growing      []Growth         `json:"growing"`           // resources whose use grows from bin to bin
+	Agents       int64            `json:"agents"`            // sub-agents that were started
+	Scope        []string         `json:"scope"`             // paths that a person added to the scope
 	Allowed      string           `json:"allowed,omitempty"` // a person allowed this very call: once, session
 	AllowedBy    string           `json:"allowed_by,omitempty"`
 	Answers      AnswerCounts     `json:"answers"` // what people said so far
@@ -54,6 +61,82 @@ type HistoryFacts struct {
 	Progression string                 `json:"progression"`    // builds_on, explores, repeats, contradicts
 	Presupposes []Presupposed          `json:"presupposes"`    // what the action takes for granted
 	Call        *CallFacts             `json:"call,omitempty"` // what was decided before the call; post only
+	Cycle       CycleFacts             `json:"cycle"`          // the same few calls over and over
+	Polling     bool                   `json:"polling"`        // the call is made again after pauses that do not shrink, or sleeps itself
+	Since       SinceFacts             `json:"since"`          // how long ago some things were
+	FailedRank  int64                  `json:"failed_rank"`    // reversibility (0 to 5) of the latest action that failed
+	Denied      DeniedFacts            `json:"denied"`         // what of the action was denied before
+	Checks      int64                  `json:"checks"`         // times that a check was run, what it reads was edited, and the check was run again
+	NewHosts    int64                  `json:"new_hosts"`      // hosts that the session did not contact before
+	Fired       map[string]FiredFacts  `json:"fired"`          // findings with a level that earlier events had
+	Last        []PastFacts            `json:"last"`           // the latest actions, oldest first; as many as policy asks for
+}
+
+// NeverAgo is how long ago something is that never was, or that was forgotten.
+const NeverAgo = 1000
+
+// SinceFacts counts the agent's actions since something was: 1 is the action
+// before, NeverAgo never.
+type SinceFacts struct {
+	Failed    int64 `json:"failed"`     // an action failed
+	AuthError int64 `json:"auth_error"` // …because of who asked
+	News      int64 `json:"news"`       // something came up that was not known: a path, a content, a result, a prompt
+	Secret    int64 `json:"secret"`     // a credential or env file was read
+	Untrusted int64 `json:"untrusted"`  // something was read that nobody in the session wrote
+	Prompt    int64 `json:"prompt"`     // a person spoke
+}
+
+// CycleFacts is a period of two to four calls that the agent goes through
+// again and again, the call in question included.
+type CycleFacts struct {
+	Period int64 `json:"period"` // 0: none
+	Times  int64 `json:"times"`
+}
+
+// DeniedFacts says that what the action would do was denied to the session among
+// its latest actions.
+type DeniedFacts struct {
+	Same   bool  `json:"same"`   // the very same call
+	Effect bool  `json:"effect"` // another call with an effect of the same kind on the same target
+	Ago    int64 `json:"ago"`    // actions since; NeverAgo where neither holds
+}
+
+// FiredFacts is when an event had a finding last, and at which level.
+type FiredFacts struct {
+	Ago   int64  `json:"ago"` // actions since
+	Level string `json:"level"`
+	Times int64  `json:"times"`
+}
+
+// PastFacts is an earlier action in brief.
+type PastFacts struct {
+	Types   []Type  `json:"types"`
+	Tool    string  `json:"tool"`
+	Target  string  `json:"target"` // path or host that it was mostly about
+	Outcome Outcome `json:"outcome"`
+	Error   string  `json:"error"` // class of its error
+	Trouble Trouble `json:"trouble,omitempty"`
+	Check   bool    `json:"check"`
+	Ago     int64   `json:"ago"` // milliseconds before this event
+}
+
+// Growth is the use of a resource that grew over the last bins, of BinActions
+// actions each.
+type Growth struct {
+	Resource string  `json:"resource"` // one of Resources
+	Last     int64   `json:"last"`     // in the newest full bin
+	Growth   float64 `json:"growth"`   // mean ratio of one bin to the one before
+	Fit      float64 `json:"fit"`      // how well the bins lie on an exponential curve: R², 0 to 1
+	Bins     int64   `json:"bins"`     // how many bins it grew in
+}
+
+// GoalFacts is what people said they want, and how the action lies to it.
+type GoalFacts struct {
+	Known       bool         `json:"known"`       // a prompt was seen
+	Intents     []Intent     `json:"intents"`     // of the latest prompt that has any
+	Named       bool         `json:"named"`       // the action touches something that a person named
+	Words       float64      `json:"words"`       // share of the action's words that people used, 0 to 1
+	Constraints []Constraint `json:"constraints"` // of all prompts so far, that were not taken back
 }
 
 // SimilarFacts counts earlier actions of the same agent with the same type and
@@ -85,6 +168,16 @@ type WindowFacts struct {
 	Errors    map[string]int64 `json:"errors"`     // by error class
 	MaxErrors int64            `json:"max_errors"` // the largest of Errors
 	Distinct  int64            `json:"distinct"`   // distinct fingerprints
+	Same      int64            `json:"same"`       // times the call was made, itself included, as long as the results are the same
+	SameError int64            `json:"same_error"` // times the event's error class came up, itself included; 0: no error
+	Missing   int64            `json:"missing"`    // references to what does not exist and nothing made, the action's own included
+	Edits     int64            `json:"edits"`      // actions that write or delete files
+	Places    int64            `json:"places"`     // distinct folders
+	Returns   int64            `json:"returns"`    // times a folder was come back to
+	Goals     int64            `json:"goals"`      // actions while a goal was known
+	Named     int64            `json:"named"`      // of them, those that touch something a person named
+	Words     float64          `json:"words"`      // mean share of their words that people used
+	WordsTend float64          `json:"words_tend"` // the same of the newer half less that of the older
 }
 
 // Window names a stretch of history. Exactly one of Last and For is set.
@@ -93,6 +186,15 @@ type Window struct {
 	Last int           // events
 	For  time.Duration // by event time
 }
+
+// View says how much of the history a policy sees.
+type View struct {
+	Windows []Window
+	Last    int // of HistoryFacts.Last, at most MaxLast
+}
+
+// MaxLast is how many earlier actions a policy can see one by one.
+const MaxLast = 20
 
 // Weekdays lists the weekdays as Input spells them, in Go's order.
 func Weekdays() []string {
@@ -106,7 +208,7 @@ func timeFacts(ms int64) TimeFacts {
 
 // NewInput joins a record's facts with the history before it. The record needs
 // its facts, phase and time; history is not changed.
-func NewInput(r *Record, h *History, windows []Window) Input {
+func NewInput(r *Record, h *History, view View) Input {
 	in := Input{
 		Phase: r.Phase, Harness: r.Harness, Agent: agentOf(r),
 		Time: timeFacts(r.T), Action: emptyAction(),
@@ -118,7 +220,8 @@ func NewInput(r *Record, h *History, windows []Window) Input {
 		in.Action = h.join(*r.Action)
 	}
 	in.Session = h.sessionFacts(r)
-	in.History = h.facts(r, in.Action, windows)
+	in.Goal = h.goalFacts(&in.Action)
+	in.History = h.facts(r, in.Action, view)
 	in.Facts = in.facts()
 	return in
 }

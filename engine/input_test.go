@@ -12,7 +12,7 @@ import (
 )
 
 func TestInputOfNothing(t *testing.T) {
-	in := NewInput(&Record{Phase: PhasePrompt, T: 1_700_000_000_000}, NewHistory(), nil)
+	in := NewInput(&Record{Phase: PhasePrompt, T: 1_700_000_000_000}, NewHistory(), View{})
 	if d := cmp.Diff(TimeFacts{MS: 1_700_000_000_000, Hour: 22, Minute: 13, Weekday: "tuesday"}, in.Time); d != "" {
 		t.Error(d)
 	}
@@ -27,7 +27,7 @@ func TestInputOfNothing(t *testing.T) {
 
 // An action whose lists are nil is seen with empty ones.
 func TestInputHasNoNulls(t *testing.T) {
-	in := NewInput(&Record{Phase: PhasePre, Action: &Action{Effects: []Effect{{Kind: EffectNetwork}}}}, NewHistory(), []Window{{Name: "w", Last: 3}})
+	in := NewInput(&Record{Phase: PhasePre, Action: &Action{Effects: []Effect{{Kind: EffectNetwork}}}}, NewHistory(), View{Windows: []Window{{Name: "w", Last: 3}}})
 	raw, err := json.Marshal(in)
 	if err != nil || strings.Contains(string(raw), "null") {
 		t.Errorf("policy would see a null: %s (%v)", raw, err)
@@ -57,7 +57,7 @@ func TestFacts(t *testing.T) {
 		"with rights":                 {[]Effect{{Kind: EffectSystemCall, Privileged: true}}, nil, []string{"changes", "privileged"}},
 		"reads with rights, and ends": {[]Effect{{Kind: EffectFileRead, Privileged: true, Location: LocationInside}}, nil, []string{"privileged", "reads_only"}},
 	} {
-		in := NewInput(&Record{Phase: PhasePre, Action: &Action{Effects: test.effects, Opaque: test.opaque}}, NewHistory(), nil)
+		in := NewInput(&Record{Phase: PhasePre, Action: &Action{Effects: test.effects, Opaque: test.opaque}}, NewHistory(), View{})
 		if d := cmp.Diff(test.want, in.Facts); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -157,7 +157,7 @@ func TestInputDependsOnTheLogOnly(t *testing.T) {
 
 func seen(t *testing.T, r *Record, h *History, windows []Window) string {
 	t.Helper()
-	in := NewInput(r, h, windows)
+	in := NewInput(r, h, View{Windows: windows, Last: MaxLast})
 	b, err := CanonicalOf(&in)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func state(t *testing.T, h *History) string {
 
 // A review is the same each time, and its digests say of what.
 func TestReviewRepeats(t *testing.T) {
-	p := &Policy{Matcher: always(say(Warn)), Decider: always(say(Warn)), Windows: []Window{{Name: "w", Last: 2}}}
+	p := &Policy{Matcher: always(say(Warn)), Decider: always(say(Warn)), View: View{Windows: []Window{{Name: "w", Last: 2}}}}
 	s := newStory(1)
 	h := NewHistory()
 	states := map[string]bool{}

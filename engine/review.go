@@ -12,7 +12,7 @@ import (
 
 // Version is the version of the deciding core, raised by hand whenever the
 // same facts and policy could come out otherwise.
-const Version = 3
+const Version = 4
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails
 // is a Finding with an Error; an error means that nothing can be said.
@@ -37,7 +37,7 @@ type Detector interface {
 type Policy struct {
 	Digest  string // over the ordered (layer, digest) pairs and the settings
 	Config  string // digest of the merged settings
-	Windows []Window
+	View    View
 	Redact  []string // of PersonalKinds, what is replaced in facts beside secrets
 	Matcher Matcher
 	Decider Decider
@@ -61,7 +61,7 @@ type Review struct {
 // before it. It is a pure function of its arguments: live calls, replays and
 // simulations all come through here.
 func (p *Policy) Review(ctx context.Context, r *Record, h *History) (Review, error) {
-	v := Review{Input: NewInput(r, h, p.Windows)}
+	v := Review{Input: NewInput(r, h, p.View)}
 	var err error
 	if r.SHA != nil {
 		v.SHA.Args = r.SHA.Args

@@ -94,7 +94,7 @@ func TestRewritten(t *testing.T) {
 	}
 	after := event(PhasePost, "c1")
 	after.Args = json.RawMessage(otherArgs)
-	if in := NewInput(NewRecord(after, Facts{Action: &Action{}, Args: hexSum(after.Args)}, 6000), l.history, nil); in.History.Call == nil || in.History.Call.ExecutedDiffers {
+	if in := NewInput(NewRecord(after, Facts{Action: &Action{}, Args: hexSum(after.Args)}, 6000), l.history, View{}); in.History.Call == nil || in.History.Call.ExecutedDiffers {
 		t.Errorf("after the call: %+v", in.History.Call)
 	}
 }

@@ -165,6 +165,14 @@ func Values(t reflect.Type) []string {
 		return Classes()
 	case reflect.TypeFor[Reversibility]():
 		return Reversibilities()
+	case reflect.TypeFor[Trouble]():
+		return Troubles()
+	case reflect.TypeFor[Intent]():
+		return Intents()
+	case reflect.TypeFor[ConstraintKind]():
+		return ConstraintKinds()
+	case reflect.TypeFor[Label]():
+		return Labels()
 	case reflect.TypeFor[Verdict]():
 		return Verdicts()
 	case reflect.TypeFor[Kind]():
@@ -201,6 +209,8 @@ func fieldValues(t reflect.Type, name string) []string {
 		return append([]string{""}, Types()...)
 	case "Opaque.reason":
 		return OpaqueReasons()
+	case "Growth.resource":
+		return Resources()
 	case "Effect.ledger":
 		return LedgerStates()
 	case "Effect.exists":

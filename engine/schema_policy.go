@@ -22,6 +22,8 @@ func PolicySchema(v Vocabulary) map[string]any {
 		schema["additionalProperties"] = false
 	}
 	close("historyFacts", "windows", v.Windows)
+	close("historyFacts", "fired", v.Findings)
+	close("sessionFacts", "written", append(Locations(), whereNamed))
 	close("action", "detected", v.Detectors)
 	close("sessionFacts", "counts_by_type", Types())
 	close("windowFacts", "by_type", Types())

@@ -14,13 +14,16 @@ func (h *History) join(a Action) Action {
 	for i, e := range a.Effects {
 		if p := h.path(truncateKey(e.Place())); p != nil && e.Short != "" {
 			e.Ledger = p.State
+			e.Secret, e.Untrusted = slices.Contains(p.Labels, LabelSecret), slices.Contains(p.Labels, LabelUntrusted)
 		}
 		if e.Kind == EffectFileDelete && e.Recursive && e.Short != "" && h.movedBelow(e.Place()) {
 			e.Ledger = ledgerMoved
 		}
+		e.Named = h.Goals.named(e.Place())
 		effects[i] = e
 	}
 	a.Effects = effects
+	a.Carries = h.carries(&a)
 	return a
 }
 
@@ -45,7 +48,9 @@ func (h *History) sessionFacts(r *Record) SessionFacts {
 		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps,
 		Denials: h.Denied, DeniedInRow: h.DeniedRow, CountsByType: maps.Clone(h.ByType),
 	}
-	_, f.SecretsRead = h.Labels[LabelSecretRead]
+	_, f.SecretsRead = h.Labels[string(LabelSecret)]
+	f.Labels, f.Written, f.Deleted = h.labels(), h.written(), h.Deleted
+	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
 	}
@@ -62,6 +67,28 @@ func (h *History) sessionFacts(r *Record) SessionFacts {
 	return f
 }
 
+func (h *History) labels() []Label {
+	list := []Label{}
+	for _, l := range Labels() {
+		if _, known := h.Labels[l]; known {
+			list = append(list, Label(l))
+		}
+	}
+	return list
+}
+
+// written counts the paths that were written, or deleted without having been
+// made by the session, by where they lie.
+func (h *History) written() map[string]int64 {
+	m := map[string]int64{}
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.Where != "" && p.State != ledgerPending && p.State != ledgerRead {
+			m[p.Where]++
+		}
+	}
+	return m
+}
+
 func fileOps(a *Action) int64 {
 	var n int64
 	for _, e := range a.Effects {
@@ -72,25 +99,37 @@ func fileOps(a *Action) int64 {
 	return n
 }
 
-func (h *History) facts(r *Record, a Action, windows []Window) HistoryFacts {
-	f := HistoryFacts{Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}, Progression: "explores", FirstTime: true}
+func (h *History) facts(r *Record, a Action, view View) HistoryFacts {
 	agent := h.agent(agentOf(r))
 	if agent == nil {
 		agent = &agentHistory{}
 	}
-	for _, w := range windows {
-		f.Windows[w.Name] = agent.window(w, r.T)
+	f := HistoryFacts{
+		Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}, Progression: "explores", FirstTime: true,
+		Since: h.since(agent), FailedRank: agent.failedRank(), Denied: DeniedFacts{Ago: NeverAgo},
+		Fired: h.fired(), Last: agent.last(view.Last, r.T),
+	}
+	for _, w := range view.Windows {
+		f.Windows[w.Name] = h.window(agent, w, r)
 	}
 	if r.Phase == PhasePost {
 		f.Call = h.callFacts(r)
 	}
 	if r.Action != nil && r.Phase == PhasePre {
-		f.Similar = agent.similar(a)
-		f.FirstTime = !h.seenKind(a)
-		f.Progression = h.progression(agent, a)
-		f.Presupposes = presupposed(agent, a)
+		h.actionFacts(&f, agent, r, a)
 	}
 	return f
+}
+
+// actionFacts says how an action that is to be made follows from what was.
+func (h *History) actionFacts(f *HistoryFacts, agent *agentHistory, r *Record, a Action) {
+	print := boundKey(a.Fingerprint, digestLength)
+	f.Similar = agent.similar(a)
+	f.FirstTime = !h.seenKind(a)
+	f.Progression = h.progression(agent, a)
+	f.Presupposes = presupposed(agent, a)
+	f.Cycle, f.Polling = agent.cycle(print), agent.polling(&a, print, r.T)
+	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(&a), agent.checks(&a), h.newHosts(&a)
 }
 
 func (h *History) callFacts(r *Record) *CallFacts {
@@ -105,28 +144,89 @@ func (h *History) callFacts(r *Record) *CallFacts {
 	return f
 }
 
-func (a *agentHistory) window(w Window, now int64) WindowFacts {
+// window counts over a stretch of the agent's actions, and what the event adds
+// to it.
+func (h *History) window(a *agentHistory, w Window, r *Record) WindowFacts {
 	f := WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
+	stretch := a.stretch(w, r.T)
 	prints := map[string]bool{}
-	for _, p := range a.stretch(w, now) {
-		f.Events++
-		for _, t := range p.Types {
-			f.ByType[string(t)]++
-		}
-		switch p.Outcome {
-		case OutcomeFailed:
-			f.Failed++
-		case OutcomeDenied:
-			f.Denied++
-		}
-		if p.Error != "" {
-			f.Errors[p.Error]++
-			f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
-		}
-		prints[p.Print] = true
+	for i := range stretch {
+		f.count(&stretch[i])
+		prints[stretch[i].Print] = true
 	}
 	f.Distinct = int64(len(prints))
+	f.Places, f.Returns = walk(stretch)
+	f.goals(stretch)
+	if r.Action != nil && r.Phase == PhasePre {
+		f.Same = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
+		f.Missing += h.missing(r.Action)
+	}
+	if res := resultOf(r); res != nil && r.Phase == PhasePost && res.Class != "" {
+		f.SameError = f.Errors[boundKey(res.Class, errorClassLen)] + 1
+	}
 	return f
+}
+
+func (f *WindowFacts) count(p *past) {
+	f.Events++
+	for _, t := range p.Types.list() {
+		f.ByType[string(t)]++
+	}
+	switch p.Outcome {
+	case OutcomeFailed:
+		f.Failed++
+	case OutcomeDenied:
+		f.Denied++
+	}
+	if p.Error != "" {
+		f.Errors[p.Error]++
+		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
+	}
+	if f.Missing += p.Missing; p.Writes {
+		f.Edits++
+	}
+}
+
+// walk counts the folders of a stretch, and how often one was come back to from
+// another.
+func walk(stretch []past) (places, returns int64) {
+	seen, last := map[string]bool{}, ""
+	for i := range stretch {
+		dir := stretch[i].Dir
+		if dir == "" || dir == last {
+			continue
+		}
+		if seen[dir] {
+			returns++
+		}
+		seen[dir], last = true, dir
+	}
+	return int64(len(seen)), returns
+}
+
+// goals says how the actions lay to what people said, and which way that goes.
+func (f *WindowFacts) goals(stretch []past) {
+	var words [2]int64
+	var events [2]int64
+	for i := range stretch {
+		p := &stretch[i]
+		if !p.Goal {
+			continue
+		}
+		if f.Goals++; p.Named {
+			f.Named++
+		}
+		half := 2 * i / len(stretch)
+		words[half] += p.Words
+		events[half]++
+	}
+	if f.Goals == 0 {
+		return
+	}
+	f.Words = Round6(float64(words[0]+words[1]) / 100 / float64(f.Goals))
+	if events[0] > 0 && events[1] > 0 {
+		f.WordsTend = Round6(float64(words[1])/100/float64(events[1]) - float64(words[0])/100/float64(events[0]))
+	}
 }
 
 func (a *agentHistory) stretch(w Window, now int64) []past {
@@ -146,10 +246,10 @@ func (a *agentHistory) stretch(w Window, now int64) []past {
 func (a *agentHistory) similar(act Action) SimilarFacts {
 	var f SimilarFacts
 	key, _ := target(&act)
-	words := sketch(act.Tokens)
+	words, types := sketch(act.Tokens), typesOf(act.Types)
 	for i := range a.Ring {
 		p := &a.Ring[i]
-		same := key != "" && p.Target == key && slices.Equal(p.Types, act.Types)
+		same := key != "" && p.Target == key && p.Types == types
 		if !same && p.Print != act.Fingerprint && !alike(p.Sketch, words) {
 			continue
 		}
@@ -183,9 +283,10 @@ func alike(a, b string) bool {
 // types to the same class of target before.
 func (h *History) seenKind(a Action) bool {
 	_, class := target(&a)
+	types := typesOf(a.Types)
 	for _, agent := range h.Agents {
 		for i := range agent.Ring {
-			if p := &agent.Ring[i]; p.Class == class && slices.Equal(p.Types, a.Types) {
+			if p := &agent.Ring[i]; p.Class == class && p.Types == types {
 				return true
 			}
 		}
@@ -196,7 +297,7 @@ func (h *History) seenKind(a Action) bool {
 // progression says how an action follows from what came before.
 func (h *History) progression(agent *agentHistory, a Action) string {
 	switch {
-	case h.contradicts(a):
+	case h.contradicts(a) || agent.undoes(&a):
 		return "contradicts"
 	case agent.repeats(a):
 		return "repeats"
@@ -240,7 +341,7 @@ func (a *agentHistory) repeats(act Action) bool {
 // buildsOn: the action uses a path or host that an earlier action touched.
 func (h *History) buildsOn(a Action) bool {
 	for _, e := range a.Effects {
-		if e.Short != "" && h.path(truncateKey(e.Place())) != nil {
+		if p := h.path(truncateKey(e.Place())); e.Short != "" && p != nil && p.State != ledgerPending {
 			return true
 		}
 		if e.Kind == EffectNetwork && e.Target != "" && h.seenHost(truncateKey(e.Target)) {

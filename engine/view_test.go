@@ -54,7 +54,7 @@ func (s *tale) ended(a Action, r *ResultFacts) *tale {
 
 // next is what policy sees of a call that comes now.
 func (s *tale) next(a Action, windows ...Window) Input {
-	return NewInput(&Record{Kind: KindPre, Phase: PhasePre, T: s.t + 1000, Agent: s.agent, Call: "next", Action: &a}, s.h, windows)
+	return NewInput(&Record{Kind: KindPre, Phase: PhasePre, T: s.t + 1000, Agent: s.agent, Call: "next", Action: &a}, s.h, View{Windows: windows, Last: MaxLast})
 }
 
 // command is a call of a shell with an effect on a path; print stands for its arguments.
@@ -254,7 +254,7 @@ func TestExecutedDiffers(t *testing.T) {
 	} {
 		h := NewHistory()
 		h.Append(&Record{N: 1, Kind: KindPre, Phase: PhasePre, Call: "c", SHA: test.approved, Decision: &Decision{Decision: Ask, Enforced: Warn}, Answer: &AnswerFacts{Effect: Warn}})
-		in := NewInput(&Record{Kind: KindPost, Phase: PhasePost, Call: test.call, SHA: test.ran}, h, nil)
+		in := NewInput(&Record{Kind: KindPost, Phase: PhasePost, Call: test.call, SHA: test.ran}, h, View{})
 		if d := cmp.Diff(test.want, in.History.Call); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}

@@ -34,7 +34,7 @@ func (s *tale) sessionEnd() *tale {
 // word is what policy is told of a person's word about a call in /w.
 func (s *tale) word(a Action) string {
 	r := &Record{Kind: KindPre, Phase: PhasePre, T: s.t, Agent: s.agent, Event: &EventFacts{CWD: "/w"}, Action: &a}
-	in := NewInput(r, s.h, nil)
+	in := NewInput(r, s.h, View{})
 	if told := strings.Contains(fmt.Sprint(in.Facts), FactAllowed); told != (in.Session.Allowed != "") || told != (in.Session.AllowedBy == "anna") {
 		return fmt.Sprintf("facts %v, allowed %q by %q", in.Facts, in.Session.Allowed, in.Session.AllowedBy)
 	}
@@ -93,10 +93,10 @@ func TestAllowedByPerson(t *testing.T) {
 		}
 	}
 	cut := &Record{Kind: KindPre, Phase: PhasePre, Event: &EventFacts{CWD: "/w"}, Action: &push, Cut: []Cut{{Field: "event.cwd"}}}
-	if in := NewInput(cut, session().h, nil); in.Session.Allowed != "" {
+	if in := NewInput(cut, session().h, View{}); in.Session.Allowed != "" {
 		t.Error("a directory of which only the beginning is known is taken for another")
 	}
-	if in := NewInput(&Record{Kind: KindPost, Phase: PhasePost, Event: &EventFacts{CWD: "/w"}, Action: &push}, once().h, nil); in.Session.Allowed != "" {
+	if in := NewInput(&Record{Kind: KindPost, Phase: PhasePost, Event: &EventFacts{CWD: "/w"}, Action: &push}, once().h, View{}); in.Session.Allowed != "" {
 		t.Error("policy is told of a person's word after the call too")
 	}
 }

@@ -186,7 +186,7 @@ func TestMessagesNameKnownFields(t *testing.T) {
 func call(a engine.Action) engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: "a", Open: &engine.Open{Workspace: "/srv/shop"}})
-	return engine.NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Event: &engine.EventFacts{Tool: "Bash"}}, h, nil)
+	return engine.NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Event: &engine.EventFacts{Tool: "Bash"}}, h, engine.View{})
 }
 
 // The tests of the policy make their inputs themselves. What they take for the

@@ -255,6 +255,7 @@ func otherLists() map[string][]any {
 func elsewhere() map[string]string {
 	return map[string]string{
 		"windows":           "bundles: windows are read when a policy is assembled",
+		"history":           "bundles: how much of the history is seen is read when a policy is assembled",
 		"mode":              "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.retain_days": "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.budget_mb":   "cmd/reviewer, TestLogIsKeptAsSettingsSay",

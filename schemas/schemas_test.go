@@ -107,8 +107,8 @@ func inputs() map[string]engine.Input {
 	post.Event.Result = &engine.ResultFacts{Outcome: engine.OutcomeRan}
 	prompt := &engine.Record{Phase: engine.PhasePrompt, Event: &engine.EventFacts{Prompt: &engine.ContentFacts{Bytes: 3}}}
 	return map[string]engine.Input{
-		"first": engine.NewInput(r, engine.NewHistory(), windows), "later": engine.NewInput(r, h, windows),
-		"post": engine.NewInput(post, asked(), windows), "prompt": engine.NewInput(prompt, h, nil),
+		"first": engine.NewInput(r, engine.NewHistory(), engine.View{Windows: windows, Last: 5}), "later": engine.NewInput(r, h, windows),
+		"post": engine.NewInput(post, asked(), engine.View{Windows: windows, Last: 5}), "prompt": engine.NewInput(prompt, h, engine.View{}),
 	}
 }
 

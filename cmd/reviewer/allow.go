@@ -149,7 +149,7 @@ func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine
 
 // adds refuses a word that adds nothing to an earlier one.
 func adds(h *engine.History, r *engine.Record, choice engine.Control) error {
-	before := engine.NewInput(r, h, nil).Session
+	before := engine.NewInput(r, h, engine.View{}).Session
 	if before.Allowed == "" || longer(before.Allowed, choice.Do) {
 		return nil
 	}

@@ -130,7 +130,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	}
 	var as, bs []time.Duration
 	for _, rec := range slices.Repeat(records, 60) {
-		in := engine.NewInput(rec, h, p.Windows)
+		in := engine.NewInput(rec, h, p.View)
 		as = append(as, timed(func() { _, err = p.Review(ctx, rec, h) }))
 		if err != nil {
 			t.Fatal(err)

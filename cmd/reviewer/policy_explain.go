@@ -135,7 +135,7 @@ func (a *app) explainEvents(ctx context.Context, r io.Reader, t *toExplain) (*ex
 		return nil, err
 	}
 	w := &witness{Matcher: policy.Matcher}
-	watched := &engine.Policy{Digest: policy.Digest, Config: policy.Config, Windows: policy.Windows, Redact: policy.Redact,
+	watched := &engine.Policy{Digest: policy.Digest, Config: policy.Config, View: policy.View, Redact: policy.Redact,
 		Matcher: w, Decider: policy.Decider, Detector: policy.Detector, Detectors: policy.Detectors}
 	d.policy = watched
 	var last simulate.Action

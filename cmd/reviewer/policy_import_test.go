@@ -281,7 +281,7 @@ func listAnswers(t *testing.T, p *engine.Policy, actionType, resource string, at
 
 func recordAnswers(t *testing.T, p *engine.Policy, r *engine.Record, workspace string) map[string]string {
 	t.Helper()
-	in := engine.NewInput(r, &engine.History{Workspace: workspace}, p.Windows)
+	in := engine.NewInput(r, &engine.History{Workspace: workspace}, p.View)
 	found, err := p.Matcher.Match(context.Background(), &in)
 	if err != nil {
 		t.Fatal(err)

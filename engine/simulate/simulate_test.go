@@ -69,7 +69,7 @@ func (p policy) Decide(_ context.Context, in *engine.Input, findings []engine.Fi
 }
 
 func compiled(p policy, digest string) *engine.Policy {
-	return &engine.Policy{Digest: digest, Windows: []engine.Window{{Name: "recent", Last: 5}}, Matcher: p, Decider: p}
+	return &engine.Policy{Digest: digest, View: engine.View{Windows: []engine.Window{{Name: "recent", Last: 5}}}, Matcher: p, Decider: p}
 }
 
 var env = engine.Env{Engine: 1, Classifier: 1, Fold: engine.FoldVersion, OPA: "test", CEL: "test"}

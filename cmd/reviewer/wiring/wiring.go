@@ -42,7 +42,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
-	p := &engine.Policy{Digest: e.Digest, Config: e.Config, Windows: e.Windows, Redact: e.Redact, Matcher: matcher, Decider: decider}
+	p := &engine.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
 	set, err := Detectors(e)
 	if err != nil {
 		return nil, fmt.Errorf("compile detectors: %w", err)
