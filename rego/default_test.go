@@ -263,25 +263,25 @@ func afterFailure() engine.Input {
 	h.Append(pre)
 	h.Append(&engine.Record{N: 2, Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c",
 		Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed}}})
-	return engine.NewInput(pre, h, nil)
+	return engine.NewInput(pre, h, engine.View{})
 }
 
 func stopped() engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, nil)
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, engine.View{})
 }
 
 func executedDiffers() engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("a", 64)}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, nil)
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, engine.View{})
 }
 
 func allowedByPerson() engine.Input {
 	h := engine.NewHistory()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlAllowOnce, Print: "f", By: "kim"}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{}, Action: &engine.Action{Fingerprint: "f"}}, h, nil)
+	return engine.NewInput(&engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{}, Action: &engine.Action{Fingerprint: "f"}}, h, engine.View{})
 }
 
 // There is a decision for whatever may come: without one a call is denied.

@@ -107,7 +107,7 @@ func inputs() map[string]engine.Input {
 	post.Event.Result = &engine.ResultFacts{Outcome: engine.OutcomeRan}
 	prompt := &engine.Record{Phase: engine.PhasePrompt, Event: &engine.EventFacts{Prompt: &engine.ContentFacts{Bytes: 3}}}
 	return map[string]engine.Input{
-		"first": engine.NewInput(r, engine.NewHistory(), engine.View{Windows: windows, Last: 5}), "later": engine.NewInput(r, h, windows),
+		"first": engine.NewInput(r, engine.NewHistory(), engine.View{Windows: windows, Last: 5}), "later": engine.NewInput(r, h, engine.View{Windows: windows, Last: 5}),
 		"post": engine.NewInput(post, asked(), engine.View{Windows: windows, Last: 5}), "prompt": engine.NewInput(prompt, h, engine.View{}),
 	}
 }
