@@ -48,7 +48,7 @@ type Bundle struct {
 	Digest    string            // Go's dirhash h1 over Files
 	Modules   map[string]string // path -> Rego source
 	Data      map[string]any    // the document that data.yaml files make up
-	Rules     []Rule            // rows of rules/**.yaml
+	Rules     []Rule            // rows of rules/**.yaml and patterns/**.yaml
 	Access    []AccessList      // documents of access/**.yaml
 	Detectors []Detector        // rows of detectors/**.yaml
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
@@ -187,7 +187,7 @@ func leadsToDir(fsys fs.FS, name string) bool {
 // mistakable says that a file lies where all others are read.
 func mistakable(name string) bool {
 	dir, _, below := strings.Cut(name, "/")
-	return below && (dir == "rules" || dir == "access" || dir == "detectors") &&
+	return below && (dir == "rules" || dir == "patterns" || dir == "access" || dir == "detectors") &&
 		path.Ext(name) != ".md" && !strings.HasSuffix(name, "_test.rego")
 }
 
@@ -233,7 +233,7 @@ func (b *Bundle) add(name string, content []byte) error {
 		return b.addSettings(content)
 	case base == "data.yaml" || base == "data.json":
 		return b.addData(name, content)
-	case strings.HasPrefix(name, "rules/"):
+	case strings.HasPrefix(name, "rules/"), strings.HasPrefix(name, "patterns/"):
 		rows, broken, err := parseConditions(name, content)
 		b.Rules, b.broken = append(b.Rules, rows...), append(b.broken, broken...)
 		return err
@@ -246,7 +246,7 @@ func (b *Bundle) add(name string, content []byte) error {
 		b.Detectors = append(b.Detectors, rows...)
 		return err
 	}
-	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, access/**.yaml and detectors/**.yaml")
+	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, patterns/**.yaml, access/**.yaml and detectors/**.yaml")
 }
 
 func (b *Bundle) addManifest(content []byte) error {

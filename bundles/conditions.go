@@ -47,10 +47,14 @@ type Rule struct {
 	Enforcement string       `json:"enforcement,omitempty" yaml:"enforcement"` // one of Enforcements; empty: as the settings say
 	Always      bool         `json:"always,omitempty" yaml:"always"`           // cannot be switched off
 	Match       RuleMatch    `json:"match,omitempty" yaml:"match"`
-	When        string       `json:"when,omitempty" yaml:"when"`           // CEL, bool
-	Measure     string       `json:"measure,omitempty" yaml:"measure"`     // CEL, a number
-	Threshold   *float64     `json:"threshold,omitempty" yaml:"threshold"` // of measure
-	Levels      []RuleLevel  `json:"levels,omitempty" yaml:"levels"`       // what a measure is worth
+	When        string       `json:"when,omitempty" yaml:"when"`             // CEL, bool
+	Measure     string       `json:"measure,omitempty" yaml:"measure"`       // CEL, a number
+	Threshold   *float64     `json:"threshold,omitempty" yaml:"threshold"`   // of measure
+	Levels      []RuleLevel  `json:"levels,omitempty" yaml:"levels"`         // what a measure is worth
+	Confidence  string       `json:"confidence,omitempty" yaml:"confidence"` // CEL, a number from 0 to 1
+	Details     string       `json:"details,omitempty" yaml:"details"`       // CEL, a string: what was measured, in words
+	Hysteresis  *int         `json:"hysteresis,omitempty" yaml:"hysteresis"` // actions in which it is not told again unless worse; absent: as the settings say
+	Fixed       bool         `json:"fixed,omitempty" yaml:"fixed"`           // the threshold does not follow patterns.sensitivity
 	Examples    RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
 	file  string
@@ -68,6 +72,7 @@ type RuleMatch struct {
 	Actions  []string `json:"actions,omitempty" yaml:"actions"`   // names of actions, exact or ending in *
 	Commands []string `json:"commands,omitempty" yaml:"commands"` // names of programs
 	Detected []string `json:"detected,omitempty" yaml:"detected"` // ids of detectors
+	Facts    []string `json:"facts,omitempty" yaml:"facts"`       // see input.facts
 }
 
 // RuleLevel is the severity of a finding whose measure reaches At.
@@ -107,6 +112,8 @@ func (RuleMatch) Vocabulary(key string) []string {
 		return engine.Types()
 	case "signals":
 		return engine.Signals()
+	case "facts":
+		return engine.FactNames()
 	}
 	return nil
 }
@@ -129,7 +136,7 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists what the message of a rule with a condition may name in
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details", "name"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it
@@ -137,7 +144,7 @@ func MessageFields() []string {
 func (r Rule) Conditional() bool {
 	m := r.Match
 	return r.When != "" || r.Measure != "" ||
-		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected) > 0
+		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected)+len(m.Facts) > 0
 }
 
 // Place returns file:line for a line (from 1) of the text of one of the rule's
@@ -479,6 +486,16 @@ var (
 	placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
+// maxHysteresis is how many actions a pattern can be kept quiet.
+const maxHysteresis = 1000
+
+// isPattern says that the file holds patterns.
+func (p *rowParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
+
+// Pattern says that the row measures how a run goes, and follows the settings
+// of patterns.
+func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
+
 // validate says what is wrong with a row whose keys and types are right.
 func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
 	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
@@ -530,6 +547,14 @@ func (p *rowParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 		p.wrong(at("threshold"), "threshold: there is no measure to compare with")
 	case r.Measure == "" && len(r.Levels) > 0:
 		p.wrong(at("levels"), "levels: there is no measure to compare with")
+	case r.Measure == "" && r.Confidence != "":
+		p.wrong(at("confidence"), "confidence: there is no measure that it could be sure of")
+	case r.Measure == "" && (r.Hysteresis != nil || r.Fixed):
+		p.wrong(at(cmp.Or(map[bool]string{true: "hysteresis"}[r.Hysteresis != nil], "fixed")), "hysteresis and fixed are for rules that measure")
+	case r.Hysteresis != nil && (*r.Hysteresis < 0 || *r.Hysteresis > maxHysteresis):
+		p.wrong(at("hysteresis"), "hysteresis: %d is not between 0 and %d", *r.Hysteresis, maxHysteresis)
+	case p.isPattern() && r.Measure == "":
+		p.wrong(at("id"), "%s: a pattern measures: measure is missing; rules without one are in rules/**.yaml", r.ID)
 	}
 	for i, l := range r.Levels {
 		if r.Threshold != nil && l.At < *r.Threshold {

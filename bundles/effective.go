@@ -123,6 +123,46 @@ func (e *Effective) Rules() []Rule {
 	return all
 }
 
+// Tuned returns the rows of all layers as the settings have them: patterns that
+// are switched off left out, thresholds by the sensitivity.
+func (e *Effective) Tuned() []Rule {
+	patterns, _ := e.Settings["patterns"].(map[string]any)
+	rules, _ := e.Settings["rules"].(map[string]any)
+	disabled, _ := rules["disabled"].([]any)
+	factor := sensitivity(patterns)
+	var all []Rule
+	for _, r := range e.Rules() {
+		if r.Pattern() && !r.Always && (patterns["enabled"] == false || slices.Contains(disabled, any(r.ID))) {
+			continue
+		}
+		all = append(all, r.scaled(factor))
+	}
+	return all
+}
+
+// sensitivity is the factor on the thresholds of patterns.
+func sensitivity(patterns map[string]any) float64 {
+	factors, _ := patterns["factors"].(map[string]any)
+	word, _ := patterns["sensitivity"].(string)
+	if f := number(normal(factors[word])); f > 0 {
+		return f
+	}
+	return 1
+}
+
+// scaled returns the row with its threshold and levels multiplied.
+func (r Rule) scaled(factor float64) Rule {
+	if !r.Pattern() || r.Fixed || factor == 1 || r.Threshold == nil {
+		return r
+	}
+	threshold := *r.Threshold * factor
+	r.Threshold, r.Levels = &threshold, slices.Clone(r.Levels)
+	for i := range r.Levels {
+		r.Levels[i].At *= factor
+	}
+	return r
+}
+
 // Access returns the access lists of all layers in order.
 func (e *Effective) Access() []AccessList {
 	var all []AccessList

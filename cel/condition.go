@@ -19,8 +19,11 @@ type Condition struct {
 	Measure   string  // CEL, a number; rounded to 1e-6 before it is compared
 	Threshold float64 // of Measure: reached counts
 	Levels    []Level // what a Measure is worth
-	List      string  // empty: the condition stands for itself
-	Order     int     // in List, of whose conditions only the first that holds gives a finding
+
+	Confidence string // CEL, a number from 0 to 1: how sure it is that the finding means what it says
+	Details    string // CEL, a string: what was measured, in words
+	List       string // empty: the condition stands for itself
+	Order      int    // in List, of whose conditions only the first that holds gives a finding
 }
 
 // Level names the step that a measure has reached: the highest whose At it
@@ -39,6 +42,7 @@ type Match struct {
 	Signals  []string // of the action
 	Commands []string // names of the action's commands, wrappers not counted
 	Detected []string // ids of detectors that found something
+	Facts    []string // of engine.FactNames
 	Actions  []string // the action's dotted name; exact, or ending in * as tools do
 	Weekdays []string // of the event, UTC
 	Hours    []int64  // [start, end) of the event's hour, UTC, over midnight where start > end
@@ -89,6 +93,9 @@ func (c *Condition) validate() []*Error {
 	if c.Measure == "" && len(c.Levels) > 0 {
 		add("levels", "have no measure to compare with")
 	}
+	if c.Measure == "" && c.Confidence != "" {
+		add("confidence", "has no measure that it could be sure of")
+	}
 	for i, l := range c.Levels {
 		switch {
 		case l.Level == "":
@@ -119,6 +126,7 @@ func (m *Match) validate(id string) []*Error {
 		{"actions", m.Actions, nil},
 		{"commands", m.Commands, nil},
 		{"detected", m.Detected, nil},
+		{"facts", m.Facts, engine.FactNames()},
 	} {
 		for _, w := range list.words {
 			switch {

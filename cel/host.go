@@ -29,7 +29,8 @@ var _ engine.Matcher = (*Host)(nil)
 // condition is a Condition with its programs, compiled on first use.
 type condition struct {
 	Condition
-	when, measure *expression // nil: not given
+	when, measure       *expression // nil: not given
+	confidence, details *expression
 }
 
 // place is where a condition stands.
@@ -78,6 +79,12 @@ func (h *Host) prepare(c Condition) condition {
 	if c.Measure != "" {
 		p.measure = h.expression(c.ID, "measure", c.Measure, numeric...)
 	}
+	if c.Confidence != "" {
+		p.confidence = h.expression(c.ID, "confidence", c.Confidence, numeric...)
+	}
+	if c.Details != "" {
+		p.details = h.expression(c.ID, "details", c.Details, text...)
+	}
 	return p
 }
 
@@ -114,7 +121,8 @@ func (h *Host) Costs() []Cost {
 func (h *Host) expressions() []*expression {
 	var list []*expression
 	for i := range h.conditions {
-		for _, e := range []*expression{h.conditions[i].when, h.conditions[i].measure} {
+		c := &h.conditions[i]
+		for _, e := range []*expression{c.when, c.measure, c.confidence, c.details} {
 			if e != nil {
 				list = append(list, e)
 			}
@@ -158,18 +166,66 @@ func (c *condition) find(vars *variables) (engine.Finding, bool) {
 			return f, false
 		}
 	}
+	if holds, err := c.measured(&f, vars); err != nil {
+		return failed(c.ID, err), true
+	} else if !holds {
+		return f, false
+	}
+	if err := c.describe(&f, vars); err != nil {
+		return failed(c.ID, err), true
+	}
+	return f, true
+}
+
+// measured says whether the measure reaches the threshold.
+func (c *condition) measured(f *engine.Finding, vars *variables) (bool, error) {
 	if c.measure == nil {
-		return f, true
+		return true, nil
 	}
 	v, err := c.measure.eval(vars)
 	if err != nil {
-		return failed(c.ID, err), true
+		return false, err
 	}
 	if f.Measure, err = number(v); err != nil {
-		return failed(c.ID, err), true
+		return false, err
 	}
 	f.Level = c.level(f.Measure)
-	return f, f.Measure >= engine.Round6(c.Threshold)
+	return f.Measure >= engine.Round6(c.Threshold), nil
+}
+
+// describe fills in what a finding says beside its measure.
+func (c *condition) describe(f *engine.Finding, vars *variables) error {
+	if c.confidence != nil {
+		v, err := c.confidence.eval(vars)
+		if err != nil {
+			return err
+		}
+		if f.Confidence, err = number(v); err != nil {
+			return err
+		}
+		f.Confidence = min(max(f.Confidence, 0), 1)
+	}
+	if c.details != nil {
+		v, err := c.details.eval(vars)
+		if err != nil {
+			return err
+		}
+		if s, ok := v.(types.String); ok {
+			f.Details = clip(string(s), maxDetails)
+		}
+	}
+	return nil
+}
+
+// maxDetails bounds the words of a finding, in bytes: findings must fit a
+// record's line.
+const maxDetails = 160
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 func (c *condition) level(measure float64) string {
@@ -204,11 +260,7 @@ func number(v ref.Val) (float64, error) {
 const maxMessage = 200
 
 func failed(id string, err error) engine.Finding {
-	m := err.Error()
-	if len(m) > maxMessage {
-		m = strings.ToValidUTF8(m[:maxMessage], "") + "…"
-	}
-	return engine.Finding{ID: id, Error: m}
+	return engine.Finding{ID: id, Error: clip(err.Error(), maxMessage)}
 }
 
 // expression is one CEL text of a condition, compiled on first use.
@@ -223,6 +275,7 @@ type expression struct {
 var (
 	boolean = []*types.Type{types.BoolType}
 	numeric = []*types.Type{types.IntType, types.DoubleType, types.UintType}
+	text    = []*types.Type{types.StringType}
 )
 
 // program is a compiled expression.

@@ -10,14 +10,14 @@ import (
 // empty says that the match list lets everything through.
 func (m *Match) empty() bool {
 	return len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands)+
-		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected) == 0 && m.Before == 0
+		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected)+len(m.Facts) == 0 && m.Before == 0
 }
 
 // admits says whether an input has what the match list asks for.
 func (m *Match) admits(in *engine.Input) bool {
 	a := &in.Action
 	return one(m.Phases, []engine.Phase{in.Phase}) && like(m.Tools, in.Event.Tool) && like(m.Actions, a.Name) &&
-		m.timely(&in.Time) && one(m.Types, a.Types) && one(m.Signals, a.Signals) &&
+		m.timely(&in.Time) && one(m.Types, a.Types) && one(m.Signals, a.Signals) && one(m.Facts, in.Facts) &&
 		(len(m.Detected) == 0 || slices.ContainsFunc(m.Detected, func(id string) bool { return a.Detected[id] > 0 })) &&
 		(len(m.Commands) == 0 || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 			return slices.Contains(m.Commands, c.Name)
@@ -65,7 +65,7 @@ type index struct {
 }
 
 type key struct {
-	list byte // 'd'etector, 's'ignal, 'c'ommand, 'a'ction, 'f'amily of actions, 't'ool, t'y'pe, 'p'hase
+	list byte // 'd'etector, 's'ignal, 'k'nown fact, 'c'ommand, 'a'ction, 'f'amily of actions, 't'ool, t'y'pe, 'p'hase
 	word string
 }
 
@@ -99,6 +99,8 @@ func (m *Match) keys() []key {
 		return file('d', m.Detected)
 	case len(m.Signals) > 0:
 		return file('s', m.Signals)
+	case len(m.Facts) > 0:
+		return file('k', m.Facts)
 	case len(m.Commands) > 0:
 		return file('c', m.Commands)
 	case actions != nil:
@@ -145,6 +147,9 @@ func (x *index) candidates(in *engine.Input) []int {
 	}
 	for id := range in.Action.Detected {
 		add('d', id)
+	}
+	for _, f := range in.Facts {
+		add('k', f)
 	}
 	for _, t := range in.Action.Types {
 		add('y', string(t))

@@ -112,8 +112,11 @@ func (e *expression) wants(t *types.Type) bool {
 }
 
 func (e *expression) expected() string {
-	if e.part == "when" {
+	switch e.part {
+	case "when":
 		return "a bool (compare the value with something)"
+	case "details":
+		return "a string (such as string(n) + \" times\")"
 	}
 	return "a number (such as size(list), or double(value))"
 }

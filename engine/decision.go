@@ -32,10 +32,12 @@ func (v Verdict) Strictness() int {
 
 // Finding says that a condition of the policy (CEL) holds.
 type Finding struct {
-	ID      string  `json:"id"`
-	Measure float64 `json:"measure,omitempty"` // of a pattern; rounded to 1e-6
-	Level   string  `json:"level,omitempty"`   // severity step that the measure reached
-	Error   string  `json:"error,omitempty"`   // the condition could not be evaluated: never silently 'no'
+	ID         string  `json:"id"`
+	Measure    float64 `json:"measure,omitempty"`    // of a pattern; rounded to 1e-6
+	Level      string  `json:"level,omitempty"`      // severity step that the measure reached
+	Confidence float64 `json:"confidence,omitempty"` // of a pattern that says so, 0 to 1; rounded to 1e-6
+	Details    string  `json:"details,omitempty"`    // what was measured, in words
+	Error      string  `json:"error,omitempty"`      // the condition could not be evaluated: never silently 'no'
 }
 
 // Decision is what policy said. It holds no timings and depends on nothing but

@@ -21,6 +21,34 @@ const (
 	FactStopped         = "stopped"
 	FactDiffers         = "executed_differs"
 	FactAllowed         = "allowed_by_person" // a person allowed this very call
+
+	// Of how the run goes, so that what patterns measure is looked at only where
+	// there is something to measure.
+	FactFailed       = "failed"         // the call that is reported has failed
+	FactRepeated     = "repeated"       // the same call was made before, with the same result
+	FactCycle        = "cycle"          // the same few calls were made in turn
+	FactNothingNew   = "nothing_new"    // the last five actions or more brought nothing that was not known
+	FactMissing      = "missing"        // something that was referred to is not there
+	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied
+	FactCheckEdited  = "check_edited"   // what a check reads was edited before it is run again
+	FactAfterFailure = "after_failure"  // one of the three actions before has failed
+	FactAuthError    = "auth_error"     // one of the twenty actions before failed because of who asked
+	FactCarries      = "carries"        // the action shares a text with something that was read
+	FactReadSecret   = "read_secret"    // a secret was read among the twenty actions before
+	FactReadOthers   = "read_untrusted" // something untrusted was read among the twenty actions before
+	FactGrowing      = "growing"        // the use of some resource grows from bin to bin
+	FactGoal         = "goal"           // what a person wants is known
+	FactConstrained  = "constrained"    // a person said what must not be done
+	FactNewHost      = "new_host"       // a host is contacted for the first time
+	FactSpread       = "spread"         // at least three paths were written outside the workspace
+)
+
+// How far back facts about the run look; they belong to FoldVersion.
+const (
+	factStale = 5
+	factSoon  = 3
+	factLong  = 20
+	factSome  = 3
 )
 
 // FactNames lists every name that Input.Facts may hold.
@@ -28,7 +56,9 @@ func FactNames() []string {
 	return []string{
 		FactReadsOnly, FactChanges, FactChangesFiles, FactDeletes, FactRecursiveDelete, FactOutside, FactExternal,
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
-		FactAllowed,
+		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
+		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
+		FactNewHost, FactSpread,
 	}
 }
 
@@ -42,6 +72,7 @@ func (in *Input) facts() []string {
 		FactDiffers:       in.History.Call != nil && in.History.Call.ExecutedDiffers,
 		FactAllowed:       in.Session.Allowed != "",
 	}
+	in.runFacts(set)
 	for i := range in.Action.Effects {
 		in.Action.Effects[i].facts(set)
 	}
@@ -54,6 +85,42 @@ func (in *Input) facts() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// runFacts answers the questions about how the run goes.
+func (in *Input) runFacts(set map[string]bool) {
+	h, s := &in.History, &in.Session
+	set[FactFailed] = in.Event.Result != nil && in.Event.Result.Outcome == OutcomeFailed
+	for _, w := range h.Windows {
+		set[FactRepeated] = set[FactRepeated] || w.Same > 1
+		set[FactMissing] = set[FactMissing] || w.Missing > 0
+	}
+	set[FactCycle] = h.Cycle.Period > 0
+	set[FactNothingNew] = h.Since.News > factStale && h.Since.News < NeverAgo
+	set[FactDeniedBefore] = h.Denied.Same || h.Denied.Effect
+	set[FactCheckEdited] = h.Checks > 0
+	set[FactAfterFailure] = h.Since.Failed <= factSoon
+	set[FactAuthError] = h.Since.AuthError <= factLong
+	set[FactCarries] = len(in.Action.Carries) > 0
+	set[FactReadSecret] = h.Since.Secret <= factLong
+	set[FactReadOthers] = h.Since.Untrusted <= factLong
+	set[FactGrowing] = len(s.Growing) > 0
+	set[FactGoal] = in.Goal.Known
+	set[FactConstrained] = len(in.Goal.Constraints) > 0
+	set[FactNewHost] = h.NewHosts > 0
+	set[FactSpread] = s.spread() >= factSome
+}
+
+// spread counts the paths that were written outside of the workspace and not
+// named by a person.
+func (s *SessionFacts) spread() int64 {
+	var n int64
+	for where, count := range s.Written {
+		if where != string(LocationInside) && where != string(LocationSelf) && where != whereNamed && where != string(LocationNull) {
+			n += count
+		}
+	}
+	return n
 }
 
 func (e *Effect) facts(set map[string]bool) {

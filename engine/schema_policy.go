@@ -32,9 +32,11 @@ func PolicySchema(v Vocabulary) map[string]any {
 	properties["finding"] = map[string]any{
 		"type": "object", "additionalProperties": false, "properties": each(v.Findings, map[string]any{
 			"type": "object", "additionalProperties": false, "properties": map[string]any{
-				"level":   map[string]any{"type": "string"},
-				"measure": map[string]any{"type": "number"},
-				"failed":  map[string]any{"type": "boolean"},
+				"level":      map[string]any{"type": "string"},
+				"measure":    map[string]any{"type": "number"},
+				"failed":     map[string]any{"type": "boolean"},
+				"confidence": map[string]any{"type": "number"},
+				"details":    map[string]any{"type": "string"},
 			},
 		}),
 	}

@@ -65,6 +65,12 @@ func (e *encoder) input(in *engine.Input, findings []engine.Finding) ast.Value {
 		if f.Level != "" || f.Measure != 0 {
 			detail.Insert(ast.InternedTerm("measure"), ast.FloatNumberTerm(f.Measure))
 		}
+		if f.Confidence != 0 {
+			detail.Insert(ast.InternedTerm("confidence"), ast.FloatNumberTerm(f.Confidence))
+		}
+		if f.Details != "" {
+			detail.Insert(ast.InternedTerm("details"), ast.StringTerm(valid(f.Details)))
+		}
 		if f.Error != "" {
 			detail.Insert(ast.InternedTerm("failed"), ast.InternedTerm(true))
 		}

@@ -55,7 +55,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 
 // AllConditions lists the conditions of rules and of access lists.
 func AllConditions(e *bundles.Effective) []cel.Condition {
-	all := Conditions(e.Rules())
+	all := Conditions(e.Tuned())
 	for _, l := range e.Access() {
 		all = append(all, AccessConditions(l)...)
 	}
@@ -87,7 +87,8 @@ func Conditions(rules []bundles.Rule) []cel.Condition {
 		c := cel.Condition{ID: r.ID, When: r.When, Measure: r.Measure, Match: cel.Match{
 			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
 			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
-		}}
+			Facts: r.Match.Facts,
+		}, Confidence: r.Confidence, Details: r.Details}
 		if r.Threshold != nil {
 			c.Threshold = *r.Threshold
 		}
