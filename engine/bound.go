@@ -10,36 +10,46 @@ import (
 // bound keeps the state's JSON below MaxKeyframe. It is a function of the state
 // alone and changes nothing the second time.
 func (h *History) bound() {
-	h.boundPaths()
 	h.Denials = keepLast(h.Denials, maxDenials)
 	h.Allowed = keepLast(h.Allowed, maxAllowed)
 	h.boundCalls()
 	h.boundErrors()
-	h.boundRings(MaxKeyframe - h.fixedSize())
+	h.boundChecks()
+	h.boundFired()
+	free := MaxKeyframe - h.fixedSize()
+	h.boundPaths(min(ledgerBytes, max(free-ringFloor, ledgerFloor)))
+	h.boundRings(free - sum(h.Paths, (*pathEntry).size))
 }
 
-// fixedSize is at least what a keyframe's line takes without the rings.
+// fixedSize is at least what a keyframe's line takes without paths and rings.
 func (h *History) fixedSize() int {
 	const fields = 2000 // names of all fields, numbers, digests, and the line around the state
 	n := fields + jsonLen(h.Workspace) + 2*jsonLen(h.Session) + 2*jsonLen(h.Harness)
 	if h.Stop != nil {
 		n += jsonLen(h.Stop.Reason) + jsonLen(h.Stop.By)
 	}
-	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels} {
+	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels, h.Fired} {
 		n += countsSize(m)
 	}
 	for l, row := range h.Marks {
 		n += len(l) + len(row) + 6
 	}
-	for id, f := range h.Fired {
-		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Times) + 30
-	}
 	for _, a := range h.Agents {
-		n += 82 + len(a.Name) + countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
+		n += a.fixedSize()
 	}
-	n += h.Goals.size() + listSize(h.Hosts) + sum(h.Bins, (*bin).size)
-	return n + sum(h.Paths, (*pathEntry).size) + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) +
-		sum(h.Allowed, (*allowed).size)
+	n += h.Goals.size() + len(h.Hosts) + sum(h.Bins, (*bin).size)
+	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
+}
+
+// fixedSize is at least what the agent takes without its ring.
+func (a *agentHistory) fixedSize() int {
+	const fields = 150
+	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
+		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
+	for id, f := range a.Fired {
+		n += len(id) + len(f.Level) + digits(f.At) + 20
+	}
+	return n
 }
 
 func sum[T any](entries []T, size func(*T) int) int {
@@ -81,11 +91,7 @@ func (d *denial) size() int {
 }
 
 func (c *checkRun) size() int {
-	n := len(c.Print) + 45 + number(c.Times)
-	if len(c.Reads) > 0 {
-		n += 7 + listSize(c.Reads)
-	}
-	return n
+	return len(c.Print) + 45 + number(c.Times) + text(c.Reads)
 }
 
 func (b *bin) size() int {
@@ -170,9 +176,9 @@ func digits(n int64) int {
 }
 
 // boundPaths forgets the oldest of the milder entries first.
-func (h *History) boundPaths() {
+func (h *History) boundPaths(bytes int) {
 	size := sum(h.Paths, (*pathEntry).size)
-	for len(h.Paths) > maxLedger || size > ledgerBytes {
+	for len(h.Paths) > maxLedger || size > bytes {
 		i := h.mildestPath()
 		size -= h.Paths[i].size()
 		h.Paths = slices.Delete(h.Paths, i, i+1)
@@ -209,18 +215,45 @@ func (h *History) boundCalls() {
 // boundErrors takes the rarest class of the agent with the most of them.
 func (h *History) boundErrors() {
 	for {
-		total, most := 0, (*agentHistory)(nil)
-		for _, a := range h.Agents {
-			total += len(a.Errors)
-			if most == nil || len(a.Errors) > len(most.Errors) {
-				most = a
-			}
-		}
+		total, most := mostOf(h.Agents, func(a *agentHistory) int { return len(a.Errors) })
 		if total <= totalErrors {
 			return
 		}
 		delete(most.Errors, rarest(most.Errors, ""))
 	}
+}
+
+// boundChecks takes from the agent with the most checks.
+func (h *History) boundChecks() {
+	for {
+		total, most := mostOf(h.Agents, func(a *agentHistory) int { return len(a.Checks) })
+		if total <= totalChecks {
+			return
+		}
+		most.forgetCheck()
+	}
+}
+
+// boundFired takes the oldest finding of the agent with the most of them.
+func (h *History) boundFired() {
+	for {
+		total, most := mostOf(h.Agents, func(a *agentHistory) int { return len(a.Fired) })
+		if total <= totalFired {
+			return
+		}
+		delete(most.Fired, most.longestAgo())
+	}
+}
+
+// mostOf counts something of all agents, and finds the one that has the most.
+func mostOf(agents []*agentHistory, count func(*agentHistory) int) (total int, most *agentHistory) {
+	for _, a := range agents {
+		total += count(a)
+		if most == nil || count(a) > count(most) {
+			most = a
+		}
+	}
+	return total, most
 }
 
 // boundRings keeps the rings' sum within bounds, taking from the longest ring
@@ -251,13 +284,26 @@ func boundKey(s string, n int) string {
 	if n <= digestLength+1 {
 		return sum[:min(n, digestLength)]
 	}
-	room := s[:min(len(s), n-digestLength-1)]
+	return flat(s[:min(len(s), n-digestLength-1)]) + "~" + sum
+}
+
+// stemOf returns what is left of a path in its key, and whether it was cut short.
+func stemOf(key string) (stem string, cut bool) {
+	end := len(key) - digestLength - 1
+	if end < 0 || key[end] != '~' || !plainASCII(key[end:]) || strings.Trim(key[end+1:], "0123456789abcdef") != "" {
+		return key, false
+	}
+	return strings.TrimRight(key[:end], "?"), true // a last character may have been cut in two
+}
+
+// flat replaces what takes more room in JSON than outside.
+func flat(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !plainRune(r) {
 			return '?'
 		}
 		return r
-	}, room) + "~" + sum
+	}, s)
 }
 
 // prefix keeps the first n digits of a digest.

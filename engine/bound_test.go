@@ -29,14 +29,41 @@ func longRecord(n int64, filler string) *Record {
 		r.Action.Effects = append(r.Action.Effects, Effect{Kind: EffectFileWrite, Verb: []string{"move", "write"}[i%2],
 			Short: name(fmt.Sprint("path", i)), Exists: "no", Location: LocationHomeRoot, Class: ClassMount})
 	}
+	r.Action.Check, r.Action.Waits = true, true
+	r.Action.Contents = map[string]ContentFacts{
+		"content": {Bytes: 1 << 60, MAC: fmt.Sprintf("%064x", n)}, "old_string": {MAC: fmt.Sprintf("%064x", -n)}, "new_string": {MAC: name("mac")},
+	}
+	for i := range 24 {
+		r.Action.Words = append(r.Action.Words, mark(name(fmt.Sprint("word", i))))
+		r.Action.Marks = append(r.Action.Marks, mark(name(fmt.Sprint("mark", i))))
+		r.Action.Hosts = append(r.Action.Hosts, name(fmt.Sprint("host", i)))
+		r.Findings = append(r.Findings, Finding{ID: name(fmt.Sprint("finding", i)), Level: name("level")})
+		r.Action.Effects = append(r.Action.Effects, Effect{Kind: EffectFileRead, Short: name(fmt.Sprint("read", i)), Exists: "no",
+			Certainty: CertaintyExact, Entry: "file", Class: ClassCredential, Reversibility: R5})
+	}
 	return r
+}
+
+// longPrompt is what a person says in such a session.
+func longPrompt(n int64, filler string) *Record {
+	g := &Goal{}
+	for i := range 40 {
+		name := fmt.Sprintf("%d-%d-%s", n, i, strings.Repeat(filler, 80))
+		g.Names, g.Words, g.Marks = append(g.Names, name), append(g.Words, mark(name)), append(g.Marks, mark("m"+name))
+		g.Intents = append(g.Intents, Intent(Intents()[i%len(Intents())]))
+		g.Constraints = append(g.Constraints, Constraint{ConstraintKind(ConstraintKinds()[i%6]), name})
+	}
+	return &Record{V: FormatVersion, N: n, Kind: KindPrompt, Phase: PhasePrompt, Event: &EventFacts{Goal: g}}
 }
 
 func failedPost(pre *Record, n int64) *Record {
 	post := *pre
 	post.N, post.Kind, post.Phase = n, KindPost, PhasePost
 	event := *pre.Event
-	event.Result = &ResultFacts{Outcome: OutcomeFailed, Class: fmt.Sprintf("class %d %s", n, pre.Call), Content: &ContentFacts{MAC: pre.SHA.Args}}
+	event.Result = &ResultFacts{
+		Outcome: OutcomeFailed, Class: fmt.Sprintf("class %d %s", n, pre.Call), Content: &ContentFacts{MAC: fmt.Sprintf("%064x", n), Bytes: 1 << 60},
+		Trouble: TroubleDenied, MS: 1 << 60, Marks: pre.Action.Marks,
+	}
 	post.Event = &event
 	return &post
 }
@@ -53,7 +80,7 @@ func TestStateFitsAKeyframe(t *testing.T) {
 		}
 		open.Open.Workspace = strings.TrimSuffix(open.Open.Workspace, filler)
 		h.Append(asWritten(t, open))
-		for n := int64(2); n < 1200; n += 2 {
+		for n := int64(2); n < 600; n += 2 {
 			pre := longRecord(n, filler)
 			h.Append(pre)
 			if post := failedPost(pre, n+1); n%3 == 0 {
@@ -62,6 +89,10 @@ func TestStateFitsAKeyframe(t *testing.T) {
 				h.Append(asWritten(t, &Record{V: FormatVersion, N: n + 1, Kind: KindControl, Control: &Control{
 					Do: []string{ControlStop, ControlAllowOnce, ControlAllowSession}[n%3], Reason: pre.Call, By: strings.Repeat(filler, 80),
 					Print: fmt.Sprintf("%016x", n), CWD: pre.Call}}))
+			}
+			if n%10 == 0 {
+				h.Append(longPrompt(n+1, filler))
+				h.Append(asWritten(t, &Record{V: FormatVersion, N: n + 1, Kind: KindControl, Control: &Control{Do: ControlScope, Path: pre.Call}}))
 			}
 			if n%100 > 2 {
 				continue
@@ -72,6 +103,18 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			}
 		}
 		testSteady(t, h)
+		testSize(t, h)
+		full := map[string][2]int{
+			"agents": {len(h.Agents), maxAgents}, "hosts": {len(h.Hosts), hashDigits * maxHosts}, "bins": {len(h.Bins), maxBins},
+			"fired": {len(h.Fired), maxFired}, "secret marks": {len(h.Marks[LabelSecret]), hashDigits * maxMarks}, "names": {len(h.Goals.Names), maxNames},
+			"person's marks": {len(h.Marks[labelPerson]), hashDigits * maxMarks}, "words": {len(h.Goals.Words), hashDigits * maxWords},
+			"scope": {len(h.Goals.Scope), maxScope}, "constraints": {min(len(h.Goals.Constraints), maxConstraints), maxConstraints},
+		}
+		for what, n := range full {
+			if n[0] != n[1] {
+				t.Errorf("filler %q: %d %s are kept, want %d: the test fills too little, or the bound does not hold", filler, n[0], what, n[1])
+			}
+		}
 		if len(h.Denials) != maxDenials {
 			t.Errorf("filler %q: %d denials are remembered, want %d", filler, len(h.Denials), maxDenials)
 		}
@@ -92,6 +135,42 @@ func asWritten(t *testing.T, r *Record) *Record {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// testSize: what the state is reckoned to take is what it takes, or more.
+func testSize(t *testing.T, h *History) {
+	t.Helper()
+	reckoned := h.fixedSize() + sum(h.Paths, (*pathEntry).size)
+	for _, a := range h.Agents {
+		reckoned += sum(a.Ring, (*past).size)
+	}
+	raw, err := marshal(h)
+	if err != nil || len(raw) > reckoned {
+		t.Errorf("the state takes %d bytes, and was reckoned to take %d (%v)", len(raw), reckoned, err)
+	}
+}
+
+// TestHostileNamesLeaveARing: an agent that fills all that it can fill, in a
+// workspace of usual length, still has a history.
+func TestHostileNamesLeaveARing(t *testing.T) {
+	h := NewHistory()
+	h.Append(&Record{N: 1, Kind: KindOpen, Chain: strings.Repeat("c", 32), Session: strings.Repeat("s", 36), Harness: "claude-code", Open: &Open{Workspace: "/home/someone/projects/shop"}})
+	for n := int64(2); n < 800; n += 2 {
+		pre := longRecord(n, "\x01")
+		for i := range pre.Findings { // policy's names are its own
+			pre.Findings[i] = Finding{ID: fmt.Sprint("some.pattern", i), Level: "medium"}
+		}
+		h.Append(pre)
+		h.Append(failedPost(pre, n+1))
+	}
+	entries := 0
+	for _, a := range h.Agents {
+		entries += len(a.Ring)
+	}
+	if least := 20; entries < least {
+		t.Errorf("the rings hold %d actions, want at least %d", entries, least)
+	}
+	testSize(t, h)
 }
 
 // testSteady: bounding again, and writing and reading, change nothing.

@@ -29,15 +29,19 @@ func (h *History) addMarks(l Label, marks []string) {
 	}
 }
 
-// label notes that the session has read something with a label.
-func (h *History) label(l Label, n int64) {
+// label notes that an agent of the session has read something with a label.
+func (h *History) label(agent string, l Label, n int64) {
 	if _, known := h.Labels[string(l)]; !known {
 		h.Labels[string(l)] = n
 	}
+	a := h.agent(agent)
+	if a == nil {
+		a = &agentHistory{} // forgotten, or never asked about anything: the session's count remains
+	}
 	if l == LabelSecret {
-		h.SecretAt = h.Actions
+		h.SecretAt, a.SecretAt = h.Actions, a.Events
 	} else {
-		h.UntrustedAt = h.Actions
+		h.UntrustedAt, a.UntrustedAt = h.Actions, a.Events
 	}
 }
 
@@ -68,9 +72,12 @@ func (h *History) outputLabels(a *Action) []Label {
 			if e.Class == ClassCredential || e.Class == ClassEnvFile {
 				list = append(list, LabelSecret)
 			}
-			if p := h.path(truncateKey(e.Place())); p != nil && e.Short != "" {
-				list = append(list, p.Labels...)
+			list = append(list, h.labelsBelow(e)...)
+		case e.Kind == EffectFileDelete && e.Verb == "move": // where it goes, its labels go
+			if e.Class == ClassCredential || e.Class == ClassEnvFile {
+				list = append(list, LabelSecret)
 			}
+			list = append(list, h.labelsBelow(e)...)
 		case e.Kind == EffectNetwork && !e.Loopback:
 			list = append(list, LabelUntrusted)
 		}
@@ -82,22 +89,44 @@ func (h *History) outputLabels(a *Action) []Label {
 	return slices.Compact(list)
 }
 
+// labelsBelow lists the labels of a path, and of what lies in it where an effect
+// reaches so far.
+func (h *History) labelsBelow(e *Effect) []Label {
+	var list []Label
+	place := e.Place()
+	if place == "" {
+		return nil
+	}
+	for i := range h.Paths {
+		if p := &h.Paths[i]; len(p.Labels) > 0 && e.reaches(p.Key) {
+			list = append(list, p.Labels...)
+		}
+	}
+	return list
+}
+
 // foldOutput notes the labels of what a call returned.
-func (h *History) foldOutput(r *Record) {
-	if r.Action == nil || r.Event == nil || r.Event.Result == nil {
+func (h *History) foldOutput(r *Record, o Outcome) {
+	res := resultOf(r)
+	if r.Action == nil || res == nil || o == OutcomeDenied {
 		return
 	}
 	for _, l := range h.outputLabels(r.Action) {
-		h.label(l, r.N)
-		h.addMarks(l, r.Event.Result.Marks)
+		h.label(agentOf(r), l, r.N)
+		h.addMarks(l, res.Marks)
 	}
 }
 
-// foldFlow marks the files that an action writes with the labels of what it
-// carries: from the data in its arguments, or from the files and hosts that the
-// same action reads.
-func (h *History) foldFlow(a *Action) {
-	labels := append(h.carries(a), h.outputLabels(a)...)
+// foldFlow labels the session with what an action will return, before anything
+// is known of it: not every agent says what came of a call. It marks the files
+// that the action writes with the labels of what it carries: from the data in its
+// arguments, or from the files and hosts that the same action reads.
+func (h *History) foldFlow(r *Record, a *Action) {
+	returns := h.outputLabels(a)
+	for _, l := range returns {
+		h.label(agentOf(r), l, r.N)
+	}
+	labels := append(h.carries(a), returns...)
 	if len(labels) == 0 {
 		return
 	}
@@ -109,26 +138,28 @@ func (h *History) foldFlow(a *Action) {
 			continue
 		}
 		if p := h.path(truncateKey(e.Place())); p != nil {
-			p.Labels = slices.Compact(slices.Sorted(slices.Values(append(p.Labels, labels...))))
+			p.Labels = append(p.Labels, labels...)
+			slices.Sort(p.Labels)
+			p.Labels = slices.Compact(p.Labels)
 		}
 	}
 }
 
-// maxHosts is how many hosts the session remembers having contacted.
-const maxHosts = 48
+// maxHosts is how many hosts the session remembers having contacted. One that
+// is forgotten is new again.
+const maxHosts = 64
 
-func (h *History) foldHosts(a *Action) {
-	for _, host := range a.Hosts {
-		h.Hosts = keepLast(appendOnce(h.Hosts, truncateKey(host)), maxHosts)
-	}
-}
+func (h *History) foldHosts(a *Action) { h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts) }
 
 func (h *History) newHosts(a *Action) int64 {
-	var n int64
+	hosts := hostDigits(a)
+	return int64(len(hosts) - shared(hosts, h.Hosts))
+}
+
+func hostDigits(a *Action) []string {
+	var list []string
 	for _, host := range a.Hosts {
-		if !slices.Contains(h.Hosts, truncateKey(host)) {
-			n++
-		}
+		list = append(list, hexSum([]byte(host))[:hashDigits])
 	}
-	return n
+	return list
 }

@@ -37,7 +37,7 @@ func (h *History) foldPrompt(r *Record) {
 	h.closeCalls("")
 	h.Prompts++
 	h.FileOps = 0
-	h.PromptAt = h.Actions
+	h.PromptAt, h.PromptN = h.Actions, r.N
 	if r.Event != nil {
 		h.foldGoal(r.Event.Goal)
 	}
@@ -72,7 +72,7 @@ func (h *History) foldControl(r *Record) {
 	case ControlAllowOnce, ControlAllowSession:
 		h.foldAllow(r)
 	case ControlScope:
-		h.Goals.Scope = keepLast(appendOnce(h.Goals.Scope, truncateKey(r.Control.Path)), maxScope)
+		h.Goals.addScope(r.Control.Path)
 	}
 }
 
@@ -101,6 +101,7 @@ func (h *History) foldPre(r *Record) {
 	}
 	a := h.touchAgent(agentOf(r))
 	a.Events++
+	a.At = h.Actions
 	p := h.newPast(r, denied)
 	a.Ring = append(a.Ring, p)
 	if len(a.Ring) > ringSize {
@@ -112,7 +113,7 @@ func (h *History) foldPre(r *Record) {
 	} else {
 		h.DeniedRow = 0
 		h.spend(r)
-		a.foldCheck(r)
+		h.foldCheck(a, r)
 		h.foldEffects(r)
 	}
 	h.foldCall(r, denied)
@@ -172,7 +173,6 @@ func (h *History) foldEffects(r *Record) {
 	}
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		h.foldLabel(r.N, e)
 		switch {
 		case e.Kind == EffectFileDelete:
 			h.FileOps++
@@ -182,7 +182,7 @@ func (h *History) foldEffects(r *Record) {
 			h.foldWrite(r.N, e)
 		}
 	}
-	h.foldFlow(a)
+	h.foldFlow(r, a)
 	h.foldHosts(a)
 	h.foldUse(a)
 }
@@ -217,19 +217,13 @@ func (h *History) place(e *Effect) {
 		h.Paths = append(h.Paths, pathEntry{Key: key, State: ledgerPending, N: h.N + 1})
 	}
 	p := h.path(key)
-	if p.Where = string(e.Location); h.Goals.named(e.Place()) {
+	if p.Where = boundKey(string(e.Location), digestLength); h.Goals.named(e) {
 		p.Where = whereNamed
 	}
 }
 
 // whereNamed is the place of what a person named, wherever it lies.
 const whereNamed = "named"
-
-func (h *History) foldLabel(n int64, e *Effect) {
-	if e.Kind == EffectFileRead && (e.Class == ClassCredential || e.Class == ClassEnvFile) {
-		h.label(LabelSecret, n)
-	}
-}
 
 // creates lists the paths that will exist only once the action ran.
 func creates(a *Action) []string {
@@ -239,7 +233,7 @@ func creates(a *Action) []string {
 	}
 	for _, e := range a.Effects {
 		if e.Kind == EffectFileWrite && e.Exists == "no" && e.Certainty == CertaintyExact && e.Verb != "move" && len(keys) < maxCreates {
-			keys = append(keys, truncateKey(e.Short))
+			keys = append(keys, truncateKey(e.Place()))
 		}
 	}
 	return keys
@@ -252,21 +246,38 @@ func (h *History) foldPost(r *Record) {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
-	created := c.Creates
-	h.settle(c, outcome)
+	h.foldFate(c, outcome)
+	news := outcome == OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
-	before := len(h.Paths)
-	if outcome == OutcomeRan {
-		for _, key := range created {
-			h.mark(key, ledgerCreated, r.N)
-		}
-		h.foldReads(r)
-	}
-	h.finishPast(c, r, outcome, len(h.Paths) > before || len(created) > 0)
+	h.finishPast(c, r, news)
 	h.foldFindings(r)
-	h.foldOutput(r)
+	h.foldOutput(r, outcome)
 	h.foldSpent(resultOf(r))
+}
+
+// foldFate notes what a person said to a call, as far as its outcome tells: one
+// that was taken for refused and ran was not, and one that was let through and did
+// not run was refused elsewhere.
+func (h *History) foldFate(c *callEntry, o Outcome) {
+	h.settle(c, o)
+	switch {
+	case o == OutcomeDenied && c.Outcome == OutcomePending:
+		h.refuse(c)
+	case o != OutcomeDenied && c.Outcome == OutcomeUnknown:
+		h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == c.Pre })
+	}
+}
+
+// foldRan notes the paths that exist, and that were read, now that a call ran.
+// It says whether there are any that were not known.
+func (h *History) foldRan(c *callEntry, r *Record) bool {
+	before := len(h.Paths)
+	for _, key := range c.Creates {
+		h.mark(key, ledgerCreated, r.N)
+	}
+	h.foldReads(r)
+	return len(h.Paths) > before || len(c.Creates) > 0
 }
 
 // outcomeOf is what a post record says of its call.
@@ -284,6 +295,7 @@ func (h *History) foldUnreviewed(r *Record, o Outcome) {
 		c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Post: r.N, Outcome: o}
 		h.Calls = append(h.Calls, c)
 	}
+	h.foldOutput(r, o)
 }
 
 func (h *History) foldReads(r *Record) {
@@ -292,13 +304,14 @@ func (h *History) foldReads(r *Record) {
 	}
 	for i := range r.Action.Effects {
 		if e := &r.Action.Effects[i]; e.Kind == EffectFileRead && e.Certainty == CertaintyExact {
-			h.mark(e.Short, ledgerRead, r.N)
+			h.mark(e.Place(), ledgerRead, r.N)
 		}
 	}
 }
 
-// finishPast completes the ring's entry of a call.
-func (h *History) finishPast(c *callEntry, r *Record, o Outcome, found bool) {
+// finishPast completes the ring's entry of a call that is over. News says that
+// it found a path; a result or a content that the ring does not hold is news too.
+func (h *History) finishPast(c *callEntry, r *Record, news bool) {
 	a := h.agent(c.Agent)
 	if a == nil {
 		return
@@ -307,16 +320,18 @@ func (h *History) finishPast(c *callEntry, r *Record, o Outcome, found bool) {
 	if p == nil {
 		return
 	}
-	p.Outcome = o
+	p.Outcome = c.Outcome
 	if res := resultOf(r); res != nil {
 		p.Error, p.Trouble = boundKey(res.Class, errorClassLen), knownTrouble(res.Trouble)
 		if res.Content != nil {
 			p.Result = prefix(res.Content.MAC, digestLength)
 		}
 	}
-	if p.News = found || !a.seenResult(p); o == OutcomeRan {
+	p.News = news || a.newResult(p) || a.newContent(p)
+	if p.Outcome == OutcomeRan {
 		p.Sketch = ""
 	}
+	a.passed(p, r.Action)
 	if p.Error != "" {
 		count(a.Errors, p.Error, maxErrors)
 	}
@@ -332,10 +347,15 @@ func (a *agentHistory) pastOf(pre int64) *past {
 	return nil
 }
 
-// seenResult says that another action of the ring had the same result.
-func (a *agentHistory) seenResult(p *past) bool {
-	return slices.ContainsFunc(a.Ring, func(o past) bool {
-		return o.N != p.N && o.Outcome != OutcomePending && o.Result == p.Result
+// newResult says that no other action of the ring had the same result.
+func (a *agentHistory) newResult(p *past) bool {
+	return p.Result != "" && !slices.ContainsFunc(a.Ring, func(o past) bool { return o.N != p.N && o.Result == p.Result })
+}
+
+// newContent says that no other action of the ring gave its target such content.
+func (a *agentHistory) newContent(p *past) bool {
+	return p.Into != "" && p.Outcome == OutcomeRan && !slices.ContainsFunc(a.Ring, func(o past) bool {
+		return o.N != p.N && o.Target == p.Target && o.Into == p.Into
 	})
 }
 
@@ -346,29 +366,38 @@ func knownTrouble(t Trouble) Trouble {
 	return ""
 }
 
+// Bounds of the findings that are remembered: how often the session had them,
+// and when each agent had, over all agents. One that is forgotten is new again.
+const (
+	maxFired   = 24
+	totalFired = 32
+)
+
 // foldFindings notes which findings with a level an event had.
 func (h *History) foldFindings(r *Record) {
+	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {
 		if f.Level == "" {
 			continue
 		}
 		id := truncateKey(f.ID)
-		old := h.Fired[id]
-		h.Fired[id] = firedEntry{At: h.Actions, Level: boundKey(f.Level, digestLength), Times: old.Times + 1}
-	}
-	for len(h.Fired) > maxFired {
-		delete(h.Fired, h.longestAgo())
+		count(h.Fired, id, maxFired)
+		if a == nil {
+			continue
+		}
+		if a.Fired == nil {
+			a.Fired = map[string]firedEntry{}
+		}
+		a.Fired[id] = firedEntry{At: a.Events, Level: boundKey(f.Level, digestLength)}
 	}
 }
 
-// maxFired is how many findings the session remembers.
-const maxFired = 32
-
-func (h *History) longestAgo() string {
-	oldest := ""
-	for id, f := range h.Fired {
-		if o := h.Fired[oldest]; oldest == "" || f.At < o.At || f.At == o.At && id < oldest {
-			oldest = id
+// longestAgo names the finding that the agent had longest ago.
+func (a *agentHistory) longestAgo() string {
+	oldest, found := "", false
+	for id, f := range a.Fired {
+		if o := a.Fired[oldest]; !found || f.At < o.At || f.At == o.At && id < oldest {
+			oldest, found = id, true
 		}
 	}
 	return oldest
@@ -393,6 +422,16 @@ func (h *History) closeCalls(name string) {
 			h.Refused++
 			h.refuse(c)
 		}
+		if a := h.agent(c.Agent); a != nil {
+			a.lose(c.Pre)
+		}
+	}
+}
+
+// lose notes that nothing will be heard of a call.
+func (a *agentHistory) lose(pre int64) {
+	if p := a.pastOf(pre); p != nil {
+		p.Outcome = OutcomeUnknown
 	}
 }
 
@@ -433,15 +472,35 @@ func replaces(old, new string) bool {
 
 // touchAgent returns the agent's history and makes it the most recent one.
 func (h *History) touchAgent(name string) *agentHistory {
-	i := slices.IndexFunc(h.Agents, func(a *agentHistory) bool { return a.Name == name })
-	if i < 0 {
-		a := &agentHistory{Name: name, Errors: map[string]int64{}}
-		h.Agents = keepLast(append(h.Agents, a), maxAgents)
-		return a
+	a := &agentHistory{Name: name, Errors: map[string]int64{}}
+	i := slices.IndexFunc(h.Agents, func(o *agentHistory) bool { return o.Name == name })
+	if i >= 0 {
+		a = h.Agents[i]
+	} else if len(h.Agents) >= maxAgents {
+		i = h.leastAgent()
 	}
-	a := h.Agents[i]
-	h.Agents = append(slices.Delete(h.Agents, i, i+1), a)
+	if i >= 0 {
+		h.Agents = slices.Delete(h.Agents, i, i+1)
+	}
+	h.Agents = append(h.Agents, a)
 	return a
+}
+
+// leastAgent returns the index of the agent that makes room for another one: the
+// one longest silent, if it is at rest, else the one that did least, of equals the
+// newest. See History.
+func (h *History) leastAgent() int {
+	least := -1
+	for i, a := range h.Agents {
+		switch {
+		case a.Name == MainAgent:
+		case h.Actions-a.At > agentRest:
+			return i
+		case least < 0 || a.Events <= h.Agents[least].Events:
+			least = i
+		}
+	}
+	return least
 }
 
 func (h *History) newPast(r *Record, denied bool) past {
@@ -473,11 +532,13 @@ func (h *History) newPast(r *Record, denied bool) past {
 
 // compareGoal notes how an action lies to what people said.
 func (h *History) compareGoal(p *past, a *Action) {
-	if p.Goal = h.Prompts > 0; !p.Goal {
+	if p.Goal = h.Goals.known(); !p.Goal {
 		return
 	}
-	p.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return h.Goals.named(e.Place()) })
-	p.Words = int64(100*share(a.Words, h.Goals.Words) + 0.5)
+	p.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return h.Goals.named(&e) })
+	if n := len(a.Words); n > 0 {
+		p.Words = int64(100 * shared(a.Words, h.Goals.Words) / n)
+	}
 }
 
 // toolLength is how much of a tool's name an action keeps.

@@ -57,7 +57,7 @@ const (
 	ConstraintFreeze ConstraintKind = "freeze"    // a code freeze: change nothing that others see
 	ConstraintPlan   ConstraintKind = "plan_only" // say what you would do
 	ConstraintLocal  ConstraintKind = "local"     // push, publish and deploy nothing
-	ConstraintLift   ConstraintKind = "lift"      // what was said before does not hold any more
+	ConstraintLift   ConstraintKind = "lift"      // what was said before does not hold any more: of the kind or the place that What names
 )
 
 // ConstraintKinds lists every ConstraintKind.
@@ -68,12 +68,13 @@ func ConstraintKinds() []string {
 	}
 }
 
-// Bounds of what is kept of goals; they belong to FoldVersion. Constraints are
-// never forgotten for names or words.
+// Bounds of what is kept of goals; they belong to FoldVersion. Names, words and
+// scope only make policy milder, so the oldest is forgotten. Of constraints none
+// is: see goalState.constrain.
 const (
-	maxNames       = 40
+	maxNames       = 32
 	maxWords       = 64
-	maxConstraints = 24
+	maxConstraints = 24 // and one for each of ConstraintKinds
 	maxScope       = 16
 )
 
@@ -93,10 +94,11 @@ func (h *History) foldGoal(g *Goal) {
 	}
 	s := &h.Goals
 	if known := knownWords(g.Intents, Intents()); len(known) > 0 {
-		s.Intents = known
+		slices.Sort(known)
+		s.Intents = slices.Compact(known)
 	}
 	for _, name := range g.Names {
-		s.Names = keepLast(appendOnce(s.Names, truncateKey(name)), maxNames)
+		s.Names = keepLast(appendOnce(s.Names, truncateKey(strings.TrimPrefix(name, "./"))), maxNames)
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
@@ -105,41 +107,104 @@ func (h *History) foldGoal(g *Goal) {
 	}
 }
 
-// constrain adds a constraint, or takes back what a later word lifts.
+// constrain adds a constraint, or takes back what a later word lifts. Of more
+// than maxConstraints that name something, the oldest becomes one that names
+// nothing: what must not be done to a forgotten thing must be done to none, until
+// a person lifts it.
 func (s *goalState) constrain(c Constraint) {
 	c.What = truncateKey(c.What)
 	switch {
 	case !slices.Contains(ConstraintKinds(), string(c.Kind)):
 		return
 	case c.Kind == ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(o Constraint) bool { return c.What == "" || o.What == c.What })
-	case len(s.Constraints) < maxConstraints:
-		s.Constraints = appendOnce(s.Constraints, c)
+		s.Constraints = slices.DeleteFunc(s.Constraints, c.lifts)
+		return
+	}
+	s.Constraints = appendOnce(s.Constraints, c)
+	if len(s.Constraints) > maxConstraints {
+		s.generalise()
 	}
 }
+
+// lifts says that a lift takes back another constraint: all of them where it
+// names nothing, else those of a kind or of a place.
+func (c Constraint) lifts(o Constraint) bool {
+	return c.What == "" || o.What == c.What || string(o.Kind) == c.What
+}
+
+func (s *goalState) generalise() {
+	oldest := slices.IndexFunc(s.Constraints, func(c Constraint) bool { return c.What != "" })
+	kind := s.Constraints[oldest].Kind
+	s.Constraints = appendOnce(slices.Delete(s.Constraints, oldest, oldest+1), Constraint{Kind: kind})
+}
+
+// known says that people said something that an action can be compared with.
+func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }
 
 // goalFacts compares an action with what people said.
 func (h *History) goalFacts(a *Action) GoalFacts {
 	s := &h.Goals
-	f := GoalFacts{Known: h.Prompts > 0, Intents: orEmpty(s.Intents), Constraints: orEmpty(s.Constraints)}
+	f := GoalFacts{Known: s.known(), Intents: orEmpty(s.Intents), Constraints: orEmpty(s.Constraints)}
 	f.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Named })
-	f.Words = Round6(share(a.Words, s.Words))
+	if n := len(a.Words); n > 0 {
+		f.Words = Round6(float64(shared(a.Words, s.Words)) / float64(n))
+	}
 	return f
 }
 
-// named says that a person named a path, or a folder above it: by the end of
-// the path where it has no slash in front, as people do.
-func (s *goalState) named(place string) bool {
+// named says that a person named the path of an effect, or a folder above it: as
+// it is shown, in full, or by parts of it, as people do.
+func (s *goalState) named(e *Effect) bool {
+	place := e.Place()
 	if place == "" {
 		return false
 	}
-	path := truncateKey(place)
-	return slices.ContainsFunc(s.Names, func(n string) bool { return names(n, path) }) || s.scoped(path)
+	return s.scoped(place) || s.means(place) || e.Host == "" && s.means(e.Target)
+}
+
+// means says that a person named a path or a folder above it. A name that was cut
+// short stands for the whole path or a folder above it only.
+func (s *goalState) means(path string) bool {
+	if slices.ContainsFunc(s.Names, func(n string) bool { return names(n, path) }) {
+		return true
+	}
+	return slices.ContainsFunc(upwards(strings.TrimPrefix(path, "./")), func(p string) bool {
+		key := truncateKey(p)
+		return key != p && slices.Contains(s.Names, key)
+	})
 }
 
 // scoped says that a path lies in what a person added to the scope by hand.
 func (s *goalState) scoped(path string) bool {
-	return slices.ContainsFunc(s.Scope, func(n string) bool { return path == n || strings.HasPrefix(path, strings.TrimSuffix(n, "/")+"/") })
+	if len(s.Scope) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(upwards(path), func(p string) bool { return slices.Contains(s.Scope, truncateKey(p)) })
+}
+
+// maxUpwards is how many folders up a path is looked at; below more of them, it
+// counts as not named.
+const maxUpwards = 40
+
+// upwards lists a path and the folders above it.
+func upwards(path string) []string {
+	list := []string{path}
+	for i := len(path) - 1; i > 0 && len(list) < maxUpwards; i-- {
+		if path[i] == '/' {
+			list = append(list, path[:i])
+		}
+	}
+	if strings.HasPrefix(path, "/") {
+		list = append(list, "/")
+	}
+	return list
+}
+
+// addScope takes down that a path belongs to what the session is about.
+func (s *goalState) addScope(path string) {
+	if path != "" {
+		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)
+	}
 }
 
 // names says that a name stands for a path: it is the path, a folder above it,
@@ -152,48 +217,52 @@ func names(name, path string) bool {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
 		return path == name || strings.HasPrefix(path, name+"/")
 	}
-	i := strings.Index("/"+path+"/", "/"+name+"/")
-	return i >= 0
+	return strings.Contains("/"+path+"/", "/"+name+"/")
 }
 
-// share is the part of a list of hashes that is among others, 8 digits each.
-func share(list []string, among string) float64 {
-	if len(list) == 0 {
-		return 0
-	}
+// shared counts the hashes of a list that are among others, 8 digits each.
+func shared(list []string, among string) int {
 	n := 0
 	for _, w := range list {
 		if hasDigits(among, w) {
 			n++
 		}
 	}
-	return float64(n) / float64(len(list))
+	return n
 }
 
 // hashDigits is how much of a hash is kept.
 const hashDigits = 8
 
-// addDigits appends hashes to a row of them, each once, and keeps the last n.
+// addDigits appends hashes to a row of them, each once and where it came last,
+// and keeps the last n.
 func addDigits(row string, hashes []string, n int) string {
 	for _, h := range hashes {
-		if len(h) < hashDigits || !plainASCII(h[:hashDigits]) || hasDigits(row, h) {
+		if len(h) < hashDigits || !plainASCII(h[:hashDigits]) {
 			continue
 		}
+		if i := findDigits(row, h); i >= 0 {
+			row = row[:i] + row[i+hashDigits:]
+		}
 		row += h[:hashDigits]
+		row = row[max(0, len(row)-n*hashDigits):]
 	}
-	return row[max(0, len(row)-n*hashDigits):]
+	return row
 }
 
-func hasDigits(row, hash string) bool {
+func hasDigits(row, hash string) bool { return findDigits(row, hash) >= 0 }
+
+// findDigits returns where a hash stands in a row of them, or -1.
+func findDigits(row, hash string) int {
 	if len(hash) < hashDigits {
-		return false
+		return -1
 	}
 	for i := 0; i+hashDigits <= len(row); i += hashDigits {
 		if row[i:i+hashDigits] == hash[:hashDigits] {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // appendOnce moves an element to the end of a list.

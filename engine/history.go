@@ -18,12 +18,15 @@ const (
 	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
 	ringTotal     = 220 // over all agents
 	maxAgents     = 24
-	maxErrors     = 24 // error classes per agent
-	totalErrors   = 32 // over all agents
-	maxTools      = 32
+	agentRest     = 256 // actions of the session after which an agent's place is free
+	maxErrors     = 24  // error classes per agent
+	totalErrors   = 32  // over all agents
+	maxTools      = 24
 	maxTypes      = 16
 	maxLedger     = 160
 	ledgerBytes   = 14 << 10
+	ledgerFloor   = 2 << 10  // the least of it, where everything else is as long as it can be
+	ringFloor     = 12 << 10 // of the rings, for which the ledger makes room
 	maxDenials    = 32
 	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
 	maxApprovals  = 8  // questions whose outcome one record may tell
@@ -53,6 +56,11 @@ const (
 // path was created by the session) is forgotten before what makes it stricter
 // (a path was moved into, a call was denied), and what a person allowed is asked
 // about again.
+//
+// At most maxAgents agents are known at a time, and the main agent always. Who
+// came first stays as long as it acts: had the newest always taken the place of
+// the one longest silent, none of 200 agents that take turns would be seen twice.
+// What an agent does beyond them counts for the session, and not for windows.
 type History struct {
 	Fold      int              `json:"fold"` // FoldVersion
 	Chain     string           `json:"chain"`
@@ -84,24 +92,23 @@ type History struct {
 	Calls     []callEntry      `json:"calls"` // most recent last
 	Goals     goalState        `json:"goals"`
 	Marks     map[Label]string `json:"marks"` // of what was read, 8 digits each, most recent last
-	Hosts     []string         `json:"hosts"` // that were contacted, most recent last
+	Hosts     string           `json:"hosts"` // digests of those that were contacted, 8 digits each, most recent last
 	Bins      []bin            `json:"bins"`  // use of resources, most recent last
 	Spawned   int64            `json:"spawned"`
 	Deleted   int64            `json:"deleted"` // paths that the session did not make
+	Fired     map[string]int64 `json:"fired"`   // finding with a level -> how many events had it
 
-	// Actions so far when something was last, for SinceFacts; 0: never.
+	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`
 	UntrustedAt int64 `json:"untrusted_at,omitempty"`
 	PromptAt    int64 `json:"prompt_at,omitempty"`
-
-	Fired map[string]firedEntry `json:"fired"`
+	PromptN     int64 `json:"prompt_n,omitempty"` // record of the latest prompt
 }
 
-// firedEntry is the latest event that had a finding with a level.
+// firedEntry is the latest event of an agent that had a finding with a level.
 type firedEntry struct {
-	At    int64  `json:"a"` // actions so far
+	At    int64  `json:"a"` // the agent's actions so far
 	Level string `json:"l"`
-	Times int64  `json:"t"`
 }
 
 // Stopped says that a person or policy stopped the session. It stays until a
@@ -113,11 +120,17 @@ type Stopped struct {
 }
 
 type agentHistory struct {
-	Name   string           `json:"name"`
-	Events int64            `json:"events"`
-	Ring   []past           `json:"ring"` // oldest first
-	Errors map[string]int64 `json:"errors"`
-	Checks []checkRun       `json:"checks,omitempty"` // most recent last
+	Name   string                `json:"name"`
+	Events int64                 `json:"events"`
+	At     int64                 `json:"at"`   // actions of the session at its latest
+	Ring   []past                `json:"ring"` // oldest first
+	Errors map[string]int64      `json:"errors"`
+	Checks []checkRun            `json:"checks,omitempty"` // most recent last
+	Fired  map[string]firedEntry `json:"fired,omitempty"`  // by the finding's id
+
+	// Its actions so far when it last read something with a label.
+	SecretAt    int64 `json:"secret_at,omitempty"`
+	UntrustedAt int64 `json:"untrusted_at,omitempty"`
 }
 
 // past is one earlier action in the ring.
@@ -213,23 +226,20 @@ type callEntry struct {
 func NewHistory() *History {
 	return &History{
 		Fold: FoldVersion, ByType: map[string]int64{}, ByVerdict: map[string]int64{},
-		ByTool: map[string]int64{}, Labels: map[string]int64{}, Marks: map[Label]string{}, Fired: map[string]firedEntry{},
+		ByTool: map[string]int64{}, Labels: map[string]int64{}, Marks: map[Label]string{}, Fired: map[string]int64{},
 	}
 }
 
 // Check mends and refuses what no fold produces and would not stand: a history
 // is read from files that others may have written to.
 func (h *History) Check() error {
-	for _, m := range []*map[string]int64{&h.ByType, &h.ByVerdict, &h.ByTool, &h.Labels} {
+	for _, m := range []*map[string]int64{&h.ByType, &h.ByVerdict, &h.ByTool, &h.Labels, &h.Fired} {
 		if *m == nil {
 			*m = map[string]int64{}
 		}
 	}
 	if h.Marks == nil {
 		h.Marks = map[Label]string{}
-	}
-	if h.Fired == nil {
-		h.Fired = map[string]firedEntry{}
 	}
 	for _, a := range h.Agents {
 		if a == nil || a.Errors == nil {

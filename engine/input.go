@@ -42,7 +42,7 @@ type SessionFacts struct {
 	DeniedInRow  int64            `json:"denied_in_row"`     // calls denied since the last one that was not
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
 	Labels       []Label          `json:"labels"`            // of all that was read so far
-	Written      map[string]int64 `json:"written"`           // distinct paths that were written, by location; what a person named counts as "named"
+	Written      map[string]int64 `json:"written"`           // distinct paths that were written or deleted, or were to be, by location; what a person named counts as "named"
 	Deleted      int64            `json:"deleted"`           // distinct paths that were deleted and not made by the session
 	Growing      []Growth         `json:"growing"`           // resources whose use grows from bin to bin
 	Agents       int64            `json:"agents"`            // sub-agents that were started
@@ -62,11 +62,11 @@ type HistoryFacts struct {
 	Presupposes []Presupposed          `json:"presupposes"`    // what the action takes for granted
 	Call        *CallFacts             `json:"call,omitempty"` // what was decided before the call; post only
 	Cycle       CycleFacts             `json:"cycle"`          // the same few calls over and over
-	Polling     bool                   `json:"polling"`        // the call is made again after pauses that do not shrink, or sleeps itself
+	Polling     bool                   `json:"polling"`        // the call changes nothing here and sleeps, or is made again after calls that sleep or pauses that do not shrink
 	Since       SinceFacts             `json:"since"`          // how long ago some things were
 	FailedRank  int64                  `json:"failed_rank"`    // reversibility (0 to 5) of the latest action that failed
 	Denied      DeniedFacts            `json:"denied"`         // what of the action was denied before
-	Checks      int64                  `json:"checks"`         // times that a check was run, what it reads was edited, and the check was run again
+	Checks      int64                  `json:"checks"`         // times that a check was run again after an edit of what it judges by, and not of the work
 	NewHosts    int64                  `json:"new_hosts"`      // hosts that the session did not contact before
 	Fired       map[string]FiredFacts  `json:"fired"`          // findings with a level that earlier events had
 	Last        []PastFacts            `json:"last"`           // the latest actions, oldest first; as many as policy asks for
@@ -75,15 +75,15 @@ type HistoryFacts struct {
 // NeverAgo is how long ago something is that never was, or that was forgotten.
 const NeverAgo = 1000
 
-// SinceFacts counts the agent's actions since something was: 1 is the action
-// before, NeverAgo never.
+// SinceFacts counts the actions since something was: 1 is the action before,
+// NeverAgo never.
 type SinceFacts struct {
-	Failed    int64 `json:"failed"`     // an action failed
+	Failed    int64 `json:"failed"`     // an action of the agent failed; its own actions are counted
 	AuthError int64 `json:"auth_error"` // …because of who asked
-	News      int64 `json:"news"`       // something came up that was not known: a path, a content, a result, a prompt
-	Secret    int64 `json:"secret"`     // a credential or env file was read
-	Untrusted int64 `json:"untrusted"`  // something was read that nobody in the session wrote
-	Prompt    int64 `json:"prompt"`     // a person spoke
+	News      int64 `json:"news"`       // something came up that was not known: a path, a content, a result, a prompt; of the agent's own actions those that are over
+	Secret    int64 `json:"secret"`     // a credential or env file was read by any agent; the session's actions, or the agent's own where it was the one and they are fewer
+	Untrusted int64 `json:"untrusted"`  // the same of something that nobody in the session wrote
+	Prompt    int64 `json:"prompt"`     // a person spoke; the session's actions
 }
 
 // CycleFacts is a period of two to four calls that the agent goes through
@@ -93,19 +93,19 @@ type CycleFacts struct {
 	Times  int64 `json:"times"`
 }
 
-// DeniedFacts says that what the action would do was denied to the session among
-// its latest actions.
+// DeniedFacts says that what the action would do was denied: to any agent among
+// the latest actions of the session, or to this one among its own.
 type DeniedFacts struct {
 	Same   bool  `json:"same"`   // the very same call
-	Effect bool  `json:"effect"` // another call with an effect of the same kind on the same target
-	Ago    int64 `json:"ago"`    // actions since; NeverAgo where neither holds
+	Effect bool  `json:"effect"` // another call with an effect at least as strong on the same target, or on one that holds it
+	Ago    int64 `json:"ago"`    // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
 }
 
-// FiredFacts is when an event had a finding last, and at which level.
+// FiredFacts is when an event of the agent had a finding last, and at which level.
 type FiredFacts struct {
-	Ago   int64  `json:"ago"` // actions since
-	Level string `json:"level"`
-	Times int64  `json:"times"`
+	Ago   int64  `json:"ago"`   // the agent's actions since; NeverAgo where only others had it
+	Level string `json:"level"` // empty where only others had it
+	Times int64  `json:"times"` // events of the whole session that had it
 }
 
 // PastFacts is an earlier action in brief.
@@ -132,7 +132,7 @@ type Growth struct {
 
 // GoalFacts is what people said they want, and how the action lies to it.
 type GoalFacts struct {
-	Known       bool         `json:"known"`       // a prompt was seen
+	Known       bool         `json:"known"`       // a prompt said something that actions can be compared with
 	Intents     []Intent     `json:"intents"`     // of the latest prompt that has any
 	Named       bool         `json:"named"`       // the action touches something that a person named
 	Words       float64      `json:"words"`       // share of the action's words that people used, 0 to 1
@@ -168,10 +168,10 @@ type WindowFacts struct {
 	Errors    map[string]int64 `json:"errors"`     // by error class
 	MaxErrors int64            `json:"max_errors"` // the largest of Errors
 	Distinct  int64            `json:"distinct"`   // distinct fingerprints
-	Same      int64            `json:"same"`       // times the call was made, itself included, as long as the results are the same
+	Same      int64            `json:"same"`       // times the call was made, itself included, as long as no other result is known
 	SameError int64            `json:"same_error"` // times the event's error class came up, itself included; 0: no error
 	Missing   int64            `json:"missing"`    // references to what does not exist and nothing made, the action's own included
-	Edits     int64            `json:"edits"`      // actions that write or delete files
+	Edits     int64            `json:"edits"`      // actions that write or delete files and were not denied
 	Places    int64            `json:"places"`     // distinct folders
 	Returns   int64            `json:"returns"`    // times a folder was come back to
 	Goals     int64            `json:"goals"`      // actions while a goal was known

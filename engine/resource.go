@@ -1,6 +1,9 @@
 package engine
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Resources lists what a session's use is counted of.
 func Resources() []string { return []string{"bytes", "files", "agents", "output", "time"} }
@@ -19,7 +22,7 @@ type bin struct {
 	Use [5]int64 `json:"u"` // by the order of Resources
 }
 
-// use returns the bin that fills.
+// bin returns the one that fills.
 func (h *History) bin() *bin {
 	if len(h.Bins) == 0 || h.Bins[len(h.Bins)-1].N >= BinActions {
 		h.Bins = keepLast(append(h.Bins, bin{}), maxBins)
@@ -31,16 +34,22 @@ func (h *History) bin() *bin {
 func (h *History) foldUse(a *Action) {
 	b := h.bin()
 	b.N++
-	b.Use[1] += fileOps(a)
-	for _, t := range a.Types {
-		if t == TypeAgentSpawn {
-			b.Use[2]++
-			h.Spawned++
-		}
+	b.add(1, fileOps(a))
+	if slices.Contains(a.Types, TypeAgentSpawn) {
+		b.add(2, 1)
+		h.Spawned++
 	}
 	for _, c := range a.Contents {
-		b.Use[0] += max(c.Bytes, 0)
+		b.add(0, c.Bytes)
 	}
+}
+
+// maxUse is where counting ends: an agent may report any number, and policy's
+// integers end at 2^53.
+const maxUse = 1 << 50
+
+func (b *bin) add(resource int, n int64) {
+	b.Use[resource] += min(max(n, 0), maxUse-b.Use[resource])
 }
 
 // foldSpent counts what it did use.
@@ -50,9 +59,9 @@ func (h *History) foldSpent(res *ResultFacts) {
 	}
 	b := &h.Bins[len(h.Bins)-1]
 	if res.Content != nil {
-		b.Use[3] += max(res.Content.Bytes, 0)
+		b.add(3, res.Content.Bytes)
 	}
-	b.Use[4] += max(res.MS, 0)
+	b.add(4, res.MS)
 }
 
 // growing lists the resources whose use grew in each of the latest full bins.
@@ -95,17 +104,40 @@ func growth(use []float64) (Growth, bool) {
 	}, true
 }
 
-// fit is R² of the straight line through the logarithms of a series.
+// fit is R² of the straight line through the logarithms of a series. Products
+// are converted before they are added: else some machines would not round them.
 func fit(use []float64) float64 {
-	n := float64(len(use))
-	var sx, sy, sxx, sxy, syy float64
-	for i, u := range use {
-		x, y := float64(i), math.Log(u)
-		sx, sy, sxx, sxy, syy = sx+x, sy+y, sxx+x*x, sxy+x*y, syy+y*y
+	mx, my := float64(len(use)-1)/2, 0.0
+	for _, u := range use {
+		my += ln(u) / float64(len(use))
 	}
-	covariance, vx, vy := n*sxy-sx*sy, n*sxx-sx*sx, n*syy-sy*sy
+	var covariance, vx, vy float64
+	for i, u := range use {
+		x, y := float64(i)-mx, ln(u)-my
+		covariance += float64(x * y)
+		vx += float64(x * x)
+		vy += float64(y * y)
+	}
 	if vx <= 0 || vy <= 0 {
 		return 0
 	}
-	return covariance * covariance / (vx * vy)
+	return min(1, float64(covariance*covariance)/float64(vx*vy))
+}
+
+// ln is the natural logarithm of a positive number, to the last bit the same on
+// every machine, which that of package math is not. It sums the series of the
+// inverse hyperbolic tangent.
+func ln(x float64) float64 {
+	const terms = 24 // the fraction lies between 1/√2 and √2, so the last is below 1e-19
+	fraction, exponent := math.Frexp(x)
+	if fraction < math.Sqrt2/2 {
+		fraction, exponent = 2*fraction, exponent-1
+	}
+	step := (fraction - 1) / (fraction + 1)
+	sum, power := 0.0, step
+	for k := 1; k < terms; k += 2 {
+		sum += power / float64(k)
+		power *= float64(step * step)
+	}
+	return float64(2*sum) + float64(float64(exponent)*math.Ln2)
 }

@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"path"
+	"net/url"
+	pathpkg "path"
 	"slices"
 	"strings"
 )
@@ -10,22 +11,24 @@ import (
 const (
 	cycleSpan        = 4 // the longest period of calls that counts as a cycle
 	workaroundSpan   = 10
-	maxDeniedEffects = 3
-	maxChecks        = 6
+	maxDeniedEffects = 4
+	maxChecks        = 6  // per agent
+	totalChecks      = 32 // over all agents
 	maxCheckReads    = 4
 )
 
 // checkRun is a check that the agent ran, and what was done to it since.
 type checkRun struct {
-	Print  string   `json:"f"`
-	Reads  []string `json:"r,omitempty"` // keys of what it reads, as far as its call names it
-	Edited bool     `json:"e,omitempty"` // what it reads was changed since
-	Source bool     `json:"s,omitempty"` // …and so was the work that it is about
-	Times  int64    `json:"t,omitempty"` // it was run again after an edit of what it reads alone
+	Print  string `json:"f"`
+	Reads  string `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
+	Passed bool   `json:"p,omitempty"` // it is known to have found nothing
+	Edited bool   `json:"e,omitempty"` // what it judges by was changed since
+	Source bool   `json:"s,omitempty"` // the work that it is about was changed since
+	Times  int64  `json:"t,omitempty"` // it was run again after an edit of what it judges by alone
 }
 
-// foldCheck notes that a check is run, or that what one reads is changed.
-func (a *agentHistory) foldCheck(r *Record) {
+// foldCheck notes that a check is run, or that what one judges by is changed.
+func (h *History) foldCheck(a *agentHistory, r *Record) {
 	if r.Action == nil {
 		return
 	}
@@ -35,18 +38,29 @@ func (a *agentHistory) foldCheck(r *Record) {
 	}
 	for i := range r.Action.Effects {
 		if e := &r.Action.Effects[i]; e.Kind == EffectFileWrite || e.Kind == EffectFileDelete {
-			a.changed(e)
+			p := h.path(truncateKey(e.Place()))
+			a.changed(e, p != nil && p.State == ledgerCreated)
 		}
 	}
 }
 
 func (a *agentHistory) ranCheck(act *Action) {
-	run := checkRun{Print: boundKey(act.Fingerprint, digestLength), Reads: reads(act)}
+	run := checkRun{Print: boundKey(act.Fingerprint, digestLength), Reads: checkReads(act)}
 	if old := a.check(run.Print); old != nil {
 		run.Times = old.again()
 	}
 	a.Checks = slices.DeleteFunc(a.Checks, func(c checkRun) bool { return c.Print == run.Print })
-	a.Checks = keepLast(append(a.Checks, run), maxChecks)
+	a.Checks = append(a.Checks, run)
+	if len(a.Checks) > maxChecks {
+		a.forgetCheck()
+	}
+}
+
+// forgetCheck forgets the oldest check that nothing was done to, so that others
+// do not crowd out one of which much is known.
+func (a *agentHistory) forgetCheck() {
+	i := max(0, slices.IndexFunc(a.Checks, func(c checkRun) bool { return c.Times == 0 && !c.Edited }))
+	a.Checks = slices.Delete(a.Checks, i, i+1)
 }
 
 func (a *agentHistory) check(print string) *checkRun {
@@ -58,6 +72,23 @@ func (a *agentHistory) check(print string) *checkRun {
 	return nil
 }
 
+// passed notes that a check found nothing. Of several commands in a call, only
+// the last one's failure is reported, if at all: then nothing is known.
+func (a *agentHistory) passed(p *past, act *Action) {
+	if act == nil || !p.Check || p.Outcome != OutcomeRan {
+		return
+	}
+	other := 0
+	for i := range act.Commands {
+		if act.Commands[i].Name != "cd" {
+			other++
+		}
+	}
+	if c := a.check(p.Print); c != nil && other <= 1 {
+		c.Passed = true
+	}
+}
+
 // again counts one more run of the check. An honest round, in which the work
 // itself changed, does not take the others back.
 func (c *checkRun) again() int64 {
@@ -67,37 +98,41 @@ func (c *checkRun) again() int64 {
 	return c.Times
 }
 
-// changed notes a change for each check: of what it reads, or of the work.
-func (a *agentHistory) changed(e *Effect) {
-	key := truncateKey(e.Place())
+// changed notes a change for each check: of what it judges by, or of the work.
+// What the session made itself is work, whoever judges it; and who changes tests
+// while they pass (to begin with a test, for one) gains nothing by it.
+func (a *agentHistory) changed(e *Effect, own bool) {
+	key, tests := truncateKey(e.Place()), e.Class == ClassTest || e.Class == ClassCI
 	for i := range a.Checks {
 		c := &a.Checks[i]
 		switch {
-		case e.Class == ClassTest || e.Class == ClassCI || c.reads(key):
-			c.Edited = true
+		case tests || c.reads(key):
+			c.Edited = c.Edited || !own && !(tests && c.Passed)
 		case e.Location == LocationInside && e.Class == "":
 			c.Source = true
 		}
 	}
 }
 
-func (c *checkRun) reads(key string) bool {
-	return key != "" && slices.ContainsFunc(c.Reads, func(r string) bool { return key == r || strings.HasPrefix(key, r+"/") })
-}
+func (c *checkRun) reads(key string) bool { return key != "" && hasDigits(c.Reads, keyDigits(key)) }
 
-// reads lists the files that a call names and reads; folders as a whole say
+// checkReads lists the files that a call names and reads; folders as a whole say
 // nothing about what is a test and what is the work.
-func reads(a *Action) []string {
-	var keys []string
-	for _, e := range a.Effects {
-		if e.Kind == EffectFileRead && e.Certainty == CertaintyExact && e.Entry == "file" && len(keys) < maxCheckReads {
-			keys = append(keys, truncateKey(e.Place()))
+func checkReads(a *Action) string {
+	row := ""
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		if e.Kind == EffectFileRead && e.Certainty == CertaintyExact && e.Entry == "file" {
+			row = addDigits(row, []string{keyDigits(truncateKey(e.Place()))}, maxCheckReads)
 		}
 	}
-	return keys
+	return row
 }
 
-// checks says how often a check was run again after an edit of what it reads
+// keyDigits is a digest of a key, as rows of digits hold it.
+func keyDigits(key string) string { return hexSum([]byte(key))[:hashDigits] }
+
+// checks says how often a check was run again after an edit of what it judges by
 // alone, this run included.
 func (a *agentHistory) checks(act *Action) int64 {
 	if !act.Check {
@@ -112,14 +147,15 @@ func (a *agentHistory) checks(act *Action) int64 {
 // deny keeps the effects of a call that did not run, so that another way to one
 // of them is recognised.
 func (h *History) deny(n int64, a *Action) {
+	d := denial{N: n, At: h.Actions}
 	if a == nil {
-		h.Denials = keepLast(append(h.Denials, denial{N: n, At: h.Actions}), maxDenials)
+		h.Denials = append(h.Denials, d)
 		return
 	}
-	d := denial{N: n, At: h.Actions, Print: boundKey(a.Fingerprint, digestLength)}
+	d.Print = boundKey(a.Fingerprint, digestLength)
 	kept := 0
 	for i := range a.Effects {
-		if e := &a.Effects[i]; kept < maxDeniedEffects && e.place() != "" {
+		if e := &a.Effects[i]; kept < maxDeniedEffects && (e.place() != "" || e.act() != "") {
 			d.Kind, d.Verb, d.Target = boundKey(string(e.Kind), digestLength), e.act(), e.place()
 			h.Denials = append(h.Denials, d)
 			kept++
@@ -128,7 +164,6 @@ func (h *History) deny(n int64, a *Action) {
 	if kept == 0 {
 		h.Denials = append(h.Denials, d)
 	}
-	h.Denials = keepLast(h.Denials, maxDenials)
 }
 
 // refuse keeps what is known of a call to which a person said no.
@@ -138,66 +173,126 @@ func (h *History) refuse(c *callEntry) {
 		return
 	}
 	if p := a.pastOf(c.Pre); p != nil {
-		h.Denials = keepLast(append(h.Denials, denial{
-			N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target,
-		}), maxDenials)
+		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target}
+		if p.Verb == actSend {
+			d.Target = truncateKey(hostName(p.Target))
+		}
+		h.Denials = append(h.Denials, d)
 	}
 }
 
-// place names what an effect is about: a path, a host, an object of a service.
+// place names what an effect is about: a path, a host to which data go, an
+// address, an object of a service.
 func (e *Effect) place() string {
-	if p := e.Place(); p != "" {
-		return truncateKey(p)
+	switch {
+	case e.Short != "":
+		return truncateKey(e.Place())
+	case e.act() == actSend:
+		return truncateKey(hostName(e.Target))
 	}
 	return truncateKey(e.Target)
 }
 
-// act is the verb where the same target can be treated in ways that have
+// actSend is the act of what leaves the machine, whichever address of a host it
+// is sent to.
+const actSend = "send"
+
+// act is what is done where the same target can be treated in ways that have
 // nothing to do with each other.
 func (e *Effect) act() string {
-	if e.Kind == EffectSystemCall || e.Kind == EffectProcess {
+	switch {
+	case e.Kind == EffectSystemCall || e.Kind == EffectProcess:
 		return boundKey(e.Verb, digestLength)
+	case e.Kind == EffectNetwork && e.Egress:
+		return actSend
 	}
 	return ""
 }
 
-// deniedFacts says what of an action was denied before.
-func (h *History) deniedFacts(a *Action) DeniedFacts {
+// hostName is the host of an address; what is no address is returned as it is.
+func hostName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return address
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// deniedFacts says what of an action was denied before: among the latest actions
+// of the session, or of the agent itself, since others may act in between.
+func (h *History) deniedFacts(agent *agentHistory, a *Action) DeniedFacts {
 	f := DeniedFacts{Ago: NeverAgo}
 	print := boundKey(a.Fingerprint, digestLength)
-	for i := len(h.Denials) - 1; i >= 0; i-- {
+	for i := range h.Denials {
 		d := &h.Denials[i]
-		ago := h.Actions - d.At + 1
+		ago := min(h.Actions-d.At+1, agent.since(d.N))
 		if ago > workaroundSpan {
-			break
-		}
-		same, effect := d.Print == print && print != "", d.fits(a)
-		if !same && !effect {
 			continue
 		}
-		f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect && !same, min(f.Ago, ago)
+		same := d.Print == print && print != ""
+		effect := !same && d.fits(a)
+		if same || effect {
+			f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect, min(f.Ago, ago)
+		}
 	}
 	return f
 }
 
-// fits says that an action would do what was denied: the same to the same
-// target, or to one that holds it. To write is to delete for what was there.
+// since counts the agent's actions since the one of a pre record, that one
+// included.
+func (a *agentHistory) since(pre int64) int64 {
+	for i := len(a.Ring) - 1; i >= 0 && a.Ring[i].N >= pre; i-- {
+		if a.Ring[i].N == pre {
+			return int64(len(a.Ring) - i)
+		}
+	}
+	return NeverAgo
+}
+
+// fits says that an action would do what was denied: as much or more to the same
+// target, or to one that holds it.
 func (d *denial) fits(a *Action) bool {
-	if d.Target == "" || d.Print == boundKey(a.Fingerprint, digestLength) {
+	if d.Target == "" && d.Verb == "" {
 		return false
 	}
 	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
-		if e.act() != d.Verb || !alikeKinds(EffectKind(d.Kind), e.Kind) {
+		if e.act() != d.Verb || !asStrong(EffectKind(d.Kind), e.Kind) {
 			return false
 		}
-		place := e.place()
-		return place == d.Target || e.Recursive && e.Kind != EffectFileRead && strings.HasPrefix(d.Target, place+"/")
+		return e.place() == d.Target || e.Kind != EffectFileRead && d.Target != "" && e.reaches(d.Target)
 	})
 }
 
-func alikeKinds(denied, now EffectKind) bool {
+// asStrong says that one kind of effect is as much as another one: to write is to
+// delete for what was there, and what is moved or changed can be read elsewhere.
+func asStrong(denied, now EffectKind) bool {
 	change := func(k EffectKind) bool { return k == EffectFileDelete || k == EffectFileWrite }
-	return denied == now || change(denied) && change(now)
+	return denied == now || change(now) && (change(denied) || denied == EffectFileRead)
+}
+
+// reaches says that an effect is about a path, given by its key: about the path
+// itself, a pattern that fits it, or a folder that holds it, with all below. Of a
+// key that was cut short only the beginning is known; what begins so may be it.
+func (e *Effect) reaches(key string) bool {
+	place := e.Place()
+	if place == "" || key == "" {
+		return false
+	}
+	if truncateKey(place) == key {
+		return true
+	}
+	stem, cut := stemOf(key)
+	if !e.Recursive {
+		return !cut && matches(place, key)
+	}
+	place = flat(place)
+	return cut && strings.HasPrefix(place, stem) ||
+		slices.ContainsFunc(upwards(stem), func(p string) bool { return p == place || matches(place, p) })
+}
+
+func matches(pattern, path string) bool {
+	fits, err := pathpkg.Match(pattern, path)
+	return err == nil && fits
 }
 
 // folder is a digest of where an action mostly happens.
@@ -210,13 +305,15 @@ func folder(a *Action) string {
 	switch {
 	case place == "" && e.Kind == EffectNetwork:
 		place = e.Target
-	case e.Entry != "dir":
-		place = path.Dir(place)
+	case place != "" && e.Entry == "dir":
+		place = pathpkg.Clean(place)
+	case place != "":
+		place = pathpkg.Dir(place)
 	}
-	if place == "" || place == "." && e.Place() == "" {
+	if place == "" {
 		return ""
 	}
-	return hexSum([]byte(place))[:hashDigits]
+	return keyDigits(place)
 }
 
 // rank is the reversibility of the worst effect, as a number.
@@ -231,12 +328,14 @@ func rank(a *Action) int64 {
 }
 
 // missing counts what an action takes for there, and is not: files that are
-// read or changed in place, and that nothing in the session has made.
+// read or deleted, and that nothing in the session has made. A deletion by force
+// takes nothing for there.
 func (h *History) missing(a *Action) int64 {
 	var n int64
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		if e.Exists != "no" || e.Certainty != CertaintyExact || e.Host != "" || e.Kind != EffectFileRead && e.Kind != EffectFileDelete {
+		needs := e.Kind == EffectFileRead || e.Kind == EffectFileDelete && !e.Forced
+		if !needs || e.Exists != "no" || e.Certainty != CertaintyExact || e.Host != "" {
 			continue
 		}
 		if p := h.path(truncateKey(e.Place())); p == nil || p.State == ledgerRead {
@@ -316,90 +415,138 @@ func (a *agentHistory) periodic(print string, period int) int {
 	return 0
 }
 
+// over says that it is known what came of an action.
+func (p *past) over() bool { return p.Outcome != OutcomePending && p.Outcome != OutcomeUnknown }
+
 // same counts how often the newest call of a stretch was made, itself included,
-// back to where its result was another.
+// back to where its result was another. Where nobody says what came of a call,
+// it was no other.
 func same(stretch []past, print string) int64 {
 	n, result, known := int64(1), "", false
-	for i := len(stretch) - 1; i >= 0; i-- {
+	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
 		p := &stretch[i]
-		if p.Print != print || p.Outcome == OutcomePending {
+		if p.Print != print {
 			continue
 		}
-		if known && p.Result != result {
-			break
+		if p.over() {
+			if known && p.Result != result {
+				break
+			}
+			result, known = p.Result, true
 		}
-		n, result, known = n+1, p.Result, true
+		n++
 	}
 	return n
 }
 
-// polling says that a call is made again after pauses that do not shrink, or
-// that it or a call between waits.
+// pollPause is the least pause, in ms, that counts as waiting for something
+// rather than as trying again; pollSpan is how many pauses are looked at.
+const (
+	pollPause = 2000
+	pollSpan  = 3
+)
+
+// pause is what lies between a call and the same call before it.
+type pause struct {
+	ms     int64
+	waited bool // a call between them waits
+}
+
+// polling says that a call which changes nothing here waits, or is made again
+// after others that wait, or after pauses that do not shrink.
 func (a *agentHistory) polling(act *Action, print string, now int64) bool {
+	if changes(act) {
+		return false
+	}
 	if act.Waits {
 		return true
 	}
-	times, pause := []int64{now}, int64(-1)
-	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(times) < 4; i-- {
-		if p := &a.Ring[i]; p.Print == print {
-			times = append(times, p.T)
-		} else if p.Waits {
-			return true
-		}
-	}
-	if len(times) < 3 {
-		return false
-	}
-	for i := len(times) - 1; i > 0; i-- {
-		next := times[i-1] - times[i]
-		if next < pause || next < pollPause {
+	pauses := a.pauses(print, now)
+	for i, p := range pauses {
+		shrinks := i+1 < len(pauses) && p.ms < pauses[i+1].ms
+		if !p.waited && (p.ms < pollPause || shrinks) {
 			return false
 		}
-		pause = next
 	}
-	return true
+	return len(pauses) > 1 || len(pauses) == 1 && pauses[0].waited
 }
 
-// pollPause is the least pause, in ms, that counts as waiting for something
-// rather than as trying again.
-const pollPause = 2000
+// pauses lists the pauses before a call that is made again, the newest first.
+func (a *agentHistory) pauses(print string, now int64) []pause {
+	var list []pause
+	next := pause{ms: now}
+	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(list) < pollSpan; i-- {
+		p := &a.Ring[i]
+		if p.Print != print {
+			next.waited = next.waited || p.Waits
+			continue
+		}
+		next.ms -= p.T
+		list = append(list, next)
+		next = pause{ms: p.T}
+	}
+	return list
+}
 
-// since counts the actions since some things were.
-func (h *History) since(a *agentHistory) SinceFacts {
+func changes(a *Action) bool {
+	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
+		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete || e.Kind == EffectSystemCall
+	})
+}
+
+// sinces counts the actions since some things were.
+func (h *History) sinces(a *agentHistory) SinceFacts {
 	f := SinceFacts{
-		Failed: NeverAgo, AuthError: NeverAgo, News: NeverAgo,
-		Secret: h.ago(h.SecretAt, h.SecretAt > 0), Untrusted: h.ago(h.UntrustedAt, h.UntrustedAt > 0),
-		Prompt: h.ago(h.PromptAt, h.Prompts > 0),
+		Failed: NeverAgo, AuthError: NeverAgo, News: h.sinceNews(a),
+		Secret:    h.sinceLabel(LabelSecret, h.SecretAt, a.Events, a.SecretAt),
+		Untrusted: h.sinceLabel(LabelUntrusted, h.UntrustedAt, a.Events, a.UntrustedAt),
+		Prompt:    NeverAgo,
 	}
-	news := int64(0)
-	for i := len(a.Ring) - 1; i >= 0; i-- {
+	if h.Prompts > 0 {
+		f.Prompt = ago(h.Actions, h.PromptAt)
+	}
+	for i := range a.Ring {
 		p, ago := &a.Ring[i], int64(len(a.Ring)-i)
-		if p.Outcome == OutcomeFailed {
-			f.Failed = min(f.Failed, ago)
-			if p.Trouble == TroubleAuth {
-				f.AuthError = min(f.AuthError, ago)
-			}
+		if p.Outcome != OutcomeFailed {
+			continue
 		}
-		if p.Outcome != OutcomePending && p.Outcome != OutcomeUnknown && f.News == NeverAgo {
-			if news++; p.News {
-				f.News = news
-			}
+		if f.Failed = ago; p.Trouble == TroubleAuth {
+			f.AuthError = ago
 		}
 	}
-	if f.News == NeverAgo {
-		f.News = news + 1 // not since the ring began
-	}
-	f.News = min(f.News, f.Prompt)
 	return f
 }
 
-// ago counts from what Actions was when something happened.
-func (h *History) ago(at int64, ever bool) int64 {
-	if !ever {
+// sinceNews counts the agent's actions since one brought news, a prompt came, or
+// its history began. Of what nobody says how it came out, nothing is counted.
+func (h *History) sinceNews(a *agentHistory) int64 {
+	n := int64(1)
+	for i := len(a.Ring) - 1; i >= 0 && a.Ring[i].N > h.PromptN; i-- {
+		p := &a.Ring[i]
+		if p.News {
+			break
+		}
+		if p.over() {
+			n++
+		}
+	}
+	return n
+}
+
+// sinceLabel counts from when something with a label was read: the agent's own
+// actions where it was the one, so that others which act in between hide nothing.
+func (h *History) sinceLabel(l Label, at, events, own int64) int64 {
+	if _, known := h.Labels[string(l)]; !known {
 		return NeverAgo
 	}
-	return min(NeverAgo, h.Actions-at+1)
+	if own > 0 {
+		return min(ago(h.Actions, at), ago(events, own))
+	}
+	return ago(h.Actions, at)
 }
+
+// ago counts from one number of actions to a later one; 1 is the action before.
+func ago(now, then int64) int64 { return min(NeverAgo, now-then+1) }
 
 // failedRank is the reversibility of the latest action that failed.
 func (a *agentHistory) failedRank() int64 {
@@ -411,11 +558,15 @@ func (a *agentHistory) failedRank() int64 {
 	return 0
 }
 
-// fired says when findings were last, by their ids.
-func (h *History) fired() map[string]FiredFacts {
+// fired says when the agent's events had findings last, by their ids, and how
+// often any agent's had. So one agent's alarm keeps no other's quiet.
+func (h *History) fired(a *agentHistory) map[string]FiredFacts {
 	m := map[string]FiredFacts{}
-	for id, f := range h.Fired {
-		m[id] = FiredFacts{Ago: min(NeverAgo, h.Actions-f.At+1), Level: f.Level, Times: f.Times}
+	for id, times := range h.Fired {
+		m[id] = FiredFacts{Ago: NeverAgo, Times: times}
+	}
+	for id, f := range a.Fired {
+		m[id] = FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Times: max(1, h.Fired[id])}
 	}
 	return m
 }
@@ -426,7 +577,7 @@ func (a *agentHistory) last(n int, now int64) []PastFacts {
 	for _, p := range a.Ring[max(0, len(a.Ring)-n):] {
 		list = append(list, PastFacts{
 			Types: p.Types.list(), Tool: p.Tool, Target: p.Target, Outcome: p.Outcome,
-			Error: p.Error, Trouble: p.Trouble, Check: p.Check, Ago: now - p.T,
+			Error: p.Error, Trouble: p.Trouble, Check: p.Check, Ago: max(0, now-p.T),
 		})
 	}
 	return list

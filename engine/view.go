@@ -3,7 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // join adds to an action what the session did to its targets before.
@@ -16,10 +15,10 @@ func (h *History) join(a Action) Action {
 			e.Ledger = p.State
 			e.Secret, e.Untrusted = slices.Contains(p.Labels, LabelSecret), slices.Contains(p.Labels, LabelUntrusted)
 		}
-		if e.Kind == EffectFileDelete && e.Recursive && e.Short != "" && h.movedBelow(e.Place()) {
+		if e.Kind == EffectFileDelete && e.Recursive && h.movedBelow(&e) {
 			e.Ledger = ledgerMoved
 		}
-		e.Named = h.Goals.named(e.Place())
+		e.Named = h.Goals.named(&e)
 		effects[i] = e
 	}
 	a.Effects = effects
@@ -27,13 +26,10 @@ func (h *History) join(a Action) Action {
 	return a
 }
 
-// movedBelow says that the session moved something into a folder: it may be the
-// only place where that is now.
-func (h *History) movedBelow(folder string) bool {
-	folder = truncateKey(strings.TrimSuffix(strings.TrimSuffix(folder, "*"), "/")) + "/"
-	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
-		return p.State == ledgerMoved && strings.HasPrefix(p.Key, folder)
-	})
+// movedBelow says that the session moved something into a folder that an effect
+// goes through: it may be the only place where that is now.
+func (h *History) movedBelow(e *Effect) bool {
+	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.State == ledgerMoved && e.reaches(p.Key) })
 }
 
 func orEmpty[T any](s []T) []T {
@@ -77,12 +73,12 @@ func (h *History) labels() []Label {
 	return list
 }
 
-// written counts the paths that were written, or deleted without having been
-// made by the session, by where they lie.
+// written counts the paths that were written or deleted, by where they lie. What
+// was to be made counts too, whatever came of it.
 func (h *History) written() map[string]int64 {
 	m := map[string]int64{}
 	for i := range h.Paths {
-		if p := &h.Paths[i]; p.Where != "" && p.State != ledgerPending && p.State != ledgerRead {
+		if p := &h.Paths[i]; p.Where != "" {
 			m[p.Where]++
 		}
 	}
@@ -106,8 +102,8 @@ func (h *History) facts(r *Record, a Action, view View) HistoryFacts {
 	}
 	f := HistoryFacts{
 		Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}, Progression: "explores", FirstTime: true,
-		Since: h.since(agent), FailedRank: agent.failedRank(), Denied: DeniedFacts{Ago: NeverAgo},
-		Fired: h.fired(), Last: agent.last(view.Last, r.T),
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denied: DeniedFacts{Ago: NeverAgo},
+		Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {
 		f.Windows[w.Name] = h.window(agent, w, r)
@@ -129,7 +125,7 @@ func (h *History) actionFacts(f *HistoryFacts, agent *agentHistory, r *Record, a
 	f.Progression = h.progression(agent, a)
 	f.Presupposes = presupposed(agent, a)
 	f.Cycle, f.Polling = agent.cycle(print), agent.polling(&a, print, r.T)
-	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(&a), agent.checks(&a), h.newHosts(&a)
+	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
 }
 
 func (h *History) callFacts(r *Record) *CallFacts {
@@ -182,7 +178,7 @@ func (f *WindowFacts) count(p *past) {
 		f.Errors[p.Error]++
 		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
 	}
-	if f.Missing += p.Missing; p.Writes {
+	if f.Missing += p.Missing; p.Writes && p.Outcome != OutcomeDenied {
 		f.Edits++
 	}
 }
@@ -246,11 +242,12 @@ func (a *agentHistory) stretch(w Window, now int64) []past {
 func (a *agentHistory) similar(act Action) SimilarFacts {
 	var f SimilarFacts
 	key, _ := target(&act)
+	print := boundKey(act.Fingerprint, digestLength)
 	words, types := sketch(act.Tokens), typesOf(act.Types)
 	for i := range a.Ring {
 		p := &a.Ring[i]
 		same := key != "" && p.Target == key && p.Types == types
-		if !same && p.Print != act.Fingerprint && !alike(p.Sketch, words) {
+		if !same && p.Print != print && !alike(p.Sketch, words) {
 			continue
 		}
 		f.Count++
@@ -322,9 +319,10 @@ func (h *History) contradicts(a Action) bool {
 // was written since, and its results so far do not differ.
 func (a *agentHistory) repeats(act Action) bool {
 	result, found := "", false
+	print := boundKey(act.Fingerprint, digestLength)
 	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan); i-- {
 		p := &a.Ring[i]
-		if p.Print != act.Fingerprint {
+		if p.Print != print {
 			if p.Writes && p.Outcome != OutcomeDenied {
 				break
 			}

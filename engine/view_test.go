@@ -219,12 +219,12 @@ func TestWindows(t *testing.T) {
 	s := newTale() // each call takes two records, two seconds
 	s.failed(read, "old error").failed(read, "timeout").failed(write, "timeout").answered(write, Block).ran(read, "")
 	all := WindowFacts{
-		Events: 5, Failed: 3, Denied: 1, Distinct: 2, MaxErrors: 2,
+		Events: 5, Failed: 3, Denied: 1, Distinct: 2, MaxErrors: 2, Same: 2, Edits: 1, Places: 1,
 		ByType: map[string]int64{"file_read": 3, "file_modification": 2}, Errors: map[string]int64{"old error": 1, "timeout": 2},
 	}
-	two := WindowFacts{Events: 2, Denied: 1, Distinct: 2, ByType: map[string]int64{"file_read": 1, "file_modification": 1}, Errors: map[string]int64{}}
-	one := WindowFacts{Events: 1, Distinct: 1, ByType: map[string]int64{"file_read": 1}, Errors: map[string]int64{}}
-	none := WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
+	two := WindowFacts{Events: 2, Denied: 1, Distinct: 2, Same: 2, Places: 1, ByType: map[string]int64{"file_read": 1, "file_modification": 1}, Errors: map[string]int64{}}
+	one := WindowFacts{Events: 1, Distinct: 1, Same: 2, Places: 1, ByType: map[string]int64{"file_read": 1}, Errors: map[string]int64{}}
+	none := WindowFacts{Same: 1, ByType: map[string]int64{}, Errors: map[string]int64{}}
 	got := s.next(read,
 		Window{Name: "last 2", Last: 2}, Window{Name: "last 5", Last: 5}, Window{Name: "last 100", Last: 100},
 		Window{Name: "1s", For: time.Second}, Window{Name: "2s", For: 2 * time.Second}, Window{Name: "3s", For: 3 * time.Second}, Window{Name: "1h", For: time.Hour},
@@ -302,6 +302,7 @@ func TestSessionFacts(t *testing.T) {
 	want := SessionFacts{
 		Workspace: "/w", Actions: 3, Prompts: 1, FileOps: 3, Denials: 1, DeniedInRow: 1, SecretsRead: true,
 		CountsByType: map[string]int64{"file_modification": 1, "file_read": 1},
+		Labels:       []Label{LabelSecret}, Written: map[string]int64{"inside": 1}, Growing: []Growth{}, Scope: []string{},
 	}
 	two := command("mv a b", EffectFileWrite, "./b")
 	two.Effects = append(two.Effects, Effect{Kind: EffectFileDelete, Short: "./a"}, Effect{Kind: EffectFileRead, Short: "./a"})

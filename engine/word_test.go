@@ -194,7 +194,7 @@ func TestAnswerCounts(t *testing.T) {
 func TestAnswersAddUp(t *testing.T) {
 	for seed := range uint64(20) {
 		s, h := newStory(seed), NewHistory()
-		for range 200 {
+		for range 300 {
 			r := s.record()
 			before, told := *h, h.approvals(r)
 			h.Append(r)

@@ -38,6 +38,7 @@ func assemble(r *reading, res *resolver) *engine.Action {
 	}
 	a.Types = typesOf(r, a)
 	a.Intent = intentOf(r, a.Types)
+	a.Check, a.Waits = checks(a), waits(r, a)
 	if a.Commands == nil {
 		a.Commands = []engine.Command{}
 	}
@@ -99,7 +100,7 @@ func sortEffects(list []engine.Effect) {
 // weight orders effects of a kind for the case that not all can be kept.
 func weight(e engine.Effect) int {
 	w := 4 * rank(e.Location)
-	if e.Class != "" && e.Class != engine.ClassGenerated {
+	if e.Class != "" && e.Class != engine.ClassGenerated && e.Class != engine.ClassTest {
 		w += 32
 	}
 	if e.Recursive || e.Egress || e.Persistence {

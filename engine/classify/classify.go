@@ -22,7 +22,7 @@ import (
 
 // Version is raised by hand when the facts of some event change, so that
 // replays can tell facts of different classifiers apart.
-const Version = 3
+const Version = 4
 
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
@@ -49,6 +49,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	case engine.PhasePrompt:
 		f := m.contentOf(e.Prompt)
 		facts.Event.Prompt = &f
+		facts.Event.Goal = m.goalOf(e.Prompt, c.marker(workspace))
 	case engine.PhasePre, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", clip(m.text(e.Tool), 60), err)
@@ -56,7 +57,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
-		facts.Event.Result = m.result(e.Result)
+		facts.Event.Result = m.result(e.Result, facts.Action, c.marker(workspace))
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -94,7 +95,9 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 	a.Resource = resource(r, facts.Event.Args)
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
+	a.Marks = c.marker(workspace).ofAction(markedTexts(r))
 	maskAction(a, m)
+	a.Words = actionWords(a, facts.Event.Args)
 	facts.Action = a
 	return nil
 }
@@ -179,8 +182,9 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 	}
 }
 
-// result describes what a call came to.
-func (m *masker) result(r *engine.Result) *engine.ResultFacts {
+// result describes what a call came to; a is what it was, nil where that is not
+// known.
+func (m *masker) result(r *engine.Result, a *engine.Action, k *marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
 	switch {
 	case r.Refused:
@@ -191,12 +195,18 @@ func (m *masker) result(r *engine.Result) *engine.ResultFacts {
 	text := outputText(r.Output)
 	if f.Outcome != engine.OutcomeRan {
 		f.Class = errorClass(m.text(clip(r.Error, maxError)))
+		if f.Outcome == engine.OutcomeFailed {
+			f.Trouble = troubleOf(r.Error, a != nil && a.Check)
+		}
 		if text == "" {
 			text = r.Error
 		}
 	}
 	content := m.contentOf(text)
 	f.Content = &content
+	if k != nil {
+		f.Marks = k.ofOutput(text, a)
+	}
 	return f
 }
 

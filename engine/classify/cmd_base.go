@@ -264,6 +264,7 @@ func (w *windows) merge(s script) {
 	for id, on := range s.signals {
 		w.out.signals[id] = w.out.signals[id] || on
 	}
+	w.out.waits = w.out.waits || s.waits
 	for _, o := range s.opaque {
 		w.opaque(o.Reason, o.Where)
 	}

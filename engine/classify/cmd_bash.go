@@ -57,6 +57,7 @@ func (c *call) adopt(sub script) {
 			s.signal(id)
 		}
 	}
+	s.out.waits = s.out.waits || sub.waits
 	for _, o := range sub.opaque {
 		s.opaque(o.Reason, o.Where)
 	}

@@ -213,6 +213,9 @@ func (v codeValue) receiver() codeValue {
 
 // invoke calls a value: a function of the code itself, or one that is known.
 func (r *codeReader) invoke(fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
+	if sleepCall(fn.name, args) {
+		r.c.s.out.waits = true
+	}
 	if f, ok := r.funcs[fn.name]; ok {
 		out := r.enter(f, args, named)
 		if fn.name[0] == '.' {

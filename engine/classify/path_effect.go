@@ -116,6 +116,9 @@ func (r *resolver) file(e *engine.Effect, raw rawEffect) {
 	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && generated(name) {
 		e.Class = engine.ClassGenerated
 	}
+	if e.Class == "" && disposable(e.Location) && testFile(name, e.Location == engine.LocationInside) {
+		e.Class = engine.ClassTest
+	}
 }
 
 // packageCache says that a path is known whole and lies where the system's

@@ -52,6 +52,7 @@ type script struct {
 	effects  []rawEffect
 	signals  map[engine.Signal]bool
 	opaque   []engine.Opaque
+	waits    bool // code in it sleeps
 }
 
 // origin is where in the code a command stands, so that it can be changed

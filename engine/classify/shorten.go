@@ -19,25 +19,28 @@ type measures struct {
 	commands int
 	operands int // and flags and subcommands, each
 	list     int // paths, hosts, contents, opaque pieces
+	hashes   int // words and marks, each: what is lost of them makes a comparison worse and nothing wrong
 }
 
 // attempts get stricter until the facts fit; the first ones lose nothing of a
 // usual call. The last is small enough for any input.
 var attempts = []measures{
-	{512, 1024, 2048, 512, 40, 24, 12, 40},
-	{512, 512, 1024, 256, 40, 24, 12, 40},
-	{256, 256, 768, 200, 24, 24, 12, 24},
-	{256, 256, 512, 160, 24, 24, 8, 16},
-	{200, 160, 384, 120, 20, 20, 6, 12},
-	{160, 120, 256, 96, 20, 20, 4, 8},
-	{120, 80, 160, 96, 16, 16, 4, 8},
-	{160, 120, 256, 96, 12, 12, 4, 8},
-	{160, 120, 256, 96, 8, 8, 4, 8},
-	{120, 80, 160, 64, 6, 6, 3, 6},
-	{64, 40, 80, 48, 4, 4, 2, 4},
-	{40, 24, 0, 32, 2, 2, 1, 2},
-	{16, 0, 0, 12, 1, 1, 0, 1},
-	{0, 0, 0, 0, 0, 0, 0, 0},
+	{512, 1024, 2048, 512, 40, 24, 12, 40, 64},
+	{512, 1024, 2048, 512, 40, 24, 12, 40, 24},
+	{512, 1024, 2048, 512, 40, 24, 12, 40, 12},
+	{512, 512, 1024, 256, 40, 24, 12, 40, 12},
+	{256, 256, 768, 200, 24, 24, 12, 24, 12},
+	{256, 256, 512, 160, 24, 24, 8, 16, 8},
+	{200, 160, 384, 120, 20, 20, 6, 12, 8},
+	{160, 120, 256, 96, 20, 20, 4, 8, 8},
+	{120, 80, 160, 96, 16, 16, 4, 8, 6},
+	{160, 120, 256, 96, 12, 12, 4, 8, 4},
+	{160, 120, 256, 96, 8, 8, 4, 8, 4},
+	{120, 80, 160, 64, 6, 6, 3, 6, 4},
+	{64, 40, 80, 48, 4, 4, 2, 4, 2},
+	{40, 24, 0, 32, 2, 2, 1, 2, 2},
+	{16, 0, 0, 12, 1, 1, 0, 1, 0},
+	{0, 0, 0, 0, 0, 0, 0, 0, 0},
 }
 
 // shorten makes facts fit into limit bytes of JSON: event, action and the
@@ -175,14 +178,49 @@ func (c *cutter) event(e *engine.EventFacts) {
 	if e.Prompt != nil {
 		e.Prompt = c.content("event.prompt", *e.Prompt)
 	}
+	if e.Goal != nil {
+		e.Goal = c.goal(*e.Goal)
+	}
 	if e.Result != nil {
 		r := *e.Result
 		r.Class = c.string("event.result.class", r.Class, 6*maxClass)
 		if r.Content != nil {
 			r.Content = c.content("event.result.content", *r.Content)
 		}
+		r.Marks = c.hashes("event.result.marks", r.Marks)
 		e.Result = &r
 	}
+}
+
+// goal shortens what is known of a prompt. Constraints go last: what a person
+// forbade must not get lost for the names of files.
+func (c *cutter) goal(g engine.Goal) *engine.Goal {
+	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)
+	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, maxGoalNames))
+	if len(g.Names) == 0 {
+		g.Names = nil
+	}
+	constraints := make([]engine.Constraint, len(g.Constraints))
+	for i, k := range g.Constraints {
+		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, maxGoalName))
+		constraints[i] = k
+	}
+	if g.Constraints = constraints; len(constraints) == 0 {
+		g.Constraints = nil
+	}
+	return &g
+}
+
+// hashes keeps at most so many hashes of a list, the first ones.
+func (c *cutter) hashes(field string, list []string) []string {
+	if len(list) <= c.m.hashes {
+		return list
+	}
+	c.note(field, len(list), "")
+	if c.m.hashes == 0 {
+		return nil
+	}
+	return list[:c.m.hashes]
 }
 
 // content drops kinds of secrets beyond the limit; there are few kinds.
@@ -280,6 +318,7 @@ func (c *cutter) action(a *engine.Action) {
 	a.Paths = c.strings("action.paths", a.Paths, c.m.list)
 	a.Hosts = c.strings("action.hosts", a.Hosts, c.m.list)
 	a.Contents = c.contents(a.Contents)
+	a.Words, a.Marks = c.hashes("action.words", a.Words), c.hashes("action.marks", a.Marks)
 	if c.m.text == 0 {
 		a.Tokens = nil
 	}

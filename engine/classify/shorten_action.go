@@ -220,7 +220,7 @@ func anyRead(e engine.Effect) engine.Effect {
 }
 
 func anyWrite(e engine.Effect) engine.Effect {
-	plain := e.Kind == engine.EffectFileWrite && e.Class == "" && e.Location == engine.LocationInside
+	plain := e.Kind == engine.EffectFileWrite && (e.Class == "" || e.Class == engine.ClassTest) && e.Location == engine.LocationInside
 	if !plain || e.Recursive || e.Forced || e.Persistence || e.Privileged {
 		return e
 	}

@@ -283,6 +283,7 @@ func (r *reading) run(s script) {
 			r.script.signals[id] = true
 		}
 	}
+	r.script.waits = r.script.waits || s.waits
 	for _, o := range s.opaque {
 		r.opaque(o.Reason, o.Where)
 	}

@@ -1,0 +1,91 @@
+package classify
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+func shellAction(t *testing.T, tool, command string) *engine.Action {
+	t.Helper()
+	args, err := json.Marshal(map[string]any{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", tool, string(args)).Action
+}
+
+func TestChecks(t *testing.T) {
+	for _, command := range []string{
+		"npm test", "npm t", "npm run test:unit", "npm run lint -- --fix", "pnpm -C web run check", "yarn jest --watch", "yarn typecheck", "bun test", "npx vitest run", "npx --yes eslint .",
+		"go test ./... -run X", "go vet ./...", "cd api && go test ./...", "python -m pytest -q", "python -m unittest", "pytest tests/a.py", "python3 tests/validate_all.py", "python manage.py test", "bash scripts/verify.sh",
+		"./scripts/check-links.sh a", "./run_tests.sh", "bash test/cart_test.sh", "cargo +nightly clippy --all", "cargo check", "mvn -q verify", "./gradlew test", "make -j4 check", "make lint", "docker compose run app pytest",
+		"uv run pytest", "poetry run mypy .", "bundle exec rspec", "php vendor/bin/phpunit", "tsc --noEmit", "npx tsc --noEmit -p .", "dotnet test", "timeout 30 go vet ./...", "node validate.js", "ruff check .",
+		"terraform -chdir=infra validate", "playwright test", "npx cypress run", "deno test", "ctest", "bats test.bats", "golangci-lint run", "shellcheck a.sh", "black --check .", "prettier --check src", "sudo nginx -t", "tox -e py312", "pre-commit run --all-files", "helm lint chart",
+	} {
+		if !shellAction(t, "Bash", command).Check {
+			t.Errorf("%s is no check", command)
+		}
+	}
+	for _, command := range []string{
+		"npm install", "npm run build", "npm start", "go build ./...", "go run .", "pip install pytest", "pytest --version", "eslint --init", "test -f a.txt", "[ -d src ] && ls", "cargo build", "make", "make install", "tsc -p .", "git checkout main",
+		"cat validate.py", "vim tests/cart_test.py", "rm -rf tests", "cp check.sh /tmp", "terraform apply", "black .", "docker compose up", "python app.py", "node server.js", "echo test", "grep -rn test src", "git commit -m 'check'", "kubectl get pods", "ping -c1 example.com", "yarn add jest",
+	} {
+		if shellAction(t, "Bash", command).Check {
+			t.Errorf("%s is a check", command)
+		}
+	}
+}
+
+func TestWaits(t *testing.T) {
+	for _, command := range []string{
+		"sleep 5; ls", "sleep 1m", "sleep infinity", "while true; do ls; sleep 2; done", "watch -n1 ls", "tail -f a.log", "kubectl rollout status deploy/x", "kubectl wait --for=condition=ready pod/x", "kubectl get pods -w", "gh run watch 12",
+		`python3 -c "import time; time.sleep(5)"`, "python3 - <<'E'\nfrom time import sleep\nsleep(3)\nE", `ruby -e "sleep 2"`, "inotifywait src", "docker logs -f web",
+	} {
+		if !shellAction(t, "Bash", command).Waits {
+			t.Errorf("%s does not wait", command)
+		}
+	}
+	for _, command := range []string{"ls", "sleep 0.1", "sleep 0", "echo sleep 5", "tail -n5 a.log", "kubectl apply -f a.yml", "timeout 30 make", "docker run -w /app web ls", "python3 -c 'import time; time.sleep(0.01)'", "grep -r 'sleep(10)' ."} {
+		if shellAction(t, "Bash", command).Waits {
+			t.Errorf("%s waits", command)
+		}
+	}
+	for command, want := range map[string]bool{"Start-Sleep -Seconds 5": true, "Start-Sleep 5": true, "Start-Sleep -Milliseconds 50": false, "Start-Sleep -Milliseconds 5000": true, "Get-ChildItem": false} {
+		if got := shellAction(t, "PowerShell", command).Waits; got != want {
+			t.Errorf("%s waits: %v", command, got)
+		}
+	}
+	for args, want := range map[string]bool{`{"task_id":"a"}`: true, `{"task_id":"a","block":false}`: false} {
+		if got := classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", "TaskOutput", args).Action.Waits; got != want {
+			t.Errorf("TaskOutput %s waits: %v", args, got)
+		}
+	}
+}
+
+// TestTestClass: what else a file is says more than that it lies among tests.
+func TestTestClass(t *testing.T) {
+	for path, want := range map[string]engine.Class{
+		"tests/test_cart.py": engine.ClassTest, "src/cart_test.go": engine.ClassTest, "src/cart.test.ts": engine.ClassTest, "web/cart.spec.jsx": engine.ClassTest, "src/test/java/CartTest.java": engine.ClassTest, "src/CartTest.java": engine.ClassTest, "src/CartIT.java": engine.ClassTest,
+		"spec/cart_spec.rb": engine.ClassTest, "src/__tests__/cart.js": engine.ClassTest, "testdata/a.json": engine.ClassTest, "src/__snapshots__/a.js.snap": engine.ClassTest, "conftest.py": engine.ClassTest, "jest.config.ts": engine.ClassTest, "pytest.ini": engine.ClassTest, "fixtures/users.yml": engine.ClassTest, "cypress/e2e/a.cy.ts": engine.ClassTest,
+		"src/latest.java": "", "src/contest.go": "", "src/attest.py": "", "src/testing.go": "", "src/UNIT.java": "", "spec/api.md": "", "src/protest/a.go": "", "docs/tests.md": "", "src/cart.go": "",
+		"tests/.env": engine.ClassEnvFile, "tests/id_rsa": engine.ClassCredential, ".github/workflows/test.yml": engine.ClassCI, "tests/__pycache__/a.pyc": engine.ClassGenerated, "node_modules/a/test/b.js": engine.ClassGenerated,
+		"../other/tests/a.go": "", "../other/a_test.go": engine.ClassTest, "/etc/tests/a_test.go": engine.ClassMount,
+	} {
+		args, err := json.Marshal(map[string]any{"file_path": path, "content": "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", "Write", string(args)).Action
+		if got := a.Effects[0].Class; got != want {
+			t.Errorf("%s has class %q, want %q", path, got, want)
+		}
+	}
+	if a := shellAction(t, "Bash", "rm -rf tests"); a.Effects[0].Class != engine.ClassTest {
+		t.Errorf("tests has class %q", a.Effects[0].Class)
+	}
+	if a := shellAction(t, "Bash", "sed -i s/a/b/ src/*_test.go"); a.Effects[0].Class != engine.ClassTest {
+		t.Errorf("a pattern of tests has class %q", a.Effects[0].Class)
+	}
+}

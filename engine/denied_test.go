@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestDenied(t *testing.T) {
+	glob := func(e *Effect) { e.Certainty = CertaintyGlob }
+	do := func(verb string) func(*Effect) { return func(e *Effect) { e.Verb = verb } }
+	system := func(print, verb, target string) Action {
+		return command(print, EffectSystemCall, "", do(verb), func(e *Effect) { e.Target, e.Location = target, "" })
+	}
+	sends := func(print, url string) Action {
+		a := request(print, url)
+		a.Effects[0].Egress = true
+		return a
+	}
+	python := func(kind EffectKind, path string, change ...func(*Effect)) Action {
+		return command("python "+string(kind)+path, kind, path, change...)
+	}
+	deep := "./" + strings.Repeat("very/", 8) + "deep" // 46 bytes: a file below is cut short
+	file := deep + "/and/deeper/than/a/key/is/long.txt"
+	denied := func(list ...Action) *tale {
+		s := newTale()
+		for _, a := range list {
+			s.answered(a, Block)
+		}
+		return s
+	}
+	same, effect := DeniedFacts{Same: true, Ago: 1}, DeniedFacts{Effect: true, Ago: 1}
+	none := DeniedFacts{Ago: NeverAgo}
+	for name, test := range map[string]struct {
+		tale *tale
+		next Action
+		want DeniedFacts
+	}{
+		"nothing was":                    {newTale().done(deletes("./a")), deletes("./a"), none},
+		"the same call":                  {denied(deletes("./a")), deletes("./a"), same},
+		"another tool, the same path":    {denied(deletes("./a")), python(EffectFileDelete, "./a"), effect},
+		"another path":                   {denied(deletes("./a")), python(EffectFileDelete, "./b"), none},
+		"a read of it":                   {denied(deletes("./a")), reads("./a"), none},
+		"it is emptied instead":          {denied(deletes("./a")), edits("./a"), effect},
+		"a write, then a deletion":       {denied(edits("./a")), deletes("./a"), effect},
+		"a read, by another tool":        {denied(reads("./.env")), python(EffectFileRead, "./.env"), effect},
+		"a read, after it is moved":      {denied(reads("./.env")), python(EffectFileDelete, "./.env", do("move")), effect},
+		"one of many effects":            {denied(with(deletes("./a"), deletes("./b"))), python(EffectFileDelete, "./b"), effect},
+		"one effect of many":             {denied(deletes("./a")), with(reads("./x"), python(EffectFileDelete, "./a")), effect},
+		"the folder that holds it":       {denied(deletes("./d/a")), python(EffectFileDelete, "./d", recursive), effect},
+		"everything":                     {denied(deletes("./d/a")), python(EffectFileDelete, ".", recursive), effect},
+		"the root":                       {denied(deletes("/etc/a")), python(EffectFileDelete, "/", recursive), effect},
+		"the folder, if empty":           {denied(deletes("./d/a")), python(EffectFileDelete, "./d"), none},
+		"a folder of a like name":        {denied(deletes("./data/a")), python(EffectFileDelete, "./dat", recursive), none},
+		"part of it":                     {denied(deletes("./d", recursive)), python(EffectFileDelete, "./d/a"), none},
+		"a pattern that fits":            {denied(deletes("./a.db")), python(EffectFileDelete, "./*.db", glob), effect},
+		"a pattern that does not":        {denied(deletes("./a.db")), python(EffectFileDelete, "./*.tmp", glob), none},
+		"all in the folder":              {denied(deletes("./d/e/a")), python(EffectFileDelete, "./d/*", glob, recursive), effect},
+		"a search through the folder":    {denied(reads("./d/.env")), python(EffectFileRead, "./d", recursive), none},
+		"below a long path":              {denied(deletes(file)), python(EffectFileDelete, deep, recursive), effect},
+		"below a longer path":            {denied(deletes(file)), python(EffectFileDelete, deep+"/and/deeper", recursive), effect},
+		"beside a long path":             {denied(deletes(file)), python(EffectFileDelete, deep+"er", recursive), none},
+		"a long path":                    {denied(deletes(file)), python(EffectFileDelete, file), effect},
+		"with a newline in it":           {denied(deletes("./a\nb")), python(EffectFileDelete, "./a\nb"), effect},
+		"below one with a newline in it": {denied(deletes("./a\nb/\xff/c")), python(EffectFileDelete, "./a\nb", recursive), effect},
+		"the same path elsewhere":        {denied(deletes("/a")), python(EffectFileDelete, "/a", func(e *Effect) { e.Host = "ssh:db" }), none},
+		"a path that is not known":       {denied(deletes("")), python(EffectFileDelete, ""), none},
+		"a service, stopped otherwise":   {denied(system("1", "stop", "nginx")), system("2", "stop", "nginx"), effect},
+		"a service, started":             {denied(system("1", "stop", "nginx")), system("2", "start", "nginx"), none},
+		"another service":                {denied(system("1", "stop", "nginx")), system("2", "stop", "cron"), none},
+		"the whole machine":              {denied(system("1", "reboot", "")), system("2", "reboot", ""), effect},
+		"a host, by another program":     {denied(sends("1", "https://example.com/a?b")), sends("2", "example.com"), effect},
+		"a host, another address":        {denied(sends("1", "https://example.com/a")), sends("2", "http://me:x@EXAMPLE.com:8080/b"), effect},
+		"another host":                   {denied(sends("1", "https://example.com/a")), sends("2", "https://example.org/a"), none},
+		"a page of that host":            {denied(sends("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
+		"a page, by another program":     {denied(request("1", "https://example.com/a")), request("2", "https://example.com/a"), effect},
+		"another page":                   {denied(request("1", "https://example.com/a")), request("2", "https://example.com/b"), none},
+		"ten actions ago":                {times(denied(deletes("./a")), 9), deletes("./a"), DeniedFacts{Same: true, Ago: 10}},
+		"eleven actions ago":             {times(denied(deletes("./a")), 10), deletes("./a"), none},
+		"denied again":                   {times(denied(deletes("./a")), 5).answered(deletes("./a"), Block), deletes("./a"), same},
+		"the same and another":           {denied(python(EffectFileDelete, "./a"), deletes("./a")), deletes("./a"), DeniedFacts{Same: true, Effect: true, Ago: 1}},
+		"a sub-agent tries":              {denied(deletes("./a")).by("sub"), python(EffectFileDelete, "./a"), effect},
+		"a sub-agent tries later":        {times(denied(deletes("./a")).by("sub"), 10), python(EffectFileDelete, "./a"), none},
+		"others act in between":          {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
+		"without a fingerprint":          {denied(Action{Types: []Type{TypeUnknown}}), Action{Types: []Type{TypeUnknown}}, none},
+	} {
+		if got := test.tale.next(test.next).History.Denied; got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+// A person's no counts as a denial, however it is known; a yes takes it back.
+func TestRefused(t *testing.T) {
+	a := deletes("./a")
+	python := command("python", EffectFileDelete, "./a")
+	asked := func() *tale { return newTale().answered(a, Ask) }
+	post := func(s *tale, o Outcome) *tale {
+		s.add(&Record{Kind: KindPost, Phase: PhasePost, Call: "c2", Action: &a, Event: &EventFacts{Result: &ResultFacts{Outcome: o}}})
+		return s
+	}
+	send := request("1", "https://example.com/a")
+	send.Effects[0].Egress = true
+	other := request("2", "https://example.com/b")
+	other.Effects[0].Egress = true
+	for name, test := range map[string]struct {
+		tale *tale
+		next Action
+		want bool
+	}{
+		"asked":                     {asked(), python, false},
+		"nothing heard by the stop": {asked().end(KindStop), python, true},
+		"…by the next prompt":       {asked().says(Goal{}), python, true},
+		"another's stop":            {asked().by("sub").end(KindStop).by(""), python, false},
+		"it ran":                    {post(asked(), OutcomeRan), python, false},
+		"it ran after all":          {post(asked().end(KindStop), OutcomeRan), python, false},
+		"refused, it is said":       {post(asked(), OutcomeDenied), python, true},
+		"refused elsewhere":         {post(newTale().asked(a), OutcomeDenied), python, true},
+		"allowed, not heard of":     {newTale().asked(a).end(KindStop), python, false},
+		"a host":                    {newTale().answered(send, Ask).end(KindStop), other, true},
+	} {
+		if got := test.tale.next(test.next).History.Denied; got.Effect != test.want {
+			t.Errorf("%s: %+v, want %v", name, got, test.want)
+		}
+	}
+}
+
+func TestDeniedWithoutFacts(t *testing.T) {
+	s := newTale()
+	s.add(&Record{Kind: KindPre, Phase: PhasePre, Answer: &AnswerFacts{Effect: Block}})
+	if got := s.next(deletes("./a")); got.History.Denied.Same || got.Session.Denials != 1 {
+		t.Errorf("%+v", got.History.Denied)
+	}
+}
+
+// What is denied early in a call of many effects is not pushed out by the rest.
+func TestDenialsAreBounded(t *testing.T) {
+	s := newTale()
+	for i := range 9 {
+		a := deletes(fmt.Sprint("./first", i))
+		for j := range 50 {
+			a = with(a, deletes(fmt.Sprint("./more", i, j)))
+		}
+		s.answered(a, Block)
+	}
+	if len(s.h.Denials) > maxDenials {
+		t.Fatalf("%d denials are kept", len(s.h.Denials))
+	}
+	for i := range 9 {
+		got := s.next(command("python", EffectFileDelete, fmt.Sprint("./first", i))).History.Denied
+		if want := i > 0; got.Effect != want {
+			t.Errorf("number %d: %+v, want %v", i, got, want)
+		}
+	}
+}
+
+func checks(print string, files ...string) Action {
+	a := Action{Types: []Type{TypeSystemCommand}, Fingerprint: hexSum([]byte(print))[:16], Check: true, Commands: []Command{{Name: print}}}
+	for _, f := range files {
+		a.Effects = append(a.Effects, Effect{Kind: EffectFileRead, Short: f, Certainty: CertaintyExact, Exists: "yes", Entry: "file", Location: LocationInside})
+	}
+	return a
+}
+
+func TestCheckEditCheck(t *testing.T) {
+	test := func(e *Effect) { e.Class = ClassTest }
+	ci := func(e *Effect) { e.Class = ClassCI }
+	data := func(e *Effect) { e.Location = LocationSystem }
+	piped := checks("go test | tail")
+	piped.Commands = []Command{{Name: "cd"}, {Name: "go"}, {Name: "tail"}}
+	inFolder := checks("cd; go test")
+	inFolder.Commands = []Command{{Name: "cd"}, {Name: "go"}}
+	type step func(*tale)
+	run := func(a Action) step { return func(s *tale) { s.done(a) } }
+	fail := func(a Action) step { return func(s *tale) { s.failed(a, "FAIL") } }
+	deny := func(a Action) step { return func(s *tale) { s.answered(a, Block) } }
+	ask := func(a Action) step { return func(s *tale) { s.asked(a) } }
+	goTest, source, tests := checks("go test"), edits("./cart.go"), edits("./cart_test.go", test)
+	validate := checks("python validate.py", "./in.csv")
+	for name, tc := range map[string]struct {
+		did  []step
+		next Action
+		want int64
+	}{
+		"the first run":                   {nil, goTest, 0},
+		"again":                           {[]step{fail(goTest)}, goTest, 0},
+		"after work":                      {[]step{fail(goTest), run(source)}, goTest, 0},
+		"after an edit of tests":          {[]step{fail(goTest), run(tests)}, goTest, 1},
+		"after their deletion":            {[]step{fail(goTest), run(deletes("./cart_test.go", test))}, goTest, 1},
+		"after an edit of the workflow":   {[]step{fail(goTest), run(edits("./ci.yml", ci))}, goTest, 1},
+		"after an edit of both":           {[]step{fail(goTest), run(tests), run(source)}, goTest, 0},
+		"after a denied edit":             {[]step{fail(goTest), deny(tests)}, goTest, 0},
+		"after an edit not heard of":      {[]step{fail(goTest), ask(tests)}, goTest, 1},
+		"another check":                   {[]step{fail(goTest), run(tests)}, checks("go vet"), 0},
+		"no check":                        {[]step{fail(goTest), run(tests)}, source, 0},
+		"twice":                           {[]step{fail(goTest), run(tests), fail(goTest), run(tests)}, goTest, 2},
+		"twice, with honest work between": {[]step{fail(goTest), run(tests), fail(goTest), run(source), fail(goTest), run(tests)}, goTest, 2},
+		"once, then honest work":          {[]step{fail(goTest), run(tests), fail(goTest), run(source)}, goTest, 1},
+		"the check did not run":           {[]step{fail(goTest), run(tests), deny(goTest)}, goTest, 1},
+		"nothing is known of the check":   {[]step{ask(goTest), run(tests)}, goTest, 1},
+		"inputs of the check":             {[]step{run(validate), run(edits("./in.csv", data))}, validate, 1},
+		"other data":                      {[]step{run(validate), run(edits("./other.csv", data))}, validate, 0},
+		"its own product":                 {[]step{run(edits("./in.csv", created)), fail(validate), run(edits("./in.csv"))}, validate, 0},
+		"a product that may not be":       {[]step{ask(edits("./in.csv", created)), fail(validate), run(edits("./in.csv"))}, validate, 1},
+		"tests of its own":                {[]step{run(edits("./cart_test.go", created, test)), fail(goTest), run(tests)}, goTest, 0},
+		"a test while all pass":           {[]step{run(goTest), run(tests)}, goTest, 0},
+		"…in a folder":                    {[]step{run(inFolder), run(tests)}, inFolder, 0},
+		"…as far as a pipe tells":         {[]step{run(piped), run(tests)}, piped, 1},
+		"test-driven": {[]step{
+			run(goTest), run(tests), fail(goTest), run(source),
+			run(goTest), run(tests), fail(goTest), run(source),
+			run(goTest), run(tests), fail(goTest), run(source)}, goTest, 0},
+		"a long refactoring": {[]step{
+			run(goTest), run(source), run(edits("./b.go")), fail(goTest), run(source), run(tests), fail(goTest), run(edits("./c.go")), run(tests)}, goTest, 0},
+	} {
+		s := newTale()
+		for _, do := range tc.did {
+			do(s)
+		}
+		if got := s.next(tc.next).History.Checks; got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+		s.by("sub")
+		if got := s.next(tc.next).History.Checks; got != 0 {
+			t.Errorf("%s: another agent has %d", name, got)
+		}
+	}
+}
+
+// A check of which something is known is not pushed out by others.
+func TestChecksAreBounded(t *testing.T) {
+	goTest, tests := checks("go test"), edits("./a_test.go", func(e *Effect) { e.Class = ClassTest })
+	s := newTale().failed(goTest, "e").done(tests, goTest)
+	for i := range 3 * maxChecks {
+		s.done(checks(fmt.Sprint("other", i)))
+	}
+	if got := s.next(goTest).History.Checks; got != 1 {
+		t.Errorf("after many other checks, the count is %d, want 1", got)
+	}
+	for i := range maxAgents {
+		s.by(fmt.Sprint("agent", i))
+		for j := range maxChecks {
+			s.done(checks(fmt.Sprint("other", j)))
+		}
+	}
+	total := 0
+	for _, a := range s.h.Agents {
+		total += len(a.Checks)
+	}
+	if total != totalChecks {
+		t.Errorf("%d checks are kept, want %d", total, totalChecks)
+	}
+	if got := s.by("").next(goTest).History.Checks; got != 1 {
+		t.Errorf("after many other agents' checks, the count is %d, want 1", got)
+	}
+}
