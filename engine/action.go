@@ -211,9 +211,11 @@ type Effect struct {
 	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
 	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
 	Reversibility Reversibility `json:"reversibility,omitempty"`
-	Host          string        `json:"host,omitempty"`   // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
-	Command       int           `json:"command"`          // index into Action.Commands; -1: the tool itself
-	Ledger        string        `json:"ledger,omitempty"` // what the session did to the path before: see LedgerStates; joined from history
+	Host          string        `json:"host,omitempty"`    // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
+	Command       int           `json:"command"`           // index into Action.Commands; -1: the tool itself
+	Shrinks       bool          `json:"shrinks,omitempty"` // a file is left with a tenth of what it holds, or less
+	Bytes         int64         `json:"bytes,omitempty"`   // what the call says that it writes, of files made to a size; absent: not known
+	Ledger        string        `json:"ledger,omitempty"`  // what the session did to the path before: see LedgerStates; joined from history
 }
 
 // Place names an effect's path, behind the host where it lies unless that is
