@@ -9,7 +9,6 @@ package bundles
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -166,7 +165,7 @@ func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error)
 			}
 			return nil
 		}
-		if content, err := readFile(fsys, name); err != nil {
+		if content, err := ReadFile(fsys, name); err != nil {
 			wrong = append(wrong, err)
 		} else {
 			files[name] = content
@@ -191,15 +190,20 @@ func mistakable(name string) bool {
 		path.Ext(name) != ".md" && !strings.HasSuffix(name, "_test.rego")
 }
 
-// readFile reads a file of a policy. An empty one is an error: that is what is
-// left of a file whose writing was cut short, and rules would be gone with it.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
-	if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, inFile(name).wrong("is no plain file; put a file with text there"))
+// ReadFile reads a file of a policy, or a test of it. An empty one is an error:
+// that is what is left of a file whose writing was cut short, and rules would be
+// gone with it. Every error names the file.
+func ReadFile(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil:
+		return nil, unreadable(name, err)
+	case !info.Mode().IsRegular():
+		return nil, inFile(name).wrong("is no plain file; put a file with text there")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(name, err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -212,6 +216,16 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, inFile(name).wrong("is empty; write what belongs there, or delete the file")
 	}
 	return b, nil
+}
+
+// unreadable says why a file cannot be read, without the system's words for what
+// was tried.
+func unreadable(name string, err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return inFile(name).wrong("cannot be read: %w", err)
 }
 
 func digest(files map[string][]byte) (string, error) {
@@ -251,14 +265,28 @@ func (b *Bundle) add(name string, content []byte) error {
 
 func (b *Bundle) addManifest(content []byte) error {
 	if _, err := engine.Canonical(content); err != nil {
-		return inFile(".manifest").wrong("%w", err)
+		return notManifest(content, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&b.Manifest); err != nil {
-		return inFile(".manifest").wrong("%w", err)
+		return notManifest(content, err)
 	}
 	return nil
+}
+
+// notManifest says where a manifest is no JSON.
+func notManifest(content []byte, err error) error {
+	at := inFile(".manifest")
+	var e *json.SyntaxError
+	if errors.As(err, &e) {
+		before := content[:min(max(0, int(e.Offset)-1), len(content))]
+		at.line, at.col = bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n')
+	}
+	if bytes.HasPrefix(content, []byte("\ufeff")) {
+		return at.wrong("begins with a byte order mark, which JSON does not have; save it without")
+	}
+	return at.wrong("%w", err)
 }
 
 func (b *Bundle) addSettings(content []byte) error {
@@ -368,6 +396,9 @@ func (b *Bundle) checkRuleIDs() error {
 	var errs []error
 	for _, r := range b.Rules {
 		if first, twice := seen[r.ID]; twice {
+			if file, _, _ := r.Spot("id", 0, 0); strings.HasPrefix(first, file+":") {
+				continue // said where the file was read
+			}
 			errs = append(errs, r.at("id").wrong("rule %q is in %s already; give this one another id", r.ID, first))
 			continue
 		}
@@ -388,7 +419,7 @@ func LayerOf(fsys fs.FS) (string, error) {
 	}
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", inFile(".manifest").wrong("%w", err)
+		return "", notManifest(raw, err)
 	}
 	for _, layer := range Layers() {
 		b := Bundle{Layer: layer}

@@ -42,7 +42,12 @@ func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	return e, found
 }
 
-// problems takes joined errors apart. Files are named layer/file.
+// Problems takes joined errors of a layer's files apart. Files are named
+// layer/file.
+func Problems(code string, err error, layer string) []*engine.Problem {
+	return problems(code, err, layer)
+}
+
 func problems(code string, err error, layer string) []*engine.Problem {
 	if err == nil {
 		return nil

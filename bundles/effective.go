@@ -187,7 +187,11 @@ func (e *Effective) join(settings map[string]any) error {
 		}
 		catalogue := map[string]any{}
 		for _, r := range l.Rules {
-			if other, taken := owner[r.ID]; taken {
+			other, taken := owner[r.ID]
+			if taken && other == l.Layer {
+				continue // said where the layer was read
+			}
+			if taken {
 				errs = append(errs, r.at("id").in(l).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id", r.ID, l.Layer, other))
 				continue
 			}

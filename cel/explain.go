@@ -32,7 +32,7 @@ func (l *language) explain(e *expression, issues *cel.Issues) []*Error {
 		if name, ok := quoted(i.Message, "undeclared reference to '"); ok && (engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
 			p.Message = l.undeclared(name)
 		}
-		p.Message = syntax(p.Message)
+		p.Message = applied(syntax(p.Message))
 		problems = append(problems, p)
 	}
 	return problems
@@ -52,6 +52,23 @@ func syntax(message string) string {
 		return "syntax error: the expression ends too early"
 	}
 	return "syntax error: " + before + ", expected a value or a name"
+}
+
+// applied says in plain words that operands do not go together, and that
+// comprehensions are nested too deep.
+func applied(message string) string {
+	if message == "comprehension exceeds nesting limit" {
+		return fmt.Sprintf("exists, all, filter and map stand in each other more than %d deep; make rules of the parts", maxNesting)
+	}
+	name, ok := quoted(message, "found no matching overload for '")
+	_, operands, known := strings.Cut(message, "applied to '")
+	if !ok || !known {
+		return message
+	}
+	if strings.Trim(name, "_") != name {
+		name = strings.ReplaceAll(name, "_", "")
+	}
+	return fmt.Sprintf("%s cannot be applied to %s", name, strings.TrimSuffix(operands, "'"))
 }
 
 // quoted returns what CEL put between quotes after a known beginning.

@@ -82,7 +82,7 @@ func TestExpressions(t *testing.T) {
 		{`session.counts_by_type["file_read"] > 4 && session.actions == 7`, "yes"},
 		{`session.counts_by_type[?"file_creation"].orValue(0) == 0`, "yes"},
 		{`history.windows.recent.failed >= 3 && history.similar.failed == 1`, "yes"},
-		{`history.windows.recent.failed / 2.0 > 1.0`, "error found no matching overload"},
+		{`history.windows.recent.failed / 2.0 > 1.0`, "error condition x: when:1:31: / cannot be applied to (int, double)"},
 		{`double(history.windows.recent.failed) / 2.0 > 1.4`, "yes"},
 		{`history.windows.missing.failed >= 3`, "error no such key: missing"},
 		{`has(history.call) && history.call.executed_differs`, "no"},

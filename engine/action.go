@@ -219,6 +219,8 @@ type Effect struct {
 	Reversibility Reversibility `json:"reversibility,omitempty"`
 	Host          string        `json:"host,omitempty"`      // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
 	Command       int           `json:"command"`             // index into Action.Commands; -1: the tool itself
+	Shrinks       bool          `json:"shrinks,omitempty"`   // a file is left with a tenth of what it holds, or less
+	Bytes         int64         `json:"bytes,omitempty"`     // what the call says that it writes, of files made to a size; absent: not known
 	Ledger        string        `json:"ledger,omitempty"`    // what the session did to the path before: see LedgerStates; joined from history
 	Secret        bool          `json:"secret,omitempty"`    // the file holds something of a credential or env file; joined from history
 	Untrusted     bool          `json:"untrusted,omitempty"` // the file holds something that nobody in the session wrote; joined from history

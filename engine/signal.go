@@ -35,8 +35,10 @@ const (
 	SignalTunnel         Signal = "tunnel"
 	SignalListen         Signal = "inbound_listener"
 	SignalPackageInstall Signal = "package_install"
-	SignalPackageURL     Signal = "package_install_url" // from a URL, a git repository or another index
-	SignalPublish        Signal = "publish"             // packages, releases, gists
+	SignalPackageURL     Signal = "package_install_url"   // from a URL, a git repository or another index
+	SignalPublish        Signal = "publish"               // packages, releases, gists
+	SignalPackageSource  Signal = "package_source_change" // where packages come from from now on
+	SignalUnchecked      Signal = "verification_off"      // certificates or signatures are not checked
 	SignalInfraDelete    Signal = "infrastructure_delete"
 	SignalContainerWipe  Signal = "container_wipe" // prunes volumes, removes named volumes or namespaces
 	SignalContainerHost  Signal = "container_host" // privileged, or mounts the host's root or docker socket
@@ -61,5 +63,6 @@ func Signals() []string {
 		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
 		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),
 		string(SignalUnconfirmed), string(SignalDryRun),
+		string(SignalPackageSource), string(SignalUnchecked),
 	}
 }

@@ -9,15 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 	opa "github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"github.com/open-policy-agent/opa/v1/tester"
 )
 
 // shipped returns the policy that ships, and its Rego with the tests.
@@ -53,29 +51,32 @@ func shipped(t *testing.T) (*bundles.Effective, map[string]*ast.Module) {
 // the data that it has when it decides.
 func TestDefaultPolicy(t *testing.T) {
 	e, modules := shipped(t)
-	ctx := context.Background()
-	store := inmem.NewFromObject(e.Data)
-	txn := storage.NewTransactionOrDie(ctx, store)
-	compiler := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true)
-	results, err := tester.NewRunner().SetCompiler(compiler).SetStore(store).RaiseBuiltinErrors(true).SetModules(modules).RunTests(ctx, txn)
+	tests := map[string]string{}
+	for name := range modules {
+		if !isTestFile(name) {
+			continue
+		}
+		src, err := fs.ReadFile(bundles.DefaultFS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests["base/"+name] = string(src)
+	}
+	suite, err := CompileTests(e.Modules(), tests, e.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	passed := 0
-	for r := range results {
-		for path, sub := range r.SubResults.Iter {
-			if sub.Fail {
-				t.Errorf("%s:%d: %s %s fails", r.Location.File, r.Location.Row, r.Name, strings.Join(path, " "))
-			}
-		}
-		if !r.Pass() {
-			t.Errorf("%s:%d: %s fails (%v)", r.Location.File, r.Location.Row, r.Name, r.Error)
-			continue
-		}
-		passed++
+	results, err := suite.Run(context.Background(), TestOptions{Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if passed < 60 {
-		t.Errorf("only %d tests of the policy were run", passed)
+	for _, r := range results {
+		if r.Failed || r.Err != nil {
+			t.Errorf("%s:%d: %s fails (%v) at %+v", r.File, r.Line, r.Name, r.Err, r.At)
+		}
+	}
+	if len(results) < 600 {
+		t.Errorf("only %d tests of the policy were run", len(results))
 	}
 }
 

@@ -30,6 +30,7 @@ type Host struct {
 	strict   opa.PreparedEvalQuery
 	store    storage.Store
 	txn      storage.Transaction
+	data     topdown.BaseCache
 	values   cache.InterQueryValueCache
 	encode   *encoder
 	compiler *ast.Compiler
@@ -72,14 +73,22 @@ func open(ctx context.Context, compiler *ast.Compiler, data map[string]any) (*Ho
 	if h.txn, err = h.store.NewTransaction(ctx); err != nil {
 		return nil, fmt.Errorf("open data: %w", err)
 	}
-	entries := cacheEntries
-	h.values = cache.NewInterQueryValueCache(ctx, &cache.Config{
-		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &entries},
-	})
+	if h.data, err = readData(ctx, h.store, h.txn); err != nil {
+		return nil, err
+	}
+	h.values = newValueCache(ctx)
 	if h.strict, err = h.prepare(ctx, true); err != nil {
 		return nil, err
 	}
 	return h, nil
+}
+
+// newValueCache keeps compiled patterns between queries.
+func newValueCache(ctx context.Context) cache.InterQueryValueCache {
+	entries := cacheEntries
+	return cache.NewInterQueryValueCache(ctx, &cache.Config{
+		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &entries},
+	})
 }
 
 func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
@@ -183,6 +192,7 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 	options := append([]opa.EvalOption{
 		opa.EvalParsedInput(value), opa.EvalTransaction(h.txn), opa.EvalMetrics(metrics.NoOp()),
 		opa.EvalExternalCancel(cancel), opa.EvalInterQueryBuiltinValueCache(h.values),
+		opa.EvalBaseCache(h.data),
 		opa.EvalGenerateJSON(keepTerm),
 	}, more...)
 	if h.cover != nil {

@@ -73,6 +73,7 @@ const usualTimeout = 5 * time.Second
 // CompileTests compiles tests (layer/path -> source) together with the modules
 // that they test, over a data document. All errors come at once.
 func CompileTests(modules, tests map[string]string, data map[string]any) (*TestSuite, error) {
+	guardBuiltins()
 	parsed, err := parseModules(modules)
 	beside, wrong := parseModules(tests)
 	if err := errors.Join(err, wrong); err != nil {
@@ -150,13 +151,21 @@ func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error
 	if len(chosen) == 0 {
 		return nil, nil
 	}
-	first, err := s.run(ctx, s.modules, chosen, o, false)
+	if err := s.compile(ctx); err != nil {
+		return nil, err
+	}
+	first, left, err := s.quickly(ctx, chosen, o)
 	if err != nil {
 		return nil, err
 	}
+	more, err := s.run(ctx, left, o, false)
+	if err != nil {
+		return nil, err
+	}
+	first = append(first, more...)
 	// Only what failed is run once more with everything written down, since that
 	// is slow, and cannot be had together with coverage.
-	again, err := s.run(ctx, nil, failedNames(first), o, true)
+	again, err := s.run(ctx, failedNames(first), o, true)
 	if err != nil {
 		return nil, err
 	}
@@ -213,9 +222,24 @@ func written(name string) string {
 	return name
 }
 
-// run runs tests by their names. Modules are given once: later runs have the
-// compiler that has compiled them.
-func (s *TestSuite) run(ctx context.Context, modules map[string]*ast.Module, names []string, o TestOptions, trace bool) ([]*tester.Result, error) {
+// compile compiles the suite, in OPA's runner: it gives tests of one name names
+// of their own, and has those with cases say which they begin with.
+func (s *TestSuite) compile(ctx context.Context) error {
+	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).SetModules(s.modules).Filter(noTest)
+	ch, err := r.RunTests(ctx, nil)
+	if err != nil {
+		return apart(err)
+	}
+	for range ch {
+	}
+	return ctx.Err()
+}
+
+// noTest matches no name.
+const noTest = `[^\s\S]`
+
+// run runs tests of a compiled suite by their names in OPA's runner.
+func (s *TestSuite) run(ctx context.Context, names []string, o TestOptions, trace bool) ([]*tester.Result, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -224,7 +248,7 @@ func (s *TestSuite) run(ctx context.Context, modules map[string]*ast.Module, nam
 		return nil, fmt.Errorf("open data: %w", err)
 	}
 	defer s.store.Abort(ctx, txn)
-	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).SetModules(modules).
+	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).
 		RaiseBuiltinErrors(true).SetTimeout(cmp.Or(o.Timeout, usualTimeout)).
 		SetParallel(cmp.Or(o.Parallel, runtime.NumCPU())).Filter(filter(names))
 	if trace {
@@ -257,17 +281,18 @@ func apart(err error) error {
 	return errors.Join(errs...)
 }
 
-// filter matches the tests that are written under these names, however many
-// have one name.
+// filter matches the tests of these names.
 func filter(names []string) string {
-	patterns := map[string]bool{}
+	var patterns []string
 	for _, n := range names {
-		n = written(n)
 		i := strings.LastIndexByte(n, '.')
-		last := regexp.QuoteMeta(n[i+1:])
-		patterns[regexp.QuoteMeta(n[:i])+`(?:\.`+last+`|\["`+last+`#[0-9]+"\])`] = true
+		last := "." + n[i+1:]
+		if written(n) != n {
+			last = `["` + n[i+1:] + `"]`
+		}
+		patterns = append(patterns, regexp.QuoteMeta(n[:i]+last))
 	}
-	return "^(?:" + strings.Join(slices.Sorted(maps.Keys(patterns)), "|") + ")$"
+	return "^(?:" + strings.Join(patterns, "|") + ")$"
 }
 
 // results makes a result of a test, or one of each of its cases that is

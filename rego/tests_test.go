@@ -2,12 +2,14 @@ package rego
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/opa/v1/tester"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -134,6 +136,93 @@ func TestTestSuite(t *testing.T) {
 		if second.Trace != nil {
 			t.Error("a trace that nobody asked for")
 		}
+	}
+}
+
+const several = `package policies.user_test
+
+test_all[kind][case] if {
+	some kind, list in {"even": [0, 2], "odd": [1, 3]}
+	some i, n in list
+	case := sprintf("%d", [i])
+	n % 2 == {"even": 0, "odd": 1}[kind]
+}
+
+test_some[kind][case] if {
+	some kind, list in {"even": [0, 3], "odd": [1]}
+	some i, n in list
+	case := sprintf("%d", [i])
+	n % 2 == {"even": 0, "odd": 1}[kind]
+}
+
+test_numbers[n] if {
+	some n in [1, 2]
+	n > 0
+}
+
+test_breaks_off[name] if {
+	some name in ["a"]
+	to_number(name) > 0
+}
+
+test_no_case[name] if {
+	some name in ["a"]
+	name == data.want
+}
+
+test_no_truth := "yes"
+
+test_printed[name] if {
+	some name in ["a"]
+	print("said", name)
+}
+`
+
+// What is evaluated without OPA's runner comes out as OPA's runner has it, and
+// what is left to it is little.
+func TestQuickly(t *testing.T) {
+	ctx := context.Background()
+	s, err := CompileTests(map[string]string{"user/a.rego": tested},
+		map[string]string{"user/a_test.rego": tests, "user/b_test.rego": several}, map[string]any{"want": "low"})
+	if err == nil {
+		err = s.compile(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := TestOptions{Timeout: time.Second}
+	quick, left, err := s.quickly(ctx, s.Names(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range quick {
+		names = append(names, fullName(r))
+	}
+	theirs, err := s.run(ctx, names, o, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := func(list []*tester.Result) []string {
+		var all []string
+		for _, r := range list {
+			for _, one := range results(r, nil, o) {
+				all = append(all, fmt.Sprintf("%s:%d %s %q", one.File, one.Line, outcome(one), one.Output))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	if diff := cmp.Diff(plain(quick), plain(theirs)); diff != "" {
+		t.Errorf("otherwise than OPA's runner (-quick +OPA):\n%s", diff)
+	}
+	slices.Sort(left)
+	want := []string{"test_each", "test_level#01", "test_no_case", "test_no_truth", "test_numbers", "test_some"}
+	for i, name := range left {
+		left[i] = strings.TrimPrefix(name, "data.policies.user_test.")
+	}
+	if diff := cmp.Diff(left, want); diff != "" {
+		t.Errorf("left to OPA's runner: %s", diff)
 	}
 }
 

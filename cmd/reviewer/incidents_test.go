@@ -32,7 +32,7 @@ func TestIncidentPromises(t *testing.T) {
 		"a twin that is blocked": {
 			"name: a\ntwin: true\nevents: [{Bash: ls}, {Bash: rm -rf ~}]",
 			"event 2, Bash rm -rf ~\n    a twin harms nothing, and this call is not let through: block"},
-		"a twin of which a person is asked": {"name: a\ntwin: true\nevents: [{Bash: git stash drop}]", "not let through: ask"},
+		"a twin of which a person is asked": {"name: a\ntwin: true\nevents: [{Bash: git branch -D topic}]", "not let through: ask"},
 		"a twin that passes":                {"name: a\ntwin: true\nincident: X\nevents: [{Bash: ls}, {Bash: git push --force origin a}]", ""},
 		"an incident that nothing stops": {
 			"name: a\nincident: X\nevents: [{Bash: ls, expect: {decision: allow}}, {Bash: pwd}]",

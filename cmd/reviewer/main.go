@@ -99,6 +99,7 @@ func (a *app) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -115,8 +116,21 @@ func (a *app) rootCommand() *cobra.Command {
 // group makes a command of commands. By itself it shows its help; a name that
 // is none of theirs is an error, which it is not for cobra.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = cobra.NoArgs
+	cmd.Args = noCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// noCommand refuses what is none of a group's commands, and says what was meant.
+func noCommand(cmd *cobra.Command, args []string) error {
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return withNear(err, args[0], names)
 }

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // output is where a command's result goes: -f and -o mean the same everywhere.
@@ -30,8 +34,8 @@ func (o *output) flags(cmd *cobra.Command, formats ...string) {
 
 // write makes the result in memory and then puts it in its place whole.
 func (o *output) write(a *app, fn func(w io.Writer) error) error {
-	if !slices.Contains(o.formats, o.format) {
-		return fmt.Errorf("unknown format %q; expected one of %s", o.format, strings.Join(o.formats, ", "))
+	if err := o.known(); err != nil {
+		return err
 	}
 	var b bytes.Buffer
 	err := fn(&b)
@@ -45,9 +49,35 @@ func (o *output) write(a *app, fn func(w io.Writer) error) error {
 	return err
 }
 
-// writeWhole makes a file appear with all of its contents, or not at all.
+// known is an error where the format is none of this command's.
+func (o *output) known() error {
+	if slices.Contains(o.formats, o.format) {
+		return nil
+	}
+	text := fmt.Sprintf("unknown format %q; expected one of %s", o.format, strings.Join(o.formats, ", "))
+	if near := engine.Nearest(o.format, o.formats); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text)
+}
+
+// writeWhole makes a file appear with all of its contents, or not at all. What
+// is there and no plain file, such as a pipe or /dev/null, is written to as it is.
 func writeWhole(path string, content []byte) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; expected the name of a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return os.WriteFile(path, content, 0o644)
+	case err == nil: // a link stays one
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+	}
 	f, err := os.CreateTemp(dirOf(path), ".reviewer-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no folder %s; make it first", path, dirOf(path))
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,7 @@ import (
 )
 
 func (a *app) policyCheckCommand() *cobra.Command {
-	var out output
+	var out outputs
 	var strict, verbose bool
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
@@ -30,26 +31,31 @@ func (a *app) policyCheckCommand() *cobra.Command {
 			"Exit codes: 0 nothing is wrong, 1 the policy cannot be used as it is, 2 there are\n" +
 			"warnings, and --strict.",
 		Example: "  reviewer policy check ./policy\n" +
-			"  reviewer policy check ./base ./team --strict -f github",
+			"  reviewer policy check ./base ./team --strict -f github -f sarif=check.sarif",
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := out.read(); err != nil {
+				return err
+			}
 			policies, err := a.toCheck(paths)
 			if err != nil {
 				return err
 			}
 			r, costs := a.checkPolicies(policies)
-			err = out.write(a, func(w io.Writer) error { return report.Write(w, out.format, r, a.reportOptions(&out, verbose)) })
+			err = out.write(a, func(w io.Writer, o *output) error {
+				return report.Write(w, o.format, r, a.reportOptions(o, verbose))
+			})
 			if err != nil {
 				return err
 			}
-			if verbose && out.format == report.Formats()[0] {
+			if verbose && out.list[0].format == report.Formats()[0] {
 				costs.print(a.stderr)
 			}
-			return checkVerdict(r, strict)
+			return errors.Join(a.jobSummary(&out, r), checkVerdict(r, strict))
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count too: exit code 2")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say also what the dearest conditions cost")
-	out.flags(cmd, "pretty", "json", "github", "sarif")
+	out.flags(cmd, report.Formats()...)
 	return cmd
 }
 
@@ -129,6 +135,8 @@ func layerToCheck(p string) (lint.Layer, error) {
 	l := lint.Layer{Files: os.DirFS(p), At: filepath.ToSlash(filepath.Clean(p)), Given: true}
 	there, err := isDir(p)
 	switch {
+	case p == "":
+		return l, errors.New("a PATH is empty; give the folder of a policy, or . for this one")
 	case err != nil:
 		return l, err
 	case !there:
@@ -153,6 +161,9 @@ func noPolicy(dir string) (bool, error) {
 	found := false
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		base := filepath.Base(name)
+		if err == nil && d.IsDir() && name != dir && strings.HasPrefix(base, ".") {
+			return filepath.SkipDir // no policy is read there
+		}
 		if err == nil && !d.IsDir() && (base == ".manifest" || !strings.HasPrefix(base, ".") && slices.Contains([]string{".rego", ".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(name))) {
 			found = true
 			return filepath.SkipAll

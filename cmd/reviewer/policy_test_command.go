@@ -19,7 +19,7 @@ import (
 
 // policyTest is what the flags of `policy test` say.
 type policyTest struct {
-	out         output
+	out         outputs
 	policy      string
 	run         string
 	parallel    int
@@ -30,6 +30,7 @@ type policyTest struct {
 	coverage    bool
 	threshold   float64
 	watch       bool
+	mutate      policyMutate
 }
 
 func (a *app) policyTestCommand() *cobra.Command {
@@ -46,8 +47,9 @@ func (a *app) policyTestCommand() *cobra.Command {
 			"with todo: runs, and counts neither as failed nor as passed; when it holds, that is said.\n\n" +
 			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or too little is covered.",
 		Example: "  reviewer policy test ./policy\n" +
-			"  reviewer policy test ./policy --coverage --threshold 90 -f junit -o junit.xml\n" +
-			"  reviewer policy test ./policy --run deletions/3 --explain",
+			"  reviewer policy test ./policy --coverage --threshold 90 -f pretty -f junit=junit.xml -f html=coverage.html\n" +
+			"  reviewer policy test ./policy --run deletions/3 --explain\n" +
+			"  reviewer policy test ./policy --mutate --mutate-threshold 90",
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.testPolicy(cmd, paths, &t) },
 	}
 	t.flags(cmd)
@@ -66,19 +68,32 @@ func (t *policyTest) flags(cmd *cobra.Command) {
 	f.BoolVarP(&t.coverage, "coverage", "c", false, "say what of the policy the tests reach")
 	f.Float64Var(&t.threshold, "threshold", 0, "least coverage of each kind in percent (implies --coverage)")
 	f.BoolVarP(&t.watch, "watch", "w", false, "run again whenever a file changes")
+	t.mutate.flags(cmd)
 	t.out.flags(cmd, append(report.Formats(), "lcov", "html")...)
 }
 
 func (a *app) testPolicy(cmd *cobra.Command, paths []string, t *policyTest) error {
-	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || t.out.onlyCoverage()
-	if t.threshold < 0 || t.threshold > 100 {
+	if err := t.out.read(); err != nil {
+		return err
+	}
+	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || slices.ContainsFunc(t.out.list, output.onlyCoverage)
+	if !(t.threshold >= 0 && t.threshold <= 100) { // NaN is neither
 		return fmt.Errorf("--threshold %v: expected percent, from 0 to 100", t.threshold)
 	}
 	if t.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: expected more than nothing, such as 5s", t.timeout)
 	}
+	if t.parallel < 0 {
+		return fmt.Errorf("--parallel %d: expected a number of tests, or 0 for as many as there are processors", t.parallel)
+	}
 	if len(paths) == 0 {
 		paths = []string{"."}
+	}
+	if mutate, err := t.mutate.asked(cmd, t.out.list); mutate || err != nil {
+		if err != nil {
+			return err
+		}
+		return a.mutatePolicy(cmd.Context(), paths, t)
 	}
 	if t.watch {
 		return a.watch(cmd.Context(), paths, func() error { return a.testOnce(cmd.Context(), paths, t) })
@@ -87,17 +102,14 @@ func (a *app) testPolicy(cmd *cobra.Command, paths []string, t *policyTest) erro
 }
 
 // onlyCoverage says that the format shows coverage and no tests.
-func (o *output) onlyCoverage() bool { return o.format == "lcov" || o.format == "html" }
+func (o output) onlyCoverage() bool { return o.format == "lcov" || o.format == "html" }
 
 func (a *app) testOnce(ctx context.Context, paths []string, t *policyTest) error {
-	if !slices.Contains(t.out.formats, t.out.format) {
-		return t.out.write(a, nil)
-	}
 	r, err := a.tested(ctx, paths, t)
 	if err != nil {
 		return err
 	}
-	if err := t.out.write(a, func(w io.Writer) error { return a.writeTests(w, t, r) }); err != nil {
+	if err := t.out.write(a, func(w io.Writer, o *output) error { return a.writeTests(w, o, t.verbose, r) }); err != nil {
 		return err
 	}
 	a.tellTodo(r)
@@ -123,7 +135,7 @@ func (a *app) tested(ctx context.Context, paths []string, t *policyTest) (*repor
 	}
 	o := trial.Options{
 		Env: environment(), Parallel: t.parallel, Timeout: t.timeout, Coverage: t.coverage, Explain: t.explain,
-		Done: a.progress(&t.out),
+		Done: a.progress(),
 	}
 	if o.Run, err = regexp.Compile(t.run); err != nil {
 		return nil, fmt.Errorf("--run: %w", err)
@@ -199,16 +211,16 @@ func verdict(r *report.Report) error {
 	return nil
 }
 
-func (a *app) writeTests(w io.Writer, t *policyTest, r *report.Report) error {
-	o := a.reportOptions(&t.out, t.verbose)
-	if t.out.onlyCoverage() {
-		return report.WriteCoverage(w, t.out.format, r.Coverage, o.Sources)
+func (a *app) writeTests(w io.Writer, out *output, verbose bool, r *report.Report) error {
+	o := a.reportOptions(out, verbose)
+	if out.onlyCoverage() {
+		return report.WriteCoverage(w, out.format, r.Coverage, o.Sources)
 	}
-	return report.Write(w, t.out.format, r, o)
+	return report.Write(w, out.format, r, o)
 }
 
 // progress tells on a terminal how far a long run is.
-func (a *app) progress(out *output) func(done, all int) {
+func (a *app) progress() func(done, all int) {
 	if !isTerminal(a.stderr) {
 		return nil
 	}

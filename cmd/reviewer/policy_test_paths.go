@@ -16,7 +16,13 @@ import (
 // subjects finds out what the paths are. Cases of one policy are one subject.
 func (a *app) subjects(paths []string, policy string) ([]trial.Subject, error) {
 	var all []trial.Subject
-	for _, p := range paths {
+	for i, p := range paths {
+		if p == "" {
+			return nil, errors.New("a PATH is empty; give the folder of a policy, or . for this one")
+		}
+		if slices.Contains(paths[:i], p) {
+			continue // said twice, meant once
+		}
 		s, err := a.subject(filepath.Clean(p), policy)
 		if err != nil {
 			return nil, err

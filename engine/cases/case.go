@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"reflect"
@@ -131,6 +132,15 @@ func (Event) Vocabulary(key string) []string {
 // give absolute paths; a case need not.
 const pathArgument = "file_path"
 
+// meant says which tool with a short form is called nearly so.
+func meant(tool string) string {
+	near := engine.Nearest(tool, []string{"Bash", "PowerShell", "Monitor", "Read", "Write", "Edit", "WebFetch", "WebSearch", "Glob", "Grep", "Agent", "Task"})
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near)
+}
+
 // mainArgument is the argument that a tool's short form gives, and what else
 // the tool cannot do without.
 func mainArgument(tool string) (name string, rest map[string]any) {
@@ -197,7 +207,7 @@ func (e *Event) arguments(d *decoder, n *yaml.Node, tool string) {
 	}
 	argument, rest := mainArgument(tool)
 	if argument == "" {
-		d.wrong(n, "%s: expected its arguments, such as {key: value}, got %s", tool, kindOf(n))
+		d.wrong(n, "%s: expected its arguments, such as {key: value}, got %s%s", tool, kindOf(n), meant(tool))
 		return
 	}
 	var text string
@@ -334,9 +344,14 @@ func (e *Event) title() string {
 		return strings.Join(e.kinds(), "")
 	case ok:
 		return e.Tool + " " + text
-	default:
-		return fmt.Sprint(e.Tool, " ", e.Args)
+	case len(e.Args) == 0:
+		return e.Tool
 	}
+	args, err := json.Marshal(e.Args)
+	if err != nil {
+		return e.Tool
+	}
+	return e.Tool + " " + string(args)
 }
 
 // check says what is wrong with a case whose keys and types are right.

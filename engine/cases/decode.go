@@ -37,7 +37,15 @@ type Problem struct {
 	Message   string
 }
 
-func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message) }
+func (p *Problem) Error() string {
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+	case strings.HasPrefix(p.Message, "is "):
+		return p.File + " " + p.Message // of a file as a whole
+	}
+	return p.File + ": " + p.Message
+}
 
 func (d *decoder) line(n *yaml.Node) int { return d.above + max(1, n.Line) }
 

@@ -59,6 +59,20 @@ func (c Case) GitState(name string) string {
 	return ""
 }
 
+// GitStates lists what git says of the files that the case names at or below a
+// path, sorted; nil: nothing is known of any.
+func (c Case) GitStates(name string) []string {
+	var list []string
+	at := strings.TrimSuffix(path.Clean(name), "/")
+	for key, state := range c.Git {
+		if p := c.Path(key); p == at || strings.HasPrefix(p, at+"/") {
+			list = append(list, state)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // find follows the links in the folders of a path, not the last part itself;
 // what has another name is found by that one.
 func (m *Machine) find(op, name string) (string, File, error) {

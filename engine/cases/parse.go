@@ -15,6 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // member is the file of an archive that holds the case.
@@ -32,21 +34,54 @@ func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 	err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			problems = append(problems, unreadable(path.Join(at, name), err))
+			return skip(entry)
 		case strings.HasPrefix(entry.Name(), ".") && name != dir, path.Ext(name) == ".md":
 			return skip(entry)
 		case entry.IsDir():
 			return nil
 		}
-		data, err := fs.ReadFile(fsys, name)
+		file := path.Join(at, name)
+		data, err := readFile(fsys, name, file)
 		if err != nil {
-			return err
+			problems = append(problems, err)
+			return nil
 		}
-		list, err := Parse(path.Join(at, name), data)
+		list, err := Parse(file, data)
 		all, problems = append(all, list...), append(problems, err)
 		return nil
 	})
 	return all, errors.Join(append(problems, err)...)
+}
+
+// maxFile bounds a file of cases, in bytes; the largest that ship have a hundredth.
+const maxFile = 1 << 20
+
+// readFile reads a file of cases. What is none cannot be waited for, and cases
+// that cannot be read must not be missed.
+func readFile(fsys fs.FS, name, file string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil:
+		return nil, unreadable(file, err)
+	case !info.Mode().IsRegular():
+		return nil, &Problem{file, 0, 0, "is no plain file; put a file with text there"}
+	case info.Size() > maxFile:
+		return nil, &Problem{file, 0, 0, fmt.Sprintf("is larger than %d bytes; split it", maxFile)}
+	}
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return data, nil
+}
+
+func unreadable(file string, err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return &Problem{file, 0, 0, "cannot be read: " + err.Error()}
 }
 
 func skip(entry fs.DirEntry) error {
@@ -66,7 +101,7 @@ func Parse(file string, data []byte) ([]Case, error) {
 	case ".txtar":
 		return parseArchive(file, data)
 	}
-	return nil, fmt.Errorf("%s: nothing reads this file; cases are in *.yaml and *.txtar", file)
+	return nil, &Problem{file, 0, 0, "nothing reads this file; cases are in *.yaml and *.txtar"}
 }
 
 func parseArchive(file string, data []byte) ([]Case, error) {
@@ -74,7 +109,7 @@ func parseArchive(file string, data []byte) ([]Case, error) {
 	files := map[string]File{}
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == member })
 	if i < 0 {
-		return nil, fmt.Errorf("%s:1: the archive has no file %s, which is the case itself", file, member)
+		return nil, &Problem{file, 1, 0, noMember(archive)}
 	}
 	for _, f := range archive.Files {
 		if f.Name != member {
@@ -85,6 +120,19 @@ func parseArchive(file string, data []byte) ([]Case, error) {
 		return strings.TrimSpace(line) == "-- "+member+" --"
 	})
 	return parseYAML(file, marker+1, archive.Files[i].Data, files)
+}
+
+// noMember says that an archive has no case, and what there is that may be meant.
+func noMember(archive *txtar.Archive) string {
+	var names []string
+	for _, f := range archive.Files {
+		names = append(names, f.Name)
+	}
+	text := "the archive has no file " + member + ", which is the case itself"
+	if near := engine.Nearest(member, names); near != "" {
+		text += fmt.Sprintf("; it has %q", near)
+	}
+	return text
 }
 
 func parseYAML(file string, above int, data []byte, files map[string]File) ([]Case, error) {

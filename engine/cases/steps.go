@@ -73,7 +73,7 @@ func (t *teller) event(number int, e Event) error {
 		return err
 	}
 	t.move(e)
-	s := Step{Expect: e.Expect, Files: e.Files, Number: number, Line: e.line, Title: e.title()}
+	s := Step{Expect: e.Expect, Files: e.Files, Number: number, Line: e.line, Title: short(e.title())}
 	s.Event.Agent = e.Agent
 	switch {
 	case e.Tool != "":
@@ -257,4 +257,13 @@ func (c Case) Path(name string) string {
 		return path.Clean(name)
 	}
 	return path.Join("/", c.workspace(), name)
+}
+
+// short cuts a title where it would fill the screen.
+func short(title string) string {
+	const most = 120
+	if runes := []rune(title); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return title
 }

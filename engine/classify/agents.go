@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -9,7 +10,8 @@ import (
 // agentPrograms are coding agents, and reviewer itself.
 func agentPrograms(name string) program {
 	switch name {
-	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands":
+	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands",
+		"claude-code", "gemini-cli", "qwen-code", "opencode-ai", "copilot-cli", "cline-cli": // as packages are called: npx @anthropic-ai/claude-code
 		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --add-dir --mcp-config --approval-mode ", run: agent}
 	case "reviewer":
 		return program{values: " --policy --home -o --output -f --format --to --older-than ", own: true, run: reviewer}
@@ -30,7 +32,7 @@ func agent(c *call) {
 			c.changesAgent(o.operand(0))
 		}
 	}
-	if unguarded(o) {
+	if unguarded(o.list) || unguarded(swallowed(o)) || c.unguardedByName() {
 		c.signal(engine.SignalAgentUnguarded)
 	}
 }
@@ -45,8 +47,21 @@ func (c *call) changesAgent(what arg) {
 	c.signal(engine.SignalGuardTamper)
 }
 
-func unguarded(o options) bool {
+// swallowed are options that were taken for the value of the one before: one
+// agent's -p has a value, another's has none.
+func swallowed(o options) []option {
+	var out []option
 	for _, opt := range o.list {
+		if opt.has && opt.value.hasPrefix("-") {
+			name, value, has := strings.Cut(opt.value.text, "=")
+			out = append(out, option{name: name, value: opt.value.with(value), has: has})
+		}
+	}
+	return out
+}
+
+func unguarded(list []option) bool {
+	for _, opt := range list {
 		name := strings.TrimLeft(opt.name, "-")
 		switch name {
 		case "dangerously-skip-permissions", "yolo", "trust-all-tools", "dangerously-bypass-approvals-and-sandbox", "full-auto", "allow-all-tools", "allow-all", "yes-always", "y", "always-approve", "auto-approve", "skip-permissions-unsafe", "dangerously-allow-all", "no-verify", "allow-dangerously-skip-permissions", "bare":
@@ -66,6 +81,31 @@ func unguarded(o options) bool {
 		}
 	}
 	return false
+}
+
+// unguardedByName looks for flags that mean something harmless elsewhere.
+func (c *call) unguardedByName() bool {
+	switch c.name {
+	case "cursor-agent":
+		return slices.ContainsFunc(c.args, func(a arg) bool { return a.is("-f", "--force") })
+	case "aider":
+		return c.opts.exact("--yes")
+	}
+	return false
+}
+
+// agentVariable looks at variables that take an agent's guards off.
+func (s *shell) agentVariable(name string, v arg) {
+	switch name {
+	case "GOOSE_MODE":
+		if v.is("auto") {
+			s.signal(engine.SignalAgentUnguarded)
+		}
+	case "OPENCODE_PERMISSION":
+		if strings.Contains(v.text, "allow") {
+			s.signal(engine.SignalAgentUnguarded)
+		}
+	}
 }
 
 // reviewer is the guard itself: what changes how it decides is tampering when

@@ -143,6 +143,7 @@ func remoteName(commands []engine.Command, e rawEffect) bool {
 
 // derive adds the signals that only resolved paths show.
 func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
+	shown := signals[engine.SignalCredential] || signals[engine.SignalEnvDump] // a store or the environment, and no file
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if broad(e) {
@@ -172,6 +173,9 @@ func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
 	}
 	if staysHere(a.Effects) {
 		delete(signals, engine.SignalPipeExternal)
+	}
+	if shown && signals[engine.SignalPipeExternal] {
+		signals[engine.SignalSecretEgress] = true
 	}
 }
 
@@ -225,7 +229,7 @@ func broad(e *engine.Effect) bool {
 	case engine.LocationRoot, engine.LocationHomeRoot, engine.LocationAncestor:
 		return true
 	case engine.LocationSelf:
-		return deep && !opens
+		return deep && !opens && e.Verb != "discard" // git leaves what it holds, and itself
 	case engine.LocationSystem:
 		return deep || e.Entry == "dir"
 	}
@@ -277,7 +281,7 @@ func silencesHook(e *engine.Effect) bool {
 
 // holdsGit says that a repository goes with a directory.
 func (r *resolver) holdsGit(e *engine.Effect) bool {
-	return gone(e) && (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.lstat(join(e.Target, ".git")) != nil
+	return gone(e) && e.Verb != "discard" && (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.lstat(join(e.Target, ".git")) != nil
 }
 
 // tampers says that an effect changes reviewer, or what the agent may do.

@@ -77,6 +77,7 @@ func carry(c *call) {
 	switch {
 	case k.relay:
 		hosts = []arg{word(c.name)}
+		c.s.signalIf(len(operands) > 0, engine.SignalPipeExternal)
 	case len(hosts) == 0 && k.at >= 0 && len(operands) > k.at:
 		hosts, operands = operands[k.at:k.at+1], slices.Delete(slices.Clone(operands), k.at, k.at+1)
 	}

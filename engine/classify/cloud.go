@@ -12,7 +12,7 @@ func cloudPrograms(name string) program {
 	case "terraform", "tofu", "terragrunt", "opentofu":
 		return program{long: true, values: " -target -var -var-file -state -out -lock-timeout -parallelism ", run: terraform}
 	case "pulumi", "cdk", "sam", "serverless", "sls", "sst", "copilot-cli", "cdktf", "ansible-playbook", "ansible", "packer", "vagrant":
-		return program{values: " -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ", run: stacks}
+		return program{values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ", run: stacks}
 	case "aws":
 		return program{values: awsValues, run: aws}
 	case "vault", "doppler", "consul", "nomad", "etcdctl", "rabbitmqctl", "rabbitmqadmin", "nats", "pulsar-admin", "confluent", "circleci", "buildkite", "travis", "gitlab-runner", "jenkins-cli",
@@ -31,7 +31,7 @@ func cloudPrograms(name string) program {
 }
 
 const (
-	awsValues = " --profile --region --output --query --endpoint-url --cli-input-json --bucket --key --filters --instance-ids --exclude --include --acl --sse --storage-class --body --cli-binary-format --payload --document-name --parameters --targets --secret-id --name --function-name --stack-name --table-name --db-instance-identifier --db-cluster-identifier --user-name --role-name --policy-arn --policy-document --group-id --volume-id --snapshot-id --hosted-zone-id --change-batch "
+	awsValues = " --profile --region --output --query --endpoint-url --cli-input-json --bucket --key --filters --instance-ids --exclude --include --acl --sse --storage-class --body --cli-binary-format --payload --document-name --parameters --targets --secret-id --name --function-name --stack-name --table-name --db-instance-identifier --db-cluster-identifier --user-name --role-name --policy-arn --policy-document --group-id --volume-id --snapshot-id --hosted-zone-id --change-batch --policy --versioning-configuration --public-access-block-configuration --backup-retention-period --principal --statement-id --action --role --group-name "
 	ghValues  = " -R --repo -b --body -F --body-file -t --title -B --base -H --head -l --label -a --assignee -r --reviewer -m --milestone -p --project --jq -q --json -L --limit -s --state -f --raw-field --field -X --method --template --hostname --notes -n --notes-file --target --input -d --description --homepage -e --env -o --org -w --workflow --ref --branch --search -S --author -c --comment --env-file "
 )
 
@@ -46,6 +46,15 @@ func (c *call) infra(verb string, deletes, confirmed bool, target string) {
 		c.signal(engine.SignalUnconfirmed)
 	}
 	c.emit(rawEffect{kind: engine.EffectNetwork, verb: verb, egress: true, forced: confirmed}, word(target))
+}
+
+// applies brings a stack to the state that its files describe. Confirmed: no
+// person sees the plan before.
+func (c *call) applies(confirmed bool) {
+	if confirmed {
+		c.signal(engine.SignalUnconfirmed)
+	}
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "send", object: "stack", egress: true, forced: confirmed}, word(c.name))
 }
 
 // ends is the end of something at a service: of what kind it is, whether all
@@ -75,7 +84,9 @@ func terraform(c *call) {
 	switch {
 	case destroys:
 		c.ends("delete", "stack", true, confirmed, word(c.name))
-	case sub.is("apply", "import", "taint", "untaint", "refresh"):
+	case sub.is("apply"):
+		c.applies(confirmed && c.operandBehind(sub).text == "")
+	case sub.is("import", "taint", "untaint", "refresh"):
 		c.infra("send", false, confirmed, c.name)
 	case sub.is("state"), sub.is("workspace"):
 		c.subs = append(c.subs, subName(o.operand(1))...)
@@ -97,6 +108,16 @@ func terraform(c *call) {
 	}
 }
 
+// operandBehind is the operand that follows another one: the plan of apply PLAN.
+func (c *call) operandBehind(a arg) arg {
+	for i, o := range c.opts.operands {
+		if o.is(a.text) {
+			return c.opts.operand(i + 1)
+		}
+	}
+	return arg{}
+}
+
 func stacks(c *call) {
 	o := c.opts
 	sub := o.operand(0)
@@ -115,8 +136,11 @@ func stacks(c *call) {
 			return
 		}
 		c.ends("delete", "stack", true, confirmed, word(c.name))
-	case sub.is("up", "deploy", "update", "apply", "cancel", "import") || strings.HasPrefix(c.name, "ansible"):
-		c.infra("send", false, confirmed || o.operand(1).is("--require-approval=never"), c.name)
+	case sub.is("up", "deploy", "update", "apply"):
+		approval, _ := o.get("--require-approval")
+		c.applies(confirmed || approval.is("never") || o.has("--no-confirm-changeset"))
+	case sub.is("cancel", "import") || strings.HasPrefix(c.name, "ansible"):
+		c.infra("send", false, confirmed, c.name)
 		if code, ok := o.get("-a"); ok && c.name == "ansible" {
 			if m, _ := o.get("-m"); m.is("shell", "command", "raw", "") {
 				c.at(venue{wrapper: c.name, host: c.s.hostName("ssh", o.operand(0))}, func() { c.s.embed(code, c.name, false) })
@@ -151,11 +175,15 @@ func aws(c *call) {
 	case service.is("secretsmanager") && op.is("get-secret-value"), service.is("ssm") && op.hasPrefix("get-parameter"), op.is("get-session-token", "get-login-password", "create-access-key", "export-credentials"):
 		c.signal(engine.SignalCredential)
 		c.fetches(host)
+		c.changed(c.awsChange(service, op), confirmed, host)
+	case op.is("delete-public-access-block"):
+		c.changed(change{"expose", "bucket"}, confirmed, host)
 	case endsOf(op) != "":
 		verb, object := endingVerb(op.text)
 		c.ends(verb, object, o.has("--force-delete-without-recovery", "--delete-all-versions"), confirmed, host)
 	case service.is("route53") && deletesInBatch(o):
 		c.ends("delete", "record", false, confirmed, host)
+	case !readingVerb(op.text) && service.text != "" && c.changed(c.awsChange(service, op), confirmed, host):
 	case service.is("rds-data") && op.hasPrefix("execute"):
 		c.infra("send", false, false, host.text)
 		c.sqlOptions()
@@ -197,6 +225,9 @@ func (c *call) awsCopy(o options, op arg) {
 				host = to
 			}
 			c.sends("send", host)
+			if acl, ok := o.get("--acl"); ok && everybody("acl", acl) {
+				c.changed(change{"expose", "object"}, false, host)
+			}
 			if o.has("--delete") {
 				c.ends("delete", "object", true, false, c.awsHost())
 			}
@@ -243,7 +274,7 @@ func deletesInBatch(o options) bool {
 // shop, pg:reset. n is the number of words up to the verb.
 func operation(words []arg) (verb, object string, n int) {
 	for i, a := range words[:min(len(words), 4)] {
-		if !a.known() || readingVerb(a.text) || makingVerb(a.text) {
+		if !a.known() || (readingVerb(a.text) || makingVerb(a.text)) && !thingToo(a.text, words[i+1:]) {
 			return "", "", i + 1
 		}
 		if strings.ContainsAny(a.text, "/@=. ") || strings.Contains(a.text, "::") {
@@ -262,6 +293,16 @@ func operation(words []arg) (verb, object string, n int) {
 		return verb, object, i + 1
 	}
 	return "", "", 0
+}
+
+// thingToo tells whether a word that could be an operation names a thing here:
+// auth disable, restore delete, log-analytics workspace delete.
+func thingToo(word string, behind []arg) bool {
+	first, _, several := strings.Cut(word, "-")
+	if several && wordlist(`log logs auth search dev status`).has(first) {
+		return true
+	}
+	return wordlist(`auth restore log logs export`).has(word) && len(behind) > 0 && endsOf(behind[0]) != ""
 }
 
 // makingVerb tells the operations behind which all words are names.
@@ -307,9 +348,12 @@ func genericCloud(c *call) {
 	case c.name == "bq" && o.operand(0).is("query"), c.name == "turso" && o.operand(1).is("shell"):
 		c.infra("send", false, false, c.name)
 		c.sql(o.operands[len(o.operands)-1])
+	case moneyWords.has(singular(o.operand(0).text)) && makingVerb(o.operand(1).text):
+		c.sendsObject("send", plainNoun(singular(o.operand(0).text)), word(c.name))
 	case len(o.operands) == 0 && c.name != "vercel", reads:
 		c.fetches(word(c.name))
 		c.out.taint &^= fetched
+	case c.changed(optionChanges(o.operands, c.args), o.unasked(), word(c.name)):
 	default:
 		c.infra("send", false, o.has("-y", "--yes", "--auto-confirm"), c.name)
 	}
@@ -348,6 +392,10 @@ func serviceTool(c *call) {
 	}
 	if verb == "" {
 		verb, n = optionVerb(c.opts), 1
+	}
+	if noun := sentNoun(c.opts.operand(0).text); verb == "" && noun != "" {
+		c.sendsObject("send", noun, word(c.name))
+		return
 	}
 	if verb == "" {
 		c.process()
@@ -437,6 +485,7 @@ func gh(c *call) {
 	case group.is("api"):
 		c.subs = subName(group)
 		c.ghAPI(o, host)
+	case c.changed(c.platformChange(group, op), o.unasked(), host):
 	case group.is("auth") && op.is("token"):
 		c.signal(engine.SignalCredential)
 		c.fetches(host)
@@ -459,9 +508,6 @@ func gh(c *call) {
 		if group.is("extension") && op.is("install") {
 			c.signal(engine.SignalPackageInstall, engine.SignalPackageURL)
 		}
-	case group.is("pr") && op.is("merge") && o.has("--admin"):
-		c.signal(engine.SignalUnconfirmed)
-		c.sends("send", host)
 	case group.is("secret", "variable", "ssh-key", "gpg-key", "workflow", "ruleset", "run", "codespace"):
 		if group.is("codespace") && op.is("ssh") {
 			c.sends("exec", host)
@@ -495,6 +541,7 @@ func (c *call) ghAPI(o options, host arg) {
 		}
 		if !graph {
 			r.body(unknownArg())
+			r.visibility(name, value)
 		}
 	}
 	for _, f := range o.all("--input") {
@@ -512,7 +559,9 @@ func (c *call) ghAPI(o options, host arg) {
 		c.fetches(host)
 		c.out.taint &^= fetched
 	case "send":
-		c.sends(verb, host)
+		if !c.changed(requestChange(r, o.operand(1)), false, host) {
+			c.sends(verb, host)
+		}
 	default:
 		if !graph {
 			object = nounOfEndpoint(o.operand(1).text)
@@ -530,6 +579,9 @@ func nounOfEndpoint(endpoint string) string {
 	}
 	if parts[0] == "projects" && len(parts) > 2 {
 		parts = parts[2:]
+	}
+	if last := parts[len(parts)-1]; last == "protection" {
+		return last
 	}
 	return plainNoun(singular(parts[0]))
 }

@@ -158,13 +158,12 @@ func (c *call) dockerGroup(group string, sub arg, args []arg) {
 	switch {
 	case sub.is("ls", "list", "inspect", "df", "info", "ps", "show", "logs", "use", "events"):
 		return
-	case group == "volume" && sub.is("rm", "remove", "prune"), group == "system" && sub.is("prune") && o.has("--volumes"),
+	case group == "system" && sub.is("prune") && o.has("--volumes"):
+		c.wipes("prune", "volume", o)
+		c.containers("delete", o, o.has("-f", "--force"))
+	case group == "volume" && sub.is("rm", "remove", "prune"),
 		group == "swarm" && sub.is("leave"), group == "stack" && sub.is("rm", "remove", "down"), group == "secret" && sub.is("rm"), group == "system" && sub.is("reset"):
-		c.signal(engine.SignalContainerWipe)
-		if o.has("-f", "--force") {
-			c.signal(engine.SignalUnconfirmed)
-		}
-		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "delete", forced: o.has("-f", "--force"), reversible: engine.R4}, firstOr(o.operands))
+		c.wipes("wipe", group, o)
 	case sub.is("prune", "rm", "remove"):
 		c.containers("delete", o, o.has("-f", "--force"))
 	case group == "image" && sub.is("push"):
@@ -173,6 +172,16 @@ func (c *call) dockerGroup(group string, sub arg, args []arg) {
 	default:
 		c.process()
 	}
+}
+
+// wipes is the end of what holds data or much else, on this machine's daemon.
+func (c *call) wipes(verb, object string, o options) {
+	forced := o.has("-f", "--force")
+	c.signal(engine.SignalContainerWipe)
+	if forced {
+		c.signal(engine.SignalUnconfirmed)
+	}
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: verb, object: object, forced: forced, reversible: engine.R4}, firstOr(o.operands))
 }
 
 // dockerRun runs a command in a container. What it does to the container's own
@@ -308,11 +317,12 @@ func (c *call) composeSub(global options) {
 		return
 	}
 	o := parseOptions(args, program{values: " -t --timeout --scale --tail --since "})
+	o.flags = append(global.flags[:len(global.flags):len(global.flags)], o.flags...) // which file and project
 	c.opts = c.withSub(o)
 	switch {
 	case sub.is("down", "rm") && o.has("-v", "--volumes"):
 		c.signal(engine.SignalContainerWipe)
-		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "delete", reversible: engine.R4}, word("volumes"))
+		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "wipe", object: "volume", reversible: engine.R4}, word("volumes"))
 	case sub.is("ps", "logs", "config", "images", "top", "version", "ls", "port", "events"):
 	default:
 		c.process()
@@ -363,6 +373,7 @@ func kubectl(c *call) {
 		c.sends("send", host)
 	case sub.is("port-forward", "proxy"):
 		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "listen"}, word("localhost"))
+	case sub.is("create", "adm") && c.changed(kubeGrant(o, c.args), false, host):
 	default:
 		for _, f := range o.all("-f", "--filename") {
 			if isURL(f) {
@@ -376,6 +387,15 @@ func kubectl(c *call) {
 	}
 }
 
+// kubeGrant is a role that somebody is given: create clusterrolebinding
+// --clusterrole=cluster-admin, adm policy add-cluster-role-to-user cluster-admin.
+func kubeGrant(o options, args []arg) change {
+	if strings.HasPrefix(o.operand(2).text, "add-") && strings.Contains(o.operand(2).text, "-role-to-") {
+		return change{"grant", rightName(o.operand(3).text)}
+	}
+	return optionChanges(o.operands, args)
+}
+
 func zeroReplicas(o options) bool {
 	n, ok := o.get("--replicas")
 	return ok && n.is("0")
@@ -383,10 +403,9 @@ func zeroReplicas(o options) bool {
 
 func (c *call) kubeDelete(o options) {
 	c.signal(engine.SignalInfraDelete)
-	kind := o.operand(1).text
-	kind, _, _ = strings.Cut(kind, "/")
+	kind := kubeKind(o.operand(1).text)
 	switch kind {
-	case "ns", "namespace", "namespaces", "pv", "pvc", "persistentvolume", "persistentvolumeclaim", "persistentvolumes", "persistentvolumeclaims", "crd", "all", "node", "nodes", "statefulset", "sts":
+	case "namespace", "persistentvolume", "persistentvolumeclaim", "customresourcedefinition", "all", "node", "statefulset":
 		c.signal(engine.SignalContainerWipe)
 	}
 	if o.has("--all", "-A", "--all-namespaces") {
@@ -395,7 +414,24 @@ func (c *call) kubeDelete(o options) {
 	if o.has("--force", "--now") {
 		c.signal(engine.SignalUnconfirmed)
 	}
-	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: o.has("--all"), forced: o.has("--force"), reversible: engine.R5, object: plainNoun(singular(kind))}, word("kubernetes"))
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: o.has("--all"), forced: o.has("--force"), reversible: engine.R5, object: kind}, word("kubernetes"))
+}
+
+// kubeShort are the short names of kinds that hold data or others.
+var kubeShort = map[string]string{
+	"ns": "namespace", "pv": "persistentvolume", "pvc": "persistentvolumeclaim", "crd": "customresourcedefinition",
+	"no": "node", "sts": "statefulset", "po": "pod", "deploy": "deployment", "svc": "service", "cm": "configmap", "ing": "ingress",
+}
+
+// kubeKind is the kind of pods, pod/web and po.
+func kubeKind(name string) string {
+	kind, _, _ := strings.Cut(strings.ToLower(name), "/")
+	kind, _, _ = strings.Cut(kind, ".")
+	kind = plainNoun(singular(kind))
+	if long := kubeShort[kind]; long != "" {
+		return long
+	}
+	return kind
 }
 
 // kubeExec is kubectl exec POD -- command, and run and debug of a new pod.

@@ -119,14 +119,7 @@ func (c *call) opened() databaseRef {
 		d.host = word("localhost")
 	}
 	for _, a := range append(o.all("--url", "--dsn", "--uri"), d.name, o.operand(0)) {
-		if scheme, rest, ok := strings.Cut(a.text, "://"); ok && scheme != "" {
-			d.host, d.name = splitAddress(a.with(rest))
-			return d
-		}
-	}
-	for _, a := range []arg{d.name, o.operand(0)} {
-		if a.known() && strings.Contains(a.text, "=") {
-			d.host, d.name = keyedAddress(a)
+		if d.address(a) {
 			return d
 		}
 	}
@@ -141,6 +134,20 @@ func (c *call) orVariable(a arg, name string) arg {
 		return c.s.read(name)
 	}
 	return a
+}
+
+// address takes host and name out of a URL or a list of keys; false: it is
+// neither.
+func (d *databaseRef) address(a arg) bool {
+	if scheme, rest, ok := strings.Cut(a.text, "://"); ok && scheme != "" {
+		d.host, d.name = splitAddress(a.with(rest))
+		return true
+	}
+	if !a.known() || !strings.Contains(a.text, "=") {
+		return false
+	}
+	d.host, d.name = keyedAddress(a)
+	return true
 }
 
 // splitAddress takes user@host:port/name?options apart.
@@ -511,10 +518,17 @@ func migrates(c *call) {
 		c.signal(engine.SignalUnconfirmed)
 	}
 	if resetsDatabase(c.name, o) {
-		c.loses(c.configured(), "reset", "database")
+		c.resets(o.has("--force-reset", "--accept-data-loss", "--force", "-f"))
 		return
 	}
 	c.process()
+}
+
+// resets is a database that is built anew; forced where the command says that
+// the loss of its data is accepted.
+func (c *call) resets(forced bool) {
+	c.signal(engine.SignalDatabaseDrop)
+	c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "reset", object: "database", forced: forced, reversible: engine.R5}, c.configured().target())
 }
 
 // configured is the database of a project's own configuration: all that is

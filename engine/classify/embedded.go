@@ -497,6 +497,8 @@ func (s *shell) guardVariable(name string) {
 // envCode looks at variables whose value is run by the programs that find them
 // in their environment.
 func (s *shell) envCode(name string, a arg) {
+	s.agentVariable(name, a)
+	s.trustVariable(name, a)
 	switch name {
 	case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PERL5DB", "PROMPT_COMMAND", "PS4":
 		if a.text == "" || name == "PS4" && !strings.ContainsAny(a.text, "$`") || name == "ENV" && !strings.Contains(a.text, "/") {

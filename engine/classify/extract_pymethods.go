@@ -32,9 +32,7 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 			r.connects(connectHost(args)[0])
 		}
 	case "execute", "executescript":
-		if !self.text.is(":memory:") { // which is gone when the program ends
-			c.sql(argAt(args, 0).texts()[0])
-		}
+		c.sqlAt(databaseOf(self), argAt(args, 0).texts()[0])
 	default:
 		if isURL(argAt(args, 0).texts()[0]) || name == "request" && isURL(argAt(args, 1).texts()[0]) {
 			return r.request(name, args, named)
@@ -42,6 +40,47 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 		return textMethod(self, name, args, named)
 	}
 	return unknownValue()
+}
+
+// databaseOf is the database that a connection, or a cursor of one, is for.
+func databaseOf(v codeValue) databaseRef {
+	switch scheme, ok := drivers[v.origin]; {
+	case !ok || !v.text.known():
+		return databaseRef{scheme: "sql"}
+	case scheme == "sqlite":
+		return databaseRef{scheme: scheme, name: v.text}
+	default:
+		d := databaseRef{scheme: scheme}
+		d.address(v.text)
+		return d
+	}
+}
+
+// drivers are the functions that open databases, with the schemes of their
+// addresses.
+var drivers = map[string]string{
+	"sqlite3.connect": "sqlite", "psycopg2.connect": "postgres", "psycopg.connect": "postgres",
+	"pymysql.connect": "mysql", "MySQLdb.connect": "mysql", "mysql.connector.connect": "mysql", "mariadb.connect": "mysql",
+}
+
+// serverAddress writes what a driver is told of its database as one text: a
+// URL or host=… dbname=… as it stands, or the arguments of these names.
+func serverAddress(args []codeValue, named map[string]codeValue) arg {
+	out := argAt(args, 0).texts()[0]
+	if len(args) == 0 {
+		out = word("")
+	}
+	for _, key := range []string{"dsn", "host", "dbname", "database", "db"} {
+		v, ok := named[key]
+		switch field := map[string]string{"host": " host=", "dsn": ""}[key]; {
+		case !ok:
+		case key == "host" || key == "dsn":
+			out = concat(out, concat(word(field), v.texts()[0]))
+		default:
+			out = concat(out, concat(word(" dbname="), v.texts()[0]))
+		}
+	}
+	return out
 }
 
 // pathMethod is a method of pathlib.Path; false if it is none.

@@ -171,6 +171,10 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		return argAt(args, 0)
 	case "exec", "eval", "runpy.run_path", "execfile":
 		r.runs(argAt(args, 0), "python")
+	case "pickle.load", "pickle.loads", "marshal.load", "marshal.loads", "dill.load", "dill.loads", "joblib.load", "torch.load", "yaml.unsafe_load":
+		if first[0].taint&fetched != 0 { // such data run what they like when they are read
+			c.s.unseen(first[0], name)
+		}
 	case "__import__", "importlib.import_module":
 		if text, ok := first[0].literal(); ok {
 			return nameValue(text)
@@ -318,6 +322,8 @@ func (r *codeReader) pythonConnects(name string, args []codeValue, named map[str
 			r.c.writes("create", file.texts()...)
 		}
 		return codeValue{text: argAt(args, 0).texts()[0], origin: name}
+	case "psycopg2.connect", "psycopg.connect", "pymysql.connect", "MySQLdb.connect", "mysql.connector.connect", "mariadb.connect":
+		return codeValue{text: serverAddress(args, named), origin: name}
 	case "http.client.HTTPConnection", "http.client.HTTPSConnection":
 		return codeValue{text: host.texts()[0], origin: name}
 	case "http.server.HTTPServer", "http.server.ThreadingHTTPServer", "socketserver.TCPServer", "socketserver.ThreadingTCPServer":
@@ -328,6 +334,10 @@ func (r *codeReader) pythonConnects(name string, args []codeValue, named map[str
 		}
 	case "webbrowser.open":
 		r.c.fetches(host.texts()[0])
+	default:
+		if strings.HasSuffix(name, ".execute") || strings.HasSuffix(name, ".executescript") {
+			r.c.sql(host.texts()[0])
+		}
 	}
 	return unknownValue()
 }

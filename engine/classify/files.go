@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"math"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -59,7 +61,9 @@ func filePrograms(name string) program {
 	case "split", "csplit":
 		return program{values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format --additional-suffix ", run: splitFile}
 	case "fallocate":
-		return program{values: " -l -o --length --offset ", run: func(c *call) { c.writes("write", c.opts.operands...) }}
+		return program{values: " -l -o --length --offset ", run: allocate}
+	case "mkfile":
+		return program{run: allocate}
 	case "yes":
 		return program{run: func(c *call) { c.endlessOutput() }}
 	case "stress", "stress-ng":
@@ -143,10 +147,54 @@ func shred(c *call) {
 	if c.opts.has("-u", "--remove") {
 		c.deletes(false, true, c.opts.operands...)
 	}
-	c.writes("truncate", c.opts.operands...)
+	c.writesAs(rawEffect{verb: "truncate", leaves: 1}, c.opts.operands...)
 }
 
-func truncate(c *call) { c.writes("truncate", c.opts.operands...) }
+// truncate cuts files off, or makes them longer by a hole.
+func truncate(c *call) {
+	size, _ := c.opts.get("-s", "--size")
+	n, known := byteCount(strings.TrimPrefix(size.text, "+"))
+	e := rawEffect{verb: "truncate", bytes: n}
+	switch {
+	case size.hasPrefix("+"):
+		e.verb = "write"
+	case known:
+		e.leaves = n + 1
+	}
+	c.writesAs(e, c.opts.operands...)
+}
+
+// allocate makes files of a size that the call says.
+func allocate(c *call) {
+	size, given := c.opts.get("-l", "--length")
+	files := c.opts.operands
+	if !given && len(files) > 1 { // mkfile SIZE FILE
+		size, files = files[0], files[1:]
+	}
+	n, _ := byteCount(size.text)
+	c.writesAs(rawEffect{verb: "write", bytes: n}, files...)
+}
+
+// byteCount reads a size such as 512, 10M, 2GiB or 1TB; units that only some
+// programs know are powers of 1024 too.
+func byteCount(s string) (int64, bool) {
+	digits := strings.TrimLeft(s, "0123456789")
+	n, err := strconv.ParseInt(s[:len(s)-len(digits)], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(digits), "b"), "i")
+	power := strings.Index("kmgtpe", unit) + 1
+	if unit == "" {
+		power = 0
+	} else if len(unit) > 1 || power == 0 {
+		return 0, false
+	}
+	if n > math.MaxInt64>>(10*power) {
+		return math.MaxInt64, true
+	}
+	return n << (10 * power), true
+}
 
 // destination splits the operands of cp, mv and ln into sources and the
 // destination; inDir tells that the sources keep their names below it.
@@ -264,7 +312,11 @@ func copyFiles(c *call) {
 		return
 	}
 	for _, t := range landing(sources, dest, inDir) {
-		c.writes(verb, t)
+		e := rawEffect{verb: verb}
+		if verb == "truncate" {
+			e.leaves = 1
+		}
+		c.writesAs(e, t)
 		c.s.copied(sources[0], t)
 		if text, ok := c.s.written(sources[0]); ok {
 			c.s.store(t, text, false)
@@ -325,6 +377,7 @@ func tee(c *call) {
 // convert is dd.
 func convert(c *call) {
 	endless, counted := false, false
+	block, count := int64(512), int64(0)
 	c.opts.operands = nil
 	for _, a := range c.args {
 		key, v, _ := strings.Cut(a.text, "=")
@@ -335,13 +388,20 @@ func convert(c *call) {
 			if strings.HasPrefix(v, "/dev/") && !harmlessDevice(word(v)) {
 				c.out = unknownArg()
 			}
+		case "bs":
+			block, _ = byteCount(v)
 		case "of":
-			c.writes("write", a.with(v))
 			if in := c.s.frame.stdin; in != nil {
 				c.s.store(a.with(v), *in, false)
 			}
 		case "count":
 			counted = true
+			count, _ = byteCount(v)
+		}
+	}
+	for _, a := range c.args {
+		if a.hasPrefix("of=") {
+			c.writesAs(rawEffect{verb: "write", bytes: product(block, count)}, a.with(a.text[3:]))
 		}
 	}
 	if endless && !counted {
@@ -351,6 +411,14 @@ func convert(c *call) {
 			}
 		}
 	}
+}
+
+// product multiplies sizes, as far as they can be told.
+func product(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64/b {
+		return math.MaxInt64
+	}
+	return a * b
 }
 
 func create(c *call) {

@@ -219,6 +219,7 @@ func (c *call) gitPlain(sub string, o options) {
 	case "ls-files", "ls-tree":
 		c.out = word("./" + holeText + "\n")
 	case "add", "commit", "merge", "cherry-pick", "revert":
+		c.gitSaves(sub, o)
 		c.process()
 	}
 }
@@ -377,86 +378,6 @@ func (c *call) ownTree(dir arg) bool {
 	return true
 }
 
-func (c *call) gitClean(o options) {
-	if !o.has("-f", "--force") || o.has("-i", "--interactive") {
-		c.process()
-		return
-	}
-	e := rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: o.has("-d"), forced: true, contents: true}
-	if c.ownTree(word(".")) {
-		e.reversible = engine.R3
-	} else {
-		c.signal(engine.SignalGitDiscard)
-	}
-	targets := o.operands
-	if len(targets) == 0 {
-		targets = []arg{word(".")}
-	}
-	c.emit(e, targets...)
-}
-
-// gitDiscard is what throws away changes that were not committed.
-func (c *call) gitDiscard(sub string, o options, args []arg) {
-	paths, discards := gitOverwrites(sub, o, args)
-	if sub == "stash" {
-		c.subs = append(c.subs, subName(o.operand(0))...)
-	}
-	if !discards {
-		c.process()
-		return
-	}
-	if sub == "stash" || !c.ownTree(word(".")) { // all working trees share the stash
-		c.signal(engine.SignalGitDiscard)
-	}
-	if sub == "stash" {
-		c.process()
-		return
-	}
-	if len(paths) == 0 {
-		paths = []arg{word(".")}
-	}
-	for _, p := range paths {
-		e := rawEffect{kind: engine.EffectFileWrite, verb: "write", forced: true, recursive: p.is(".", ":/", "./") || p.glob}
-		if p.is(":/") {
-			p = word(".")
-		}
-		c.emit(e, p)
-	}
-}
-
-// gitOverwrites tells whether files in the working tree are overwritten, and
-// which.
-func gitOverwrites(sub string, o options, args []arg) (paths []arg, discards bool) {
-	switch sub {
-	case "reset":
-		return nil, o.has("--hard", "--merge", "--keep")
-	case "stash":
-		return nil, o.operand(0).is("drop", "clear")
-	case "read-tree":
-		return nil, o.has("--reset", "-u") && o.has("-u")
-	case "checkout-index":
-		return nil, o.has("-f", "--force")
-	case "switch":
-		return nil, o.has("-f", "--force", "--discard-changes")
-	case "restore":
-		return o.operands, !o.has("-S", "--staged") || o.has("-W", "--worktree")
-	}
-	if o.has("-b", "-B", "--orphan") {
-		return nil, o.has("-f", "--force")
-	}
-	for i, a := range args {
-		if a.is("--") {
-			return args[i+1:], len(args) > i+1
-		}
-	}
-	for _, a := range o.operands {
-		if looksLikeFile(a.text) {
-			paths = append(paths, a)
-		}
-	}
-	return paths, len(paths) > 0 || o.has("-f", "--force")
-}
-
 // looksLikeFile tells whether an operand of git checkout is a path rather than
 // a branch, which only the repository knows for sure.
 func looksLikeFile(s string) bool {
@@ -534,10 +455,12 @@ func (c *call) removesTree(dir arg, forced bool) {
 		c.emit(rawEffect{kind: engine.EffectFileDelete, verb: "delete", recursive: true, forced: forced, reversible: engine.R3}, dir)
 		return
 	}
-	c.deletes(true, forced, dir)
-	if forced {
-		c.signal(engine.SignalGitDiscard)
+	if !forced {
+		c.deletes(true, false, dir)
+		return
 	}
+	e := rawEffect{kind: engine.EffectFileDelete, recursive: true, discards: Discard{Changes: true, Staged: true, Untracked: true, Ignored: true}}
+	c.discards(e, dir)
 }
 
 // diffFiles are the operands of git diff that are files and not what git holds:
@@ -555,8 +478,8 @@ func (c *call) gitSubmodule(first arg, o options) {
 	case first.is("foreach"):
 		c.child(func() outcome { return c.s.embed(joinWords(o.operands[1:]), "git", false) })
 	case first.is("deinit") && o.has("-f", "--force"):
-		c.signal(engine.SignalGitDiscard)
-		c.deletes(true, true, o.operands[1:]...)
+		e := rawEffect{kind: engine.EffectFileDelete, recursive: true, discards: Discard{Changes: true, Staged: true, Untracked: true}}
+		c.discards(e, o.operands[1:]...)
 	case first.is("add", "update"):
 		if isRemote(o.operand(1)) {
 			c.fetches(remoteHost(o.operand(1)))

@@ -103,6 +103,8 @@ func otherVCS(c *call) {
 	switch {
 	case c.vcsDiscards(first):
 		c.signal(engine.SignalGitDiscard)
+		c.emit(rawEffect{kind: engine.EffectProcess, verb: "discard"}, word("."))
+		return
 	case c.name == "hg" && first.is("strip", "rollback", "histedit"), c.name == "jj" && first.is("abandon"), c.name == "jj" && first.is("op", "operation") && c.opts.operand(1).is("restore", "abandon"),
 		c.name == "fossil" && first.is("purge"):
 		c.signal(engine.SignalGitHistory)

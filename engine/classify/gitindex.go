@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"slices"
@@ -34,14 +35,14 @@ const (
 	extended    = 0x4000 // flag: two more bytes of flags, versions 3 and 4
 )
 
-// parseIndex reads the entries of an index.
-func parseIndex(b []byte) ([]indexEntry, error) {
+// parseIndex reads the entries of an index, and the tree that it was written as.
+func parseIndex(b []byte) ([]indexEntry, string, error) {
 	if len(b) < indexHeader+sha1.Size || string(b[:4]) != "DIRC" {
-		return nil, errIndex
+		return nil, "", errIndex
 	}
 	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 	if version < 2 || version > 4 || uint64(count)*entryFixed > uint64(len(b)) {
-		return nil, errIndex
+		return nil, "", errIndex
 	}
 	end := len(b) - sha1.Size
 	list := make([]indexEntry, 0, count)
@@ -49,15 +50,16 @@ func parseIndex(b []byte) ([]indexEntry, error) {
 	for range count {
 		e, next, err := parseEntry(b[:end], at, version, last)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		list = append(list, e)
 		at, last = next, e.path
 	}
 	if !slices.IsSortedFunc(list, func(a, b indexEntry) int { return strings.Compare(a.path, b.path) }) {
-		return nil, errIndex
+		return nil, "", errIndex
 	}
-	return list, checkExtensions(b[at:end])
+	tree, err := readExtensions(b[at:end])
+	return list, tree, err
 }
 
 func parseEntry(b []byte, at int, version uint32, last string) (indexEntry, int, error) {
@@ -121,20 +123,35 @@ func offsetVarint(b []byte) (v, n int) {
 	return 0, 0
 }
 
-// checkExtensions refuses extensions without which the entries are not the
-// whole truth: their names begin with a small letter.
-func checkExtensions(b []byte) error {
+// readExtensions refuses extensions without which the entries are not the
+// whole truth: their names begin with a small letter. Of the others it reads
+// the trees that were written of the index.
+func readExtensions(b []byte) (tree string, err error) {
 	for len(b) >= 8 {
 		if b[0] >= 'a' {
-			return errIndex
+			return "", errIndex
 		}
 		size := binary.BigEndian.Uint32(b[4:])
 		if uint64(size) > uint64(len(b)-8) {
-			return errIndex
+			return "", errIndex
+		}
+		if string(b[:4]) == "TREE" {
+			tree = rootTree(b[8 : 8+size])
 		}
 		b = b[8+size:]
 	}
-	return nil
+	return tree, nil
+}
+
+// rootTree is the name of the whole index as a tree. The first entry of the
+// list is the root: an empty path, how many entries it covers (-1: it has
+// changed since), how many trees follow, and the name.
+func rootTree(b []byte) string {
+	line, rest, ok := bytes.Cut(b, []byte{'\n'})
+	if !ok || len(line) < 2 || line[0] != 0 || line[1] == '-' || len(rest) < sha1.Size {
+		return ""
+	}
+	return hex.EncodeToString(rest[:sha1.Size])
 }
 
 // Limits of what is looked at for one path's git state.
@@ -156,9 +173,11 @@ type gitView struct {
 // repository is a work tree with its index.
 type repository struct {
 	root    string
+	dir     string // the directory with HEAD and the index
 	common  string // the directory with config and info/exclude
 	entries []indexEntry
-	sec     int64 // time of change of the index
+	tree    string // the tree that the index was written as; empty: it has changed since
+	sec     int64  // time of change of the index
 	nsec    int
 	ignores map[string][]ignoreRule // by directory
 	broken  bool
@@ -225,7 +244,7 @@ func (v *gitView) repository(dir string) *repository {
 func (v *gitView) open(root string) *repository {
 	r := &repository{root: root, ignores: map[string][]ignoreRule{}}
 	dir := v.gitDir(root)
-	r.common = dir
+	r.dir, r.common = dir, dir
 	if b, err := v.world.ReadFile(join(dir, "commondir"), 4096); err == nil {
 		r.common = absoluteIn(dir, strings.TrimSpace(string(b)))
 	}
@@ -244,7 +263,7 @@ func (v *gitView) open(root string) *repository {
 		return r
 	}
 	r.sec, r.nsec = info.ModTime().Unix(), info.ModTime().Nanosecond()
-	r.entries, err = parseIndex(b)
+	r.entries, r.tree, err = parseIndex(b)
 	r.broken = err != nil
 	return r
 }

@@ -59,7 +59,7 @@ func TestParseIndex(t *testing.T) {
 	long := strings.Repeat("d/", 300) + "file"
 	want := []indexEntry{{path: "a", size: 1}, {path: "a/b.go", sec: 7, nsec: 8, size: 9, hash: blobHash([]byte("x"))}, {path: "a/c.go", stage: 2}, {path: long}, {path: "z"}}
 	for version := uint32(2); version <= 4; version++ {
-		got, err := parseIndex(makeIndex(version, want))
+		got, _, err := parseIndex(makeIndex(version, want))
 		if err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}
@@ -75,7 +75,7 @@ func TestParseIndex(t *testing.T) {
 		"empty": nil, "version 5": makeIndex(5, want), "cut": good[:90], "split": append(link, make([]byte, 20)...),
 		"not sorted": makeIndex(2, []indexEntry{{path: "b"}, {path: "a"}}),
 	} {
-		if _, err := parseIndex(b); err == nil {
+		if _, _, err := parseIndex(b); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -86,7 +86,7 @@ func FuzzParseIndex(f *testing.F) {
 		f.Add(makeIndex(version, []indexEntry{{path: "a/b"}, {path: "a/c"}}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		list, err := parseIndex(b)
+		list, _, err := parseIndex(b)
 		if err == nil && len(list)*entryFixed > len(b) {
 			t.Errorf("%d entries of %d bytes", len(list), len(b))
 		}

@@ -117,6 +117,10 @@ func (c *call) requests(r request, u arg) {
 	if r.socket != nil {
 		u = r.socket.with("unix:" + r.socket.text)
 	}
+	if verb == "send" && c.changed(requestChange(r, u), false, u) {
+		c.out.taint |= fetched
+		return
+	}
 	if verb == "fetch" || verb == "send" {
 		if r.socket == nil || verb != "fetch" {
 			c.contacts(verb, u)
@@ -135,6 +139,7 @@ func (c *call) contacts(method string, u arg) {
 	}
 	if method == "fetch" && u.taint&(substituted|filed) != 0 && u.value().sure == prefix && strings.Contains(u.text, "/") {
 		method = "send" // the output of a command is part of the URL
+		c.s.signalIf(u.taint&filed != 0, engine.SignalPipeExternal)
 	}
 	if method == "fetch" {
 		c.fetches(u)

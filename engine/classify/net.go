@@ -134,6 +134,9 @@ func (c *call) uploads(o options, body []arg) {
 		if b.from != nil {
 			c.upload(b)
 		}
+		if b.taint&filed != 0 && !b.known() {
+			c.signal(engine.SignalPipeExternal) // "text=$(cat notes.txt)"
+		}
 	}
 	for _, f := range o.all("-T", "--upload-file") {
 		c.upload(f)
@@ -295,6 +298,7 @@ func netcat(c *call) {
 		return
 	}
 	c.sends("send", c.opts.operand(0))
+	c.pours()
 	c.out.taint |= fetched
 }
 
@@ -377,9 +381,11 @@ func lookUp(c *call) {
 		switch {
 		case tells(a):
 			c.sends("send", a.with(strings.TrimLeft(a.tail(), ".@")))
+			c.signal(engine.SignalPipeExternal)
 		case a.hasPrefix("+") || strings.ToUpper(a.text) == a.text && !strings.Contains(a.text, "."):
 		case tells(padding):
 			c.sends("send", a)
+			c.signal(engine.SignalPipeExternal)
 		default:
 			c.fetches(a.with(strings.TrimPrefix(a.text, "@")))
 		}
@@ -413,10 +419,17 @@ func sshKeys(c *call) {
 	}
 }
 
+// pours notes that standard input, which is sent, is a file.
+func (c *call) pours() {
+	in := c.s.frame.stdin
+	c.s.signalIf(in != nil && in.taint&filed != 0 && !in.known(), engine.SignalPipeExternal)
+}
+
 func mail(c *call) {
 	c.reads(c.opts.all("-a", "-A")...)
+	c.pours()
 	for _, to := range c.opts.operands {
-		c.sends("send", to)
+		c.sendsObject("send", "mail", to)
 	}
 }
 
@@ -443,6 +456,7 @@ func bucket(c *call) {
 	}
 	rest := operands[1:]
 	switch ends, object, n := operation(operands); {
+	case c.bucketOpens(operands):
 	case ends != "" && ends != "clear" || verb.is("cleanup", "dedupe"):
 		c.bucketEnds(ends, object, operands[max(n, 1):])
 	case verb.is("deletefile", "rmdirs"):
@@ -454,6 +468,22 @@ func bucket(c *call) {
 	case len(rest) > 1:
 		c.bucketCopy(verb, rest)
 	}
+}
+
+// bucketOpens tells whether a store's tool lets everybody in: acl ch -u
+// AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
+func (c *call) bucketOpens(operands []arg) bool {
+	if !operands[0].is("acl", "defacl", "iam", "anonymous", "policy", "setacl") {
+		return false
+	}
+	for _, a := range c.args {
+		who, _, _ := strings.Cut(strings.ToLower(a.text), ":")
+		if wordlist(`allusers allauthenticatedusers public public-read public-read-write upload --acl-public`).has(who) {
+			c.changed(change{"expose", "bucket"}, false, operands[len(operands)-1])
+			return true
+		}
+	}
+	return false
 }
 
 // bucketEnds deletes objects, or whole buckets. What is below goes too where a
@@ -525,7 +555,7 @@ func nameUpdates(c *call) {
 		c.ends(verb, "record", false, false, word("dns"))
 		return
 	}
-	c.infra(verb, false, false, "dns")
+	c.changed(change{verb, "record"}, false, word("dns"))
 }
 
 func server(c *call) {

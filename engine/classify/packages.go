@@ -140,6 +140,8 @@ func nodePackages(c *call) {
 			c.publishes("delete", "npm")
 		case sub.is("config", "c", "set") && rest0(rest).is("set", "delete", "edit"):
 			c.writes("write", concat(c.s.read("HOME"), word("/.npmrc")))
+		case sub.is("pkg") && rest0(rest).is("set", "delete", "fix"):
+			c.writes("write", word("package.json"))
 		case sub.is("token", "login", "adduser"):
 			c.signal(engine.SignalCredential)
 		case sub.is("view", "info", "search", "audit", "outdated", "show"):

@@ -225,19 +225,31 @@ func gitData(n names) bool { return n.has(".git") }
 // agentNames are files that steer agents, by name; agentDirs by folder.
 const (
 	agentNames = wordlist(`.mcp.json mcp.json .claude.json claude.md claude.local.md agents.md agents.override.md gemini.md .cursorrules .windsurfrules .clinerules .goosehints
-		.aider.conf.yml opencode.json opencode.jsonc copilot-instructions.md managed-settings.json claude_desktop_config.json mcp_config.json`)
-	agentDirs = wordlist(`.claude .codex .gemini .cursor .windsurf .continue .opencode .cline .roo .kiro .goose .amazonq .qwen .factory claude-code`)
+		.aider.conf.yml opencode.json opencode.jsonc copilot-instructions.md managed-settings.json claude_desktop_config.json mcp_config.json cline_mcp_settings.json mcp_settings.json`)
+	agentDirs = wordlist(`.claude .codex .gemini .cursor .windsurf .continue .opencode .cline .roo .kiro .goose .amazonq .qwen .factory .copilot claude-code`)
 )
 
 func agentConfig(n names) bool {
 	if n.base == ".credentials.json" || n.base == "auth.json" || n.base == "oauth_creds.json" {
 		return false // a credential
 	}
-	if agentNames.has(n.base) || n.base == "settings.json" && len(n.parts) > 1 && n.parts[len(n.parts)-2] == ".vscode" {
+	if agentNames.has(n.base) || editorSettings(n) || within(".config/goose", n.home) {
 		return true
 	}
 	at := slices.IndexFunc(n.parts, func(p string) bool { return agentDirs.has(p) })
 	return at >= 0 && !agentBooks(n.parts[at+1:])
+}
+
+// editorSettings are those of editors in which agents live: of a project, or of
+// a person (…/Code/User/settings.json).
+func editorSettings(n names) bool {
+	at := len(n.parts) - 2
+	if n.base != "settings.json" || at < 0 {
+		return false
+	}
+	owner := n.parts[max(at-1, 0)]
+	return n.parts[at] == ".vscode" || n.home == ".config/zed/settings.json" ||
+		n.parts[at] == "user" && slices.Contains([]string{"code", "code - insiders", "vscodium", "cursor", "windsurf", "code-server"}, owner)
 }
 
 // agentBooks are an agent's own notes and logs, which it writes all the time:
@@ -263,7 +275,7 @@ func guards(p string) bool {
 		return true
 	case strings.Contains(base, "mcp") && strings.HasSuffix(base, ".json"), base == ".claude.json", base == "claude_desktop_config.json", base == "opencode.json", base == "opencode.jsonc":
 		return true
-	case base == "config.toml", base == "hooks.json", base == "hooks", strings.Contains(dir, "/hooks"), strings.Contains(dir, "/plugins"), strings.Contains(dir, "/rules") && strings.Contains(dir, ".codex"):
+	case base == "config.toml", base == "config.json", base == "config.yaml", base == "cli-config.json", base == "permissions.json", base == "trustedfolders.json", base == ".aider.conf.yml", base == "hooks.json", base == "hooks", strings.Contains(dir, "/hooks"), strings.Contains(dir, "/plugins"), strings.Contains(dir, "/rules") && strings.Contains(dir, ".codex"):
 		return true
 	}
 	return false

@@ -39,7 +39,7 @@ func onMachine(host string) bool {
 func (r *resolver) resolve(raw rawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.kind, Verb: raw.verb, Certainty: sureness(raw.target), Recursive: raw.recursive, Forced: raw.forced,
-		Privileged: raw.privileged, Egress: raw.egress, Persistence: raw.persistence, Reversibility: raw.reversible, Command: raw.command, Object: raw.object,
+		Privileged: raw.privileged, Egress: raw.egress, Persistence: raw.persistence, Reversibility: raw.reversible, Command: raw.command, Object: raw.object, Bytes: raw.bytes,
 	}
 	switch raw.kind {
 	case engine.EffectNetwork:
@@ -54,6 +54,11 @@ func (r *resolver) resolve(raw rawEffect) engine.Effect {
 		r.file(&e, raw)
 	default:
 		e.Target = raw.target.text
+		if raw.discards.Stash && raw.dir.sure == literal {
+			if e.Git = r.unsaved(raw.dir.text, raw.discards); e.Git == "clean" {
+				e.Reversibility = engine.R2
+			}
+		}
 		e.Loopback = strings.Contains(raw.target.text, "://") && loopback(hostOf(raw.target))
 		if strings.HasPrefix(raw.target.text, "/") && raw.target.sure != unknown && !wordlist("mount unmount").has(raw.verb) {
 			e.Location = r.location(r.locate(raw.target.text, "/", true).real)
@@ -174,6 +179,12 @@ func (r *resolver) exact(e *engine.Effect, raw rawEffect, dir string) {
 	if r.look(e); raw.contents && r.holdsGit(e) {
 		e.Class = engine.ClassGitData
 	}
+	if info := r.infos[e.Target]; raw.leaves > 0 && info != nil && info.Mode().IsRegular() {
+		e.Shrinks = (raw.leaves-1)*10 <= info.Size() && info.Size() > 0
+	}
+	if raw.discards != (Discard{}) {
+		e.Git = r.unsaved(e.Target, raw.discards)
+	}
 }
 
 // look asks the disk what is there.
@@ -211,6 +222,15 @@ func (r *resolver) above(e engine.Effect) []engine.Effect {
 		made = append(made, e)
 	}
 	return made
+}
+
+// unsaved tells what version control would throw away at or below a path.
+func (r *resolver) unsaved(name string, what Discard) string {
+	if r.world.Unsaved == nil || r.asked >= maxGit {
+		return ""
+	}
+	r.asked++
+	return r.world.Unsaved(name, what)
 }
 
 // alters says that what is in the target now can be lost.
@@ -405,6 +425,8 @@ func fileReversibility(e *engine.Effect) engine.Reversibility {
 		return engine.R3 // what mktemp has made is new
 	case e.Git == "clean":
 		return engine.R2
+	case e.Verb == "discard":
+		return ""
 	case e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact:
 		return engine.R3 // undone by deleting it
 	case e.Exists != "yes" || e.Class == engine.ClassGenerated || generated(e.Target):

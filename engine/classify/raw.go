@@ -39,6 +39,9 @@ type rawEffect struct {
 	contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
 	parents     bool                 // makes the folders above the target too, where they are missing
 	reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
+	leaves      int64                // bytes that the file holds afterwards, and one; 0: not known
+	bytes       int64                // bytes that are written, where the call says so
+	discards    Discard              // what it throws away of what is in no commit
 	object      string               // what it is about at a service: volume, table, rows; empty: not known
 	command     int                  // index into script.commands; -1: the tool itself
 	host        string               // where it happens; empty: on this machine

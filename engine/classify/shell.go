@@ -51,6 +51,7 @@ type shell struct {
 	programs   map[string]string // copies and links of programs that it has made
 	gitAliases map[string]arg    // short forms that it has taught git
 	madeTrees  []value           // working trees that it has made with git
+	popped     bool              // what was stashed may lie in the working tree
 	first      int               // index of the first command of the statement; -1: none yet
 	steps      int
 	bytes      int

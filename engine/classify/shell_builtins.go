@@ -174,6 +174,7 @@ func (c *call) shellState() {
 		for _, a := range c.args {
 			if !a.hasPrefix("-") {
 				s.guardVariable(a.text)
+				s.envCode(a.text, word(""))
 				s.scope.set(a.text, variable{})
 			}
 		}

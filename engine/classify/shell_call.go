@@ -133,8 +133,18 @@ func (c *call) run() outcome {
 	default:
 		p.run(c)
 	}
+	c.notes()
 	c.finish()
 	return outcome{out: c.out, fail: c.s.scope.dirs}
+}
+
+// notes adds what holds of many programs alike, by their options alone.
+func (c *call) notes() {
+	c.reveals()
+	c.unchecked()
+	c.indexes()
+	c.exposes()
+	c.unlocks()
 }
 
 // asksHelp tells whether a program only prints its help or version.

@@ -16,6 +16,7 @@ func (s *shell) ifClause(c *syntax.IfClause) outcome {
 	then, a := s.branch(func() outcome { return s.stmts(c.Then) })
 	other, b := s.branch(func() outcome {
 		s.scope.enter(cond.fail)
+		s.scope.saved = putAside{}
 		switch {
 		case c.Else == nil:
 			return outcome{fail: cond.fail}
@@ -55,6 +56,7 @@ func (s *shell) while(c *syntax.WhileClause) outcome {
 	}
 	return s.loop(c.Do, func() {
 		s.stmts(c.Cond)
+		s.scope.saved = putAside{}
 	})
 }
 

@@ -168,9 +168,11 @@ func (c *call) signal(ids ...engine.Signal) {
 }
 
 // sends is data that leaves for a host.
-func (c *call) sends(verb string, to arg) {
-	e := rawEffect{kind: engine.EffectNetwork, verb: verb, egress: true}
-	c.emit(e, to)
+func (c *call) sends(verb string, to arg) { c.sendsObject(verb, "", to) }
+
+// sendsObject sends something of a known kind.
+func (c *call) sendsObject(verb, object string, to arg) {
+	c.emit(rawEffect{kind: engine.EffectNetwork, verb: verb, object: object, egress: true}, to)
 	if c.s.frame.piped && c.s.frame.stdin != nil {
 		c.signal(engine.SignalPipeExternal)
 	}

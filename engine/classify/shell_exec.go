@@ -29,6 +29,7 @@ func (s *shell) stmts(list []*syntax.Stmt) outcome {
 		all.fail = o.fail
 		if !s.scope.errexit && !o.ends {
 			s.scope.enter(unionValues(s.scope.dirs, o.fail))
+			s.scope.saved = putAside{}
 		}
 		if s.full {
 			break
@@ -76,6 +77,7 @@ func (s *shell) stmt(st *syntax.Stmt) outcome {
 	if st.Negated {
 		ok := s.scope.dirs
 		s.scope.enter(o.fail)
+		s.scope.saved = putAside{}
 		o.fail = ok
 	}
 	return o
@@ -229,6 +231,7 @@ func (s *shell) or(c *syntax.BinaryCmd) outcome {
 	ok := s.scope.dirs
 	b, y := s.branch(func() outcome {
 		s.scope.enter(x.fail)
+		s.scope.saved = putAside{}
 		return s.stmt(c.Y)
 	})
 	if y.ends {

@@ -52,7 +52,7 @@ func readProgram(name string) program {
 		return program{run: environment}
 	case "ps", "top", "htop", "pgrep", "pidof", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
 		"w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
-		"getent", "journalctl", "dmesg", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
+		"getent", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
 		return program{run: nothing}
 	}
 	return program{}

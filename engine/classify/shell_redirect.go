@@ -160,7 +160,7 @@ func (s *shell) opened(f redirected, o outcome, cmd syntax.Command) {
 	}
 	e := rawEffect{kind: engine.EffectFileWrite, verb: f.verb, forced: f.forced, command: s.first}
 	if f.verb == "write" && f.stdout && o.out.text == "" {
-		e.verb = "truncate"
+		e.verb, e.leaves = "truncate", 1
 	}
 	s.diskWrite(f.target)
 	s.emit(e, f.target)

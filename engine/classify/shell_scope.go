@@ -30,6 +30,7 @@ type scope struct {
 	bound    bool  // args are known
 	name     arg   // $0
 	errexit  bool
+	saved    putAside       // what git has put aside, if what ran just before has worked
 	picks    map[string]int // alternative of a variable that the present command uses
 }
 

@@ -46,6 +46,10 @@ func systemPrograms(name string) program {
 		return program{values: " -o -r -u -i --output --recipient --passphrase --identity --homedir ", run: encrypt}
 	case "auditctl", "aa-teardown", "aa-disable", "aa-complain":
 		return program{values: " -e -b -f -r -a -d -w -p -k ", run: watchers}
+	case "journalctl":
+		return program{values: " -u -n -p -t -o -S -U -g -b --unit --lines --priority --identifier --output --since --until --grep --boot ", run: journal}
+	case "dmesg":
+		return program{run: journal}
 	case "gcore", "lldb", "gdb", "reptyr", "injectso":
 		return program{values: " -p --pid -ex -iex -eval-command --eval-command -x -o -n ", long: true, run: attach}
 	}
@@ -69,6 +73,14 @@ func attach(c *call) {
 		return
 	}
 	c.emit(rawEffect{kind: engine.EffectProcess, verb: "attach"}, targets...)
+}
+
+// journal shows what the machine has noted, unless it is told to forget it.
+func journal(c *call) {
+	c.out = unknownArg()
+	if c.opts.has("--vacuum-time", "--vacuum-size", "--vacuum-files") || c.name == "dmesg" && c.opts.has("-C", "--clear", "-c", "--read-clear") {
+		c.system("delete", word("event log "+c.name))
+	}
 }
 
 // debuggerCode is a command of gdb or lldb that runs something of its own.
@@ -173,6 +185,13 @@ func settings(c *call) {
 		if !o.has("-s", "--set") {
 			return
 		}
+		c.system("set", word("clock"))
+		return
+	case "hwclock":
+		if o.has("-w", "--systohc", "-s", "--hctosys", "--set") {
+			c.system("set", word("clock"))
+		}
+		return
 	case "hostname", "swapon":
 		if len(o.operands) == 0 {
 			return
@@ -212,6 +231,10 @@ func settings(c *call) {
 			return
 		case c.name == "csrutil" && first.is("disable"), c.name == "spctl" && o.has("--master-disable", "--global-disable"):
 			c.system("disable", word("gatekeeper"))
+			return
+		}
+		if c.name == "timedatectl" && first.is("set-time", "set-ntp", "set-local-rtc") {
+			c.system("set", word("clock"))
 			return
 		}
 		if !strings.HasPrefix(first.text, "set") && !first.is("disable", "enable", "clear", "hibernatemode") && !o.has("-B", "--set", "-a") {

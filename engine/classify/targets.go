@@ -191,7 +191,7 @@ func (c *call) runPackageScript(operands []arg) bool {
 	if len(operands) < 2 || !operands[0].is("run", "task") {
 		return false
 	}
-	if strings.ContainsAny(operands[1].text, "./") {
+	if operands[1].hasPrefix("-") || strings.ContainsAny(operands[1].text, "./") {
 		return false
 	}
 	if !c.packageScripts(word("run"), operands[1:]) {

@@ -57,7 +57,7 @@ var builtins = map[string]tool{
 	"Grep":         {action: "safe.read.grep", resource: []string{"path", "pattern"}, args: []toolArg{{"path", searchDir, false}}, more: (*reading).grepGlob},
 	"LSP":          {action: "safe.read.file", resource: []string{"filePath", "file_path", "path"}, args: []toolArg{{"filePath", readPath, false}, {"file_path", readPath, false}, {"path", readPath, false}}, typ: engine.TypeFileRead},
 
-	"Write":        {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", writePath, true}, {"content", contentText, true}}},
+	"Write":        {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", writePath, true}, {"content", contentText, true}}, more: (*reading).leaves},
 	"Edit":         {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", editPath, true}, {"old_string", contentText, true}, {"new_string", contentText, true}}},
 	"MultiEdit":    {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", editPath, true}}, contents: []string{"old_string", "new_string"}},
 	"NotebookEdit": {action: "filesystem.write", resource: []string{"notebook_path"}, args: []toolArg{{"notebook_path", editPath, true}, {"new_source", contentText, false}}},
@@ -387,6 +387,16 @@ func (r *reading) schedule() {
 	r.add(rawEffect{kind: engine.EffectSystemCall, verb: "schedule", target: value{sure: unknown}, persistence: true})
 	if r.name == "RemoteTrigger" {
 		r.add(rawEffect{kind: engine.EffectNetwork, verb: "send", target: value{sure: unknown}, egress: true})
+	}
+}
+
+// leaves says how long the file is that is written whole.
+func (r *reading) leaves() {
+	text, ok := r.args["content"].(string)
+	for i := range r.script.effects {
+		if e := &r.script.effects[i]; ok && e.kind == engine.EffectFileWrite {
+			e.leaves = int64(len(text)) + 1
+		}
 	}
 }
 

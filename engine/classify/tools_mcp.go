@@ -19,6 +19,9 @@ func (r *reading) mcp() {
 	r.tool = tool{action: "mcp." + dottedName(server) + "." + dottedName(name), typ: engine.TypeMCPCall}
 	r.scan(verbOf(name))
 	r.ends(server, name)
+	if noun := sentNoun(name); noun != "" {
+		r.add(rawEffect{kind: engine.EffectNetwork, verb: "send", object: noun, egress: true, reversible: engine.R5, target: value{text: strings.ToLower(server)}})
+	}
 	r.sendsFiles(server, verbOf(name))
 }
 

@@ -29,6 +29,10 @@ type World struct {
 	// Git returns a view for one action, which tells the state of a file or
 	// directory: clean, dirty, untracked, ignored; empty: not known.
 	Git func() func(name string) string
+	// Unsaved tells what a command would lose that throws away changes at or
+	// below a path: clean where it is nothing, else the state of what would be
+	// lost; empty: not known.
+	Unsaved func(name string, what Discard) string
 }
 
 // LocalWorld returns the world of this machine. tempDir is $TMPDIR or empty.
@@ -47,7 +51,7 @@ func LocalWorld(home, tempDir string, guard []string) World {
 	if filepath.IsAbs(tempDir) {
 		w.TempDirs = []string{tempDir}
 	}
-	w.Git = w.gitView
+	w.Git, w.Unsaved = w.gitView, w.unsaved
 	return w
 }
 

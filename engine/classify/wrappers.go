@@ -197,7 +197,7 @@ func (c *call) wrapperSignals(w wrapper, o options) {
 	if w.privileged {
 		c.signal(engine.SignalPrivilege)
 	}
-	if w.deferred && (c.name != "systemd-run" || !o.has("--wait", "--pty", "--scope")) {
+	if c.name == "setsid" && o.has("-f", "--fork") || w.deferred && (c.name != "systemd-run" || !o.has("--wait", "--pty", "--scope")) {
 		c.signal(engine.SignalDeferred)
 	}
 	if c.name == "systemd-run" && o.has("--on-calendar", "--on-boot", "--on-active", "--on-unit-active") {

@@ -16,6 +16,10 @@ func writeCoverageText(b *bytes.Buffer, c *Coverage, _ Sources) error {
 }
 
 func (s screen) coverage(c *Coverage, all bool) {
+	if len(c.Kinds) == 0 {
+		s.line("coverage: there is nothing to cover\n")
+		return
+	}
 	s.kinds(c)
 	s.missed(c, all)
 	for _, u := range c.Under {

@@ -99,8 +99,8 @@ func TestEmpty(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	var b bytes.Buffer
 	for want, err := range map[string]error{
-		`unknown format "junt"; expected one of pretty, json, junit, tap, github, sarif; did you mean "junit"?`: report.Write(&b, "junt", tested(), report.Options{}),
-		`unknown format of coverage "htm"; expected one of text, json, lcov, html; did you mean "html"?`:        report.WriteCoverage(&b, "htm", covered(), nil),
+		`unknown format "junt"; expected one of pretty, json, junit, tap, github, sarif, gitlab; did you mean "junit"?`: report.Write(&b, "junt", tested(), report.Options{}),
+		`unknown format of coverage "htm"; expected one of text, json, lcov, html; did you mean "html"?`:                report.WriteCoverage(&b, "htm", covered(), nil),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -123,3 +123,16 @@ func TestWriterFails(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.NewSyscallError("disk full", os.ErrInvalid) }
+
+// A line that would fill the screen is cut to what is around the place.
+func TestLongLine(t *testing.T) {
+	line := strings.Repeat("é", 5000) + "HERE" + strings.Repeat("ü", 5000)
+	r := &report.Report{Command: "policy check", Problems: []report.Problem{{Place: report.Place{File: "a", Line: 1, Col: 10001}, Severity: "error", Message: "m"}}}
+	out := strings.Split(string(write(t, "pretty", r, report.Options{Sources: func(string) []byte { return []byte(line) }})), "\n")
+	if got := []rune(out[1]); len(got) > 260 || !strings.Contains(out[1], "éHEREü") {
+		t.Errorf("%d characters: %s", len(got), out[1])
+	}
+	if under := []rune(out[1])[len([]rune(out[2]))-1]; under != 'H' {
+		t.Errorf("the caret is below %q:\n%s\n%s", under, out[1], out[2])
+	}
+}

@@ -81,13 +81,32 @@ func (s screen) excerpt(p Place) {
 	if !ok {
 		return
 	}
-	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), printable(line))
+	shown, before := around(line, p.Col-1)
+	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), printable(shown))
 	if p.Col > 0 && p.Col <= len(line)+1 {
-		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(printable(line[:p.Col-1]))), s.bad("^"))
+		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(printable(shown[:before]))), s.bad("^"))
 	}
 }
 
-// sourceLine returns the line of a place, if its file is at hand.
+// around cuts a line that would fill the screen to what is around a byte of it,
+// and says where in what is left that byte is.
+func around(line string, at int) (shown string, before int) {
+	const most = 240
+	at = min(max(0, at), len(line))
+	if len(line) <= most {
+		return line, at
+	}
+	from := min(max(0, at-most/2), len(line)-most)
+	head, tail := strings.ToValidUTF8(line[from:at], ""), strings.ToValidUTF8(line[at:from+most], "")
+	if from > 0 {
+		head = "…" + head
+	}
+	if from+most < len(line) {
+		tail += "…"
+	}
+	return head + tail, len(head)
+}
+
 func sourceLine(sources Sources, p Place) (string, bool) {
 	if sources == nil || p.Line < 1 {
 		return "", false

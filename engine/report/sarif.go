@@ -87,7 +87,7 @@ const (
 )
 
 func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
-	s := sarifWriter{o: o, known: map[string]Rule{coverageID: {Title: "The tests do not cover enough of the policy"}}, index: map[string]int{}, seen: map[string]int{}}
+	s := sarifWriter{o: o, known: map[string]Rule{coverageID: {Title: "The tests do not cover enough of the policy"}}, index: map[string]int{}, prints: fingerprints{o: o}}
 	s.run.Tool.Driver = sarifDriver{Name: "reviewer", Version: o.Version, Rules: []sarifRule{}}
 	// Documents of different commands stand beside each other, and do not replace
 	// each other, by this id.
@@ -99,9 +99,7 @@ func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
 	}
 	place := r.anyFile()
 	for _, f := range r.findings() {
-		if f.File == "" {
-			f.File = place
-		}
+		f.File = orElse(f.File, place)
 		s.add(f)
 	}
 	return encode(b, sarifLog{sarifSchema, "2.1.0", []sarifRun{s.run}})
@@ -160,11 +158,11 @@ func (t Test) finding() finding {
 }
 
 type sarifWriter struct {
-	o     Options
-	run   sarifRun
-	known map[string]Rule
-	index map[string]int // of a rule in the driver's list
-	seen  map[string]int // how often a fingerprint was used
+	o      Options
+	run    sarifRun
+	known  map[string]Rule
+	index  map[string]int // of a rule in the driver's list
+	prints fingerprints
 }
 
 func (s *sarifWriter) add(f finding) {
@@ -172,7 +170,7 @@ func (s *sarifWriter) add(f finding) {
 		RuleID: f.id, RuleIndex: s.rule(f), Level: f.level,
 		Message:      sarifText{orElse(strings.TrimSpace(printable(f.text)), f.id)},
 		Locations:    []sarifLocation{s.location(f.annotation)},
-		Fingerprints: map[string]string{fingerprintName: s.fingerprint(f)},
+		Fingerprints: map[string]string{fingerprintName: s.prints.of(f)},
 	})
 }
 
@@ -209,11 +207,20 @@ func (s *sarifWriter) artifact(file string) sarifArtifact {
 	return sarifArtifact{URI: (&url.URL{Path: path.Clean(name)}).String(), BaseID: sarifRoot}
 }
 
-// fingerprint stays the same when lines move. The n-th finding of the same kind
-// in a file has its own.
-func (s *sarifWriter) fingerprint(f finding) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.id, s.o.path(f.File), f.key}, "\x00")))
+// fingerprints tell the findings of a document apart.
+type fingerprints struct {
+	o    Options
+	seen map[string]int // how often one was used
+}
+
+// of stays the same when lines move. The n-th finding of the same kind in a file
+// has its own.
+func (p *fingerprints) of(f finding) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.id, p.o.path(f.File), f.key}, "\x00")))
 	print := hex.EncodeToString(sum[:16])
-	s.seen[print]++
-	return fmt.Sprintf("%s:%d", print, s.seen[print])
+	if p.seen == nil {
+		p.seen = map[string]int{}
+	}
+	p.seen[print]++
+	return fmt.Sprintf("%s:%d", print, p.seen[print])
 }

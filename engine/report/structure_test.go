@@ -26,7 +26,7 @@ import (
 // finds with the report.
 func readers() map[string]func(*testing.T, *report.Report, []byte) {
 	return map[string]func(*testing.T, *report.Report, []byte){
-		"pretty": readPretty, "json": readJSON, "junit": readJUnit, "tap": readTAP, "github": readGitHub, "sarif": readSARIF,
+		"pretty": readPretty, "json": readJSON, "junit": readJUnit, "tap": readTAP, "github": readGitHub, "sarif": readSARIF, "gitlab": readGitLab,
 	}
 }
 
@@ -357,6 +357,44 @@ func readSARIF(t *testing.T, r *report.Report, raw []byte) {
 	}
 	if sum := r.Totals(); len(run.Results) < sum.Fail+sum.Error+sum.Errors+sum.Warnings {
 		t.Errorf("sarif: %d results of %+v", len(run.Results), sum)
+	}
+}
+
+func readGitLab(t *testing.T, r *report.Report, raw []byte) {
+	t.Helper()
+	var issues []struct {
+		Description string
+		Check       string `json:"check_name"`
+		Fingerprint string
+		Severity    string
+		Location    struct {
+			Path  string
+			Lines struct{ Begin, End int }
+		}
+	}
+	if err := json.Unmarshal(raw, &issues); err != nil || issues == nil {
+		t.Fatalf("gitlab: %v: %s", err, raw)
+	}
+	seen, major := map[string]bool{}, 0
+	for _, i := range issues {
+		if i.Description == "" || i.Check == "" || i.Location.Path == "" || i.Location.Lines.Begin < 1 || i.Fingerprint == "" || seen[i.Fingerprint] {
+			t.Errorf("gitlab: issue %+v", i)
+		}
+		if !slices.Contains([]string{"info", "minor", "major", "critical", "blocker"}, i.Severity) {
+			t.Errorf("gitlab: severity %q", i.Severity)
+		}
+		if i.Severity == "major" {
+			major++
+		}
+		seen[i.Fingerprint] = true
+	}
+	sum := r.Totals()
+	want := sum.Fail + sum.Error + sum.Errors
+	if r.Coverage != nil {
+		want += len(r.Coverage.Under)
+	}
+	if major != want {
+		t.Errorf("gitlab: %d issues are major, want %d", major, want)
 	}
 }
 

@@ -40,6 +40,7 @@ func formats() []format {
 		{"tap", writeTAP},
 		{"github", writeGitHub},
 		{"sarif", writeSARIF},
+		{"gitlab", writeGitLab},
 	}
 }
 

@@ -102,8 +102,13 @@ _unattended if input.event.mode in data.reviewer.unattended_modes
 
 # METADATA
 # title: The matrix's verdict after its corrections
-# description: Only a call that has not run yet is judged by it.
+# description: >-
+#   Only a call that has not run yet is judged by it. What most calls come to
+#   stands first: nothing behind it would say otherwise.
 own := "allow" if {
+	_cell == "allow"
+	scores.worst < data.reviewer.side_effects.critical
+} else := "allow" if {
 	input.phase != "pre"
 } else := "allow" if {
 	not data.reviewer.enabled

@@ -33,27 +33,29 @@ rationality_score := score if {
 	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses))]))
 }
 
-_losses := array.concat(_lost_efficiency, _lost_completeness)
+# What is lost of either: a cheaper way is known only where nothing is missing.
+default _losses := []
 
-default _lost_efficiency := []
-
-_lost_efficiency := [data.reviewer.rationality.weights.efficiency * (_efficiency - 1)] if _cheaper_way
-
-default _lost_completeness := []
-
-_lost_completeness := [data.reviewer.rationality.weights.completeness * (0 - _missing)] if {
+_losses := [data.reviewer.rationality.weights.completeness * (0 - _missing)] if {
 	"presupposes_unmet" in input.facts
+}
+
+_losses := [data.reviewer.rationality.weights.efficiency * (_efficiency - 1)] if {
+	"reads_only" in input.facts
+	_cheaper_way
 }
 
 default _efficiency := 1
 
-_efficiency := data.reviewer.rationality.cheaper_way_known if _cheaper_way
+_efficiency := data.reviewer.rationality.cheaper_way_known if {
+	"reads_only" in input.facts
+	_cheaper_way
+}
 
 # To look again at what did not change, when nothing went wrong since, is dearer
 # than to use what is known.
 _cheaper_way if {
 	input.history.progression == "repeats"
-	"reads_only" in input.facts
 	not "presupposes_unmet" in input.facts
 }
 

@@ -17,7 +17,7 @@ _texts := data.reviewer.messages
 primary := _texts.disabled if {
 	not data.reviewer.enabled
 	spoken.rules == []
-} else := _fill(_texts.allowed_by_person, {"by": object.get(input.session, "allowed_by", "a person")}) if {
+} else := _fill(_texts.allowed_by_person, {"{by}": object.get(input.session, "allowed_by", "a person")}) if {
 	outcome.allowed_by_person
 } else := all[0] if {
 	all != []
@@ -49,9 +49,9 @@ _scores := said if {
 	outcome.objected
 } else := []
 
-_matrix := _fill(_texts.matrix, {"risk": scores.level, "rationality": scores.rationality_level})
+_matrix := _fill(_texts.matrix, {"{risk}": scores.level, "{rationality}": scores.rationality_level})
 
-_risk := [_fill(_texts.high_risk, {"factors": _risk_factors})] if {
+_risk := [_fill(_texts.high_risk, {"{factors}": _risk_factors})] if {
 	input.phase == "pre"
 	scores.score >= data.reviewer.risk.risk_threshold
 } else := []
@@ -60,7 +60,7 @@ _risk_factors := concat(", ", array.concat(_base_factor, scores.risk.factors))
 
 _base_factor := [concat("+", input.action.types)]
 
-_rationality := [_fill(_texts.low_rationality, {"issues": _progress})] if {
+_rationality := [_fill(_texts.low_rationality, {"{issues}": _progress})] if {
 	input.phase == "pre"
 	scores.rationality_level == "low"
 } else := []
@@ -68,8 +68,8 @@ _rationality := [_fill(_texts.low_rationality, {"issues": _progress})] if {
 _progress := concat(", ", array.concat(scores.rationality.issues, [input.history.progression]))
 
 _effects := [_fill(_texts.side_effects, {
-	"kinds": concat(", ", scores.kinds),
-	"severity": scores.side_effects.severity,
+	"{kinds}": concat(", ", scores.kinds),
+	"{severity}": scores.side_effects.severity,
 })] if {
 	input.phase == "pre"
 	scores.worst >= min([data.reviewer.side_effects.reason_from, data.reviewer.side_effects.critical])
@@ -77,7 +77,7 @@ _effects := [_fill(_texts.side_effects, {
 
 _rules := [_message(r) | some r in spoken.rules]
 
-_message(r) := _fill(r.message, object.union(_facts, {"rule": r.id}))
+_message(r) := _fill(r.message, object.union(_facts, {"{rule}": r.id}))
 
 # METADATA
 # title: How the scores led to the decision
@@ -103,7 +103,7 @@ alternatives := [] if {
 
 _safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]
 
-_remediation(r) := _fill(r.remediation, object.union(_facts, {"rule": r.id}))
+_remediation(r) := _fill(r.remediation, object.union(_facts, {"{rule}": r.id}))
 
 # METADATA
 # title: The rules that spoke, as they are recorded
@@ -135,8 +135,8 @@ otherwise := _told(_texts.otherwise_denial) if {
 } else := _told(_texts.otherwise_question)
 
 _told(template) := _fill(template, {
-	"reason": _lead, "rule": _rule, "alternative": _way, "person": _person,
-	"by": object.get(input.session, "stop_by", "a person"),
+	"{reason}": _lead, "{rule}": _rule, "{alternative}": _way, "{person}": _person,
+	"{by}": object.get(input.session, "stop_by", "a person"),
 })
 
 # What is left for a person. Nobody can allow what the guard itself needs, or
@@ -183,15 +183,15 @@ interventions := [{"kind": "emergency_stop", "reason": object.get(input.session,
 
 # What templates may name. A target that is not known says so.
 _facts := {
-	"target": _target,
-	"deleted": _deleted,
-	"command": input.action.resource,
-	"tool": object.get(input.event, "tool", ""),
-	"host": concat(", ", _hosts),
-	"opaque": concat(", ", {o.reason | some o in input.action.opaque}),
-	"workspace": input.session.workspace,
-	"operations": sprintf("%d", [input.session.file_ops]),
-	"place": _place,
+	"{target}": _target,
+	"{deleted}": _deleted,
+	"{command}": input.action.resource,
+	"{tool}": object.get(input.event, "tool", ""),
+	"{host}": concat(", ", _hosts),
+	"{opaque}": concat(", ", {o.reason | some o in input.action.opaque}),
+	"{workspace}": input.session.workspace,
+	"{operations}": sprintf("%d", [input.session.file_ops]),
+	"{place}": _place,
 }
 
 # The place that workspace enforcement is about.
@@ -241,4 +241,4 @@ _hosts := input.action.hosts if {
 	count(input.action.hosts) > 0
 } else := ["a host that is not known beforehand"]
 
-_fill(template, facts) := strings.replace_n({sprintf("{%s}", [k]): v | some k, v in facts}, template)
+_fill(template, facts) := strings.replace_n(facts, template)

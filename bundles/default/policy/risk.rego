@@ -13,7 +13,7 @@ _cfg := data.reviewer.risk
 # METADATA
 # title: Risk
 # description: clamp01(base + modifiers), rounded to 4 places, its level, and the factors that moved it.
-risk := {"score": score, "level": level, "factors": [f | some f, _ in _modifiers; f != "base"]}
+risk := {"score": score, "level": level, "factors": sort(object.keys(object.remove(_modifiers, ["base"])))}
 
 # METADATA
 # title: Risk as a number from 0 to 1
@@ -56,7 +56,7 @@ _distance := _cfg.low_threshold - score if {
 } else := score - _cfg.critical_threshold
 
 # The highest of the action's types.
-_modifiers["base"] := max([_cfg.base[t] | some t in input.action.types]) if input.action.types != []
+_modifiers["base"] := max([_cfg.base[t] | some t in input.action.types])
 
 _modifiers["out_of_scope"] := _cfg.out_of_scope if out_of_scope
 
@@ -148,7 +148,10 @@ step(e) := "R0" if {
 	known_path(e)
 } else := "unknown"
 
-_steps := [step(e) | some e in input.action.effects; e.kind != "file_read"]
+# What leaves something behind.
+_changes := [e | some e in input.action.effects; e.kind != "file_read"]
+
+_steps := {step(e) | some e in _changes}
 
 # METADATA
 # title: An effect's path is known whole
@@ -175,7 +178,7 @@ mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations
 # description: 0 none to 4 critical.
 default worst := 0
 
-worst := max([_severity(e) | some e in input.action.effects; e.kind != "file_read"]) if "changes" in input.facts
+worst := max([_severity(e) | some e in _changes]) if "changes" in input.facts
 
 _severity(e) := 0 if {
 	e.location == "null"
@@ -205,7 +208,7 @@ in_zone(e) if {
 # title: Kinds of effects that leave something behind
 default kinds := []
 
-kinds := sort({e.kind | some e in input.action.effects; e.kind != "file_read"}) if "changes" in input.facts
+kinds := sort({e.kind | some e in _changes}) if "changes" in input.facts
 
 default _reversible := true
 

@@ -20,10 +20,10 @@ rules := [k[3] | some k in sort(_keyed)]
 _keyed contains _key(_result(id, data.reviewer.catalog[id])) if some id in _ids
 
 _keyed contains _key(_firm(layer, row, _result(id, row))) if {
-	some layer, id
+	some id in input.findings
+	some layer
 	row := data.policies[layer].catalog[id]
 	row.decision
-	id in input.findings
 	_applies(row)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
@@ -76,9 +77,6 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 	for _, wrong := range each[*cases.Problem](err) {
 		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Col: wrong.Col, Code: "case", Message: wrong.Message})
 	}
-	if err != nil && len(each[*cases.Problem](err)) == 0 {
-		p.add(&engine.Problem{File: l.Name + "/cases", Code: "case", Message: err.Error()})
-	}
 	open := len(p.spoken.Open) > 0
 	for _, c := range list {
 		p.story(l, c, known, open, seen)
@@ -96,7 +94,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Code: "case", Message: wrong.Message})
 	}
 	for _, s := range steps {
-		if why := unknownTool(s.Event.Tool); why != nil {
+		if why := wiring.UnknownTool(s.Event.Tool); why != nil {
 			why.File, why.Line = l.Name+"/"+c.File, max(s.Line, c.Line)
 			p.add(why)
 		}

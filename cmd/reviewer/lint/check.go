@@ -209,9 +209,13 @@ func (p *policy) testModules(name string, l Layer, modules map[string]string) {
 		case d.IsDir() || !strings.HasSuffix(file, "_test.rego"):
 			return nil
 		}
-		src, err := fs.ReadFile(l.Files, file)
+		src, err := bundles.ReadFile(l.Files, file)
+		if err != nil {
+			p.add(bundles.Problems("bundle", err, name)...)
+			return nil
+		}
 		modules[name+"/"+file] = string(src)
-		return err
+		return nil
 	})
 	if err != nil {
 		p.add(&engine.Problem{File: name + "/", Code: "bundle", Message: "the tests cannot be read: " + err.Error()})

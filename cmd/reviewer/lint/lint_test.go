@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -33,9 +34,17 @@ func checked(layer string, files map[string]string) []report.Problem {
 	if layer == bundles.Base {
 		return Policy(now, Layer{Name: layer, Files: over(own, bundles.DefaultFS()), Given: true}).Problems
 	}
-	base := Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: "default"}
+	base := Layer{Name: bundles.Base, Files: withoutCases(), At: "default"}
 	return Policy(now, base, Layer{Name: layer, Files: own, Given: true}).Problems
 }
+
+// withoutCases is the policy that ships without its cases, which are of no matter
+// to a layer over it and take longer to read than all the rest.
+var withoutCases = sync.OnceValue(func() fs.FS {
+	all, _ := over(nil, bundles.DefaultFS()).(fstest.MapFS)
+	maps.DeleteFunc(all, func(name string, _ *fstest.MapFile) bool { return strings.HasPrefix(name, "cases/") })
+	return all
+})
 
 // over is the files of a policy, some of them changed.
 func over(changed fstest.MapFS, below fs.FS) fs.FS {
@@ -71,6 +80,13 @@ func first(list []report.Problem) string {
 	return ""
 }
 
+// begins says that a message begins as one that ends in … does: what follows is
+// a list that grows with the policy that ships.
+func begins(got, want string) bool {
+	head, open := strings.CutSuffix(want, "…")
+	return open && len(got) > len(head) && strings.HasPrefix(got, head)
+}
+
 func TestWrong(t *testing.T) {
 	for _, table := range [][]wrong{wrongRego, wrongCEL, wrongRows, wrongCases} {
 		for _, w := range table {
@@ -83,7 +99,7 @@ func TestWrong(t *testing.T) {
 				list := slices.DeleteFunc(checked(layer, map[string]string{file: w.text}), func(p report.Problem) bool {
 					return strings.HasPrefix(p.File, "default/") || layer == bundles.Base && p.File != file
 				})
-				if got := first(list); got != w.want {
+				if got := first(list); got != w.want && !begins(got, w.want) {
 					t.Errorf("%s: got:\n%s\nwant:\n%s", w.name, got, w.want)
 				}
 			})

@@ -138,13 +138,19 @@ func TestChanged(t *testing.T) {
 	if testing.Short() {
 		changes = 40
 	}
-	seed := uint32(1)
-	next := func(n int) int {
-		seed = seed*1664525 + 1013904223
-		return int(seed>>8) % n
-	}
-	for range changes {
-		changed(t, byte(next(256)), uint16(next(1<<16)), byte(next(12)), inserts[next(len(inserts))])
+	const groups = 8
+	for group := range uint32(groups) {
+		t.Run(fmt.Sprint(group), func(t *testing.T) {
+			t.Parallel()
+			seed := group + 1
+			next := func(n int) int {
+				seed = seed*1664525 + 1013904223
+				return int(seed>>8) % n
+			}
+			for range changes / groups {
+				changed(t, byte(next(256)), uint16(next(1<<16)), byte(next(12)), inserts[next(len(inserts))])
+			}
+		})
 	}
 }
 

@@ -113,24 +113,10 @@ func fits(pattern string, names []string) bool {
 func (p *policy) exampleTools(layer string, r bundles.Rule) {
 	for _, event := range slices.Concat(r.Examples.Match, r.Examples.NoMatch) {
 		tool, _ := event["tool"].(string)
-		if why := unknownTool(tool); why != nil {
+		if why := wiring.UnknownTool(tool); why != nil {
 			why.File, why.Line, why.Col = r.Spot("examples", 0, 0)
 			why.File = layer + "/" + why.File
 			p.add(why)
 		}
 	}
-}
-
-// unknownTool says that no tool is called so; nil: one is, or it is a server's.
-func unknownTool(tool string) *engine.Problem {
-	known := sortedKeys(classify.Tools())
-	if tool == "" || slices.Contains(known, tool) || strings.HasPrefix(tool, "mcp__") {
-		return nil
-	}
-	w := &engine.Problem{Code: "case.tool", Message: "no tool that is known has this name"}
-	w.NotOneOf(tool, known)
-	if w.Suggestion == "" {
-		w.Expected = "a tool of the agent such as Bash, or mcp__server__tool"
-	}
-	return w
 }

@@ -20,7 +20,7 @@ func (t *trial) caseJobs() []job {
 	for _, c := range t.Cases {
 		all = append(all, job{
 			file: c.File, kind: kindCase, line: c.Line, name: t.name(c.File) + "/" + c.ID(),
-			run: func(ctx context.Context) report.Test { return t.tryCase(ctx, c) },
+			run: func(ctx context.Context, t *trial) report.Test { return t.tryCase(ctx, c) },
 		})
 	}
 	return all

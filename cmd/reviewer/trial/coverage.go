@@ -202,6 +202,9 @@ func branchName(b cel.Branch, answer string, seen bool) string {
 func (t *trial) spotters() map[string]spotter {
 	all := map[string]spotter{}
 	b := t.bundle()
+	if b == nil {
+		return all
+	}
 	for _, r := range b.Rules {
 		all[r.ID] = r
 	}

@@ -10,10 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
-	"github.com/agent-reviewer/reviewer/engine/detect"
 	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
@@ -38,8 +36,8 @@ func (t *trial) exampleJobs() []job {
 func (t *trial) exampleJob(r bundles.Rule, event map[string]any, match bool, i int) job {
 	file, line, _ := r.Spot("examples", 0, 0)
 	return job{
-		file: t.file(file), kind: kindExample, line: line, name: exampleName(t.name(t.file(file)), r.ID, match, i),
-		run: func(ctx context.Context) report.Test { return t.tryExample(ctx, r, event, match) },
+		file: t.file(file), kind: kindExample, about: r.ID, line: line, name: exampleName(t.name(t.file(file)), r.ID, match, i),
+		run: func(ctx context.Context, t *trial) report.Test { return t.tryExample(ctx, r, event, match) },
 	}
 }
 
@@ -153,23 +151,19 @@ func (t *trial) detectorJobs() []job {
 	if b == nil || len(b.Detectors) == 0 {
 		return nil
 	}
-	set, err := wiring.Detectors(t.effective)
-	if err != nil {
-		return nil // not reached: the policy has compiled
-	}
 	var all []job
-	for n, d := range t.effective.Detectors() {
+	for _, d := range t.effective.Detectors() {
 		if !slices.ContainsFunc(b.Detectors, func(own bundles.Detector) bool { return own.ID == d.ID }) {
 			continue
 		}
 		for i := range slices.Concat(d.Examples.Match, d.Examples.NoMatch) {
-			all = append(all, t.detectorJob(set, n, d, i))
+			all = append(all, t.detectorJob(d, i))
 		}
 	}
 	return all
 }
 
-func (t *trial) detectorJob(set *detect.Set, n int, d bundles.Detector, i int) job {
+func (t *trial) detectorJob(d bundles.Detector, i int) job {
 	file, line := splitPlace(d.ExamplePlace(i))
 	match, number := i < len(d.Examples.Match), i
 	if !match {
@@ -177,14 +171,20 @@ func (t *trial) detectorJob(set *detect.Set, n int, d bundles.Detector, i int) j
 	}
 	text := slices.Concat(d.Examples.Match, d.Examples.NoMatch)[i]
 	return job{
-		file: t.file(file), kind: kindDetector, line: line, name: exampleName(t.name(t.file(file)), d.ID, match, number),
-		run: func(context.Context) report.Test { return t.tryDetector(set.Finds(n, text), match, d.ID) },
+		file: t.file(file), kind: kindDetector, about: d.ID, line: line, name: exampleName(t.name(t.file(file)), d.ID, match, number),
+		run: func(_ context.Context, t *trial) report.Test { return t.tryDetector(d.ID, text, match) },
 	}
 }
 
-func (t *trial) tryDetector(found, match bool, id string) report.Test {
+func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{id}}
-	switch {
+	set, err := t.finders()
+	if err != nil { // not reached: the policy has compiled
+		test.Status, test.Message = report.Error, err.Error()
+		return test
+	}
+	n := slices.IndexFunc(t.effective.Detectors(), func(d bundles.Detector) bool { return d.ID == id })
+	switch found := n >= 0 && set.Finds(n, text); {
 	case found == match && found:
 		t.reached.detector(id)
 	case found != match && found:

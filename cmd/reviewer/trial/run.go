@@ -14,7 +14,9 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/detect"
 	"github.com/agent-reviewer/reviewer/engine/report"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -44,8 +46,9 @@ const usualTimeout = 5 * time.Second
 // job is one test that is yet to run.
 type job struct {
 	file, kind, name string
+	about            string // id of the row that it is an example of
 	line             int
-	run              func(context.Context) report.Test
+	run              func(context.Context, *trial) report.Test // under a trial's policy
 }
 
 // Run runs the tests of a subject. The suites are sorted, and their tests are in
@@ -84,6 +87,7 @@ type trial struct {
 	effective *bundles.Effective
 	policy    *policy // as it is without what cases add
 	reached   reached
+	finders   func() (*detect.Set, error)
 }
 
 func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
@@ -94,11 +98,15 @@ func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
 	}
 	var err error
 	if t.effective, err = bundles.Assemble(s.Layers...); err != nil {
-		return nil, err
+		return nil, errors.New(t.below(err.Error()))
 	}
 	if t.policy, err = t.runner.policy(ctx, plain()); err != nil {
 		return nil, errors.New(t.below(err.Error()))
 	}
+	if err := t.conditions(); err != nil {
+		return nil, err
+	}
+	t.finders = sync.OnceValues(func() (*detect.Set, error) { return wiring.Detectors(t.effective) })
 	return t, nil
 }
 
@@ -132,7 +140,7 @@ func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
 	for range t.Parallel {
 		workers.Go(func() {
 			for i := range next {
-				tests[i] = jobs[i].try(ctx)
+				tests[i] = jobs[i].try(ctx, t)
 			}
 		})
 	}
@@ -151,7 +159,7 @@ func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
 }
 
 // try runs a job. One that panics has failed, and the others go on.
-func (j *job) try(ctx context.Context) (t report.Test) {
+func (j *job) try(ctx context.Context, under *trial) (t report.Test) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
@@ -162,7 +170,7 @@ func (j *job) try(ctx context.Context) (t report.Test) {
 			t.Place = report.Place{File: j.file, Line: j.line}
 		}
 	}()
-	return j.run(ctx)
+	return j.run(ctx, under)
 }
 
 // suites groups tests by file and kind, in the order in which they come.

@@ -28,15 +28,22 @@ type Runner struct {
 	cover   *covering     // nil: not asked for
 
 	mu       sync.Mutex
-	policies map[string]func() (*policy, error)    // by the digest of what a case adds
-	modules  map[string]func() (*rego.Host, error) // by the digest of all modules
+	policies map[string]func() (*policy, error) // by the digest of what a case adds
+	hosts    *hosts
+	source   func(context.Context, cases.Case) (*policy, error) // where policies come from instead; nil: they are compiled
+}
+
+// hosts are what modules were compiled to, for all runners that share them.
+type hosts struct {
+	mu   sync.Mutex
+	made map[string]func() (*rego.Host, error) // by the digest of all modules
 }
 
 // NewRunner returns a runner for the policy that layers make up, base first.
 func NewRunner(env engine.Env, layers ...*bundles.Bundle) *Runner {
 	return &Runner{
 		layers: layers, env: env,
-		policies: map[string]func() (*policy, error){}, modules: map[string]func() (*rego.Host, error){},
+		policies: map[string]func() (*policy, error){}, hosts: &hosts{made: map[string]func() (*rego.Host, error){}},
 	}
 }
 
@@ -62,6 +69,9 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	if err != nil {
 		return result, err
 	}
+	if book := bookOf(ctx); book != nil {
+		p = book.watch(c, p)
+	}
 	if r.timeout > 0 { // from here on: compiling is paid for by the case that comes first
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeout)
@@ -69,6 +79,9 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	}
 	s := newStory(c, p, r.env)
 	for _, step := range steps {
+		if why := wiring.UnknownTool(step.Event.Tool); why != nil {
+			return result, fmt.Errorf("%s:%d: %s", c.File, step.Line, why.Text())
+		}
 		if err := p.knows(step.Expect); err != nil {
 			return result, fmt.Errorf("%s:%d: %w", c.File, step.Line, err)
 		}
@@ -97,6 +110,9 @@ func once[T any](mu *sync.Mutex, made map[string]func() (T, error), key string, 
 // policy compiles the policy of a case, or returns the one that another case
 // with the same layers has compiled.
 func (r *Runner) policy(ctx context.Context, c cases.Case) (*policy, error) {
+	if r.source != nil {
+		return r.source(ctx, c)
+	}
 	key, err := engine.Digest([]any{c.Settings, c.Layers})
 	if err != nil {
 		return nil, err
@@ -202,7 +218,7 @@ func (r *Runner) rego(e *bundles.Effective) wiring.RegoCompiler {
 		if err != nil {
 			return nil, err
 		}
-		host, err := once(&r.mu, r.modules, key, func() (*rego.Host, error) { return compile(ctx, modules, data) })
+		host, err := once(&r.hosts.mu, r.hosts.made, key, func() (*rego.Host, error) { return compile(ctx, modules, data) })
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -91,8 +92,25 @@ func (s *story) world() classify.World {
 	}
 	if s.c.Git != nil {
 		w.Git = func() func(string) string { return s.c.GitState }
+		w.Unsaved = s.unsaved
 	}
 	return w
+}
+
+// unsaved is the worst of what a command would throw away at or below a path,
+// of the files whose state the case says. What is stashed is not known.
+func (s *story) unsaved(name string, what classify.Discard) string {
+	states := s.c.GitStates(name)
+	for _, state := range []string{"dirty", "untracked", "ignored"} {
+		asked := map[string]bool{"dirty": what.Changes || what.Staged, "untracked": what.Untracked, "ignored": what.Ignored}
+		if asked[state] && slices.Contains(states, state) {
+			return state
+		}
+	}
+	if len(states) == 0 || what.Stash {
+		return ""
+	}
+	return "clean"
 }
 
 // stepping is a step, and where what comes of it is written.

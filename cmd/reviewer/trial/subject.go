@@ -2,6 +2,7 @@ package trial
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -38,9 +39,12 @@ func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, err
 		case d.IsDir() || !strings.HasSuffix(name, "_test.rego"):
 			return nil
 		}
-		src, err := fs.ReadFile(fsys, name)
+		src, err := bundles.ReadFile(fsys, name)
 		s.Tests[layer+"/"+name] = string(src)
-		return err
+		if err != nil {
+			wrong = errors.Join(wrong, fmt.Errorf("%s%w", below(at), err))
+		}
+		return nil
 	})
 	return s, errors.Join(wrong, err)
 }
@@ -61,12 +65,17 @@ func (s *Subject) file(name string) string {
 	return path.Join(s.At, strings.TrimPrefix(name, s.Layer+"/"))
 }
 
+// below is what stands in front of the names of a folder's files.
+func below(at string) string {
+	if at == "" || at == "." {
+		return ""
+	}
+	return at + "/"
+}
+
 // name names a file without the folder that it lies in, as --run does.
 func (s *Subject) name(file string) string {
-	if s.At == "" || s.At == "." {
-		return file
-	}
-	return strings.TrimPrefix(file, s.At+"/")
+	return strings.TrimPrefix(file, below(s.At))
 }
 
 // bundle returns the layer under test; nil: none is.

@@ -175,8 +175,10 @@ func TestOnlyExpectedCounts(t *testing.T) {
 func TestPanicIsAFailure(t *testing.T) {
 	var nothing *report.Report
 	jobs := []job{
-		{file: "a", kind: kindCase, name: "a/1", line: 3, run: func(context.Context) report.Test { return report.Test{Status: nothing.Suites[0].Tests[0].Status} }},
-		{file: "a", kind: kindCase, name: "a/2", run: func(context.Context) report.Test { return report.Test{Status: report.Pass} }},
+		{file: "a", kind: kindCase, name: "a/1", line: 3, run: func(context.Context, *trial) report.Test {
+			return report.Test{Status: nothing.Suites[0].Tests[0].Status}
+		}},
+		{file: "a", kind: kindCase, name: "a/2", run: func(context.Context, *trial) report.Test { return report.Test{Status: report.Pass} }},
 	}
 	suites := (&trial{Options: Options{Parallel: 1}}).run(context.Background(), jobs)
 	first, second := suites[0].Tests[0], suites[0].Tests[1]

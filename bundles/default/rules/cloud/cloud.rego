@@ -9,11 +9,52 @@ package reviewer.spoken
 #   id: infrastructure_delete
 speaks contains "infrastructure_delete" if {
 	"changes" in input.facts
+	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends(e)
 	_reached(e)
 	_wide(e)
+	not _planned(e)
+}
+
+# METADATA
+# title: Infrastructure is destroyed
+# description: Volumes on this machine are not at a service, but may be production's.
+# custom:
+#   id: infrastructure_delete
+speaks contains "infrastructure_delete" if {
+	"container_wipe" in input.action.signals
+	input.phase == "pre"
+	some e in input.action.effects
+	_wiped(e)
+	_production(e)
+}
+
+# METADATA
+# title: Infrastructure would be destroyed by a tool that can plan
+# custom:
+#   id: infrastructure_plan
+speaks contains "infrastructure_plan" if {
+	"infrastructure_delete" in input.action.signals
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends(e)
+	_planned(e)
+}
+
+# METADATA
+# title: Infrastructure is changed without a look at the plan
+# custom:
+#   id: infrastructure_apply
+speaks contains "infrastructure_apply" if {
+	"confirmation_skipped" in input.action.signals
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	e.verb == "send"
+	e.object == "stack"
+	e.forced
 }
 
 # METADATA
@@ -23,10 +64,12 @@ speaks contains "infrastructure_delete" if {
 #   id: api_delete
 speaks contains "api_delete" if {
 	"changes" in input.facts
+	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends(e)
 	_reached(e)
+	not _planned(e)
 }
 
 # METADATA
@@ -42,7 +85,77 @@ speaks contains "service_delete" if {
 	e.verb in data.reviewer.services.unknown_ends
 	e.object
 	e.object != "rows"
-	not e.target in data.reviewer.services.local
+	not _own_manager(e)
+}
+
+# An effect without a target is nobody's own.
+_own_manager(e) if e.target in data.reviewer.services.local
+
+# METADATA
+# title: What brings things back is switched off
+# custom:
+#   id: recovery_off
+speaks contains "recovery_off" if {
+	"infrastructure_delete" in input.action.signals
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends(e)
+	_reached(e)
+	_about(e, data.reviewer.services.recovery)
+}
+
+# METADATA
+# title: What records changes is switched off
+# custom:
+#   id: audit_off
+speaks contains "audit_off" if {
+	"infrastructure_delete" in input.action.signals
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends(e)
+	_reached(e)
+	_about(e, data.reviewer.services.audit)
+}
+
+# METADATA
+# title: Something is opened to everybody
+# custom:
+#   id: cloud_public
+speaks contains "cloud_public" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.verb == "expose"
+	_reached(e)
+	not _code(e)
+}
+
+# METADATA
+# title: Somebody is given far-reaching rights
+# custom:
+#   id: access_grant
+speaks contains "access_grant" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	e.verb == "grant"
+	_reached(e)
+	_far_reaching(e)
+}
+
+# METADATA
+# title: A name is made to point elsewhere
+# custom:
+#   id: dns_change
+speaks contains "dns_change" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	e.verb != "fetch"
+	e.object in data.reviewer.services.names
+	_reached(e)
 }
 
 _ends(e) if {
@@ -50,7 +163,10 @@ _ends(e) if {
 	e.verb in data.reviewer.services.ends
 }
 
-_reached(e) if not e.loopback
+_reached(e) if {
+	not e.loopback
+	not _own_cluster(e)
+}
 
 _reached(e) if not _near(e)
 
@@ -63,6 +179,16 @@ _reached(e) if {
 _near(e) if not e.host
 
 _near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
+
+# A cluster of this machine, by the context that the command names.
+_own_cluster(e) if {
+	e.target == "kubernetes"
+	e.command >= 0
+	some flag in input.action.commands[e.command].flags
+	some name in ["--context=", "--kube-context="]
+	startswith(flag, name)
+	strings.any_prefix_match(trim_prefix(flag, name), data.reviewer.markers.clusters)
+}
 
 _port := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?(?:\[[^\]]*\]|[^/?#\\\s:@]+):([0-9]+)`
 
@@ -77,6 +203,31 @@ _wide(e) if {
 }
 
 _wide(e) if _production(e)
+
+# METADATA
+# title: A stack whose tool is asked for a plan instead
+# description: Where that is switched off, the stack's end is an end like others.
+_planned(e) if {
+	e.object == "stack"
+	e.command >= 0
+	data.reviewer.rewrite.destroy_plan
+	input.action.commands[e.command].name in data.reviewer.rewrite.planners
+	not "infrastructure_plan" in data.reviewer.rules.disabled
+	not _production(e)
+}
+
+# One of the words that the object's name is made of is in the list.
+_about(e, list) if {
+	some part in regex.split(`[^a-z]+`, e.object)
+	part in list
+}
+
+_code(e) if e.object in {"repo", "repository"}
+
+_far_reaching(e) if e.object in data.reviewer.services.grants
+
+# Which right is not known.
+_far_reaching(e) if not e.object
 
 # METADATA
 # title: An effect is about production

@@ -6,6 +6,7 @@ package reviewer.spoken
 #   id: database_destructive
 speaks contains "database_destructive" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	_loses(e)
@@ -21,10 +22,39 @@ speaks contains "database_destructive" if {
 #   id: database_change
 speaks contains "database_change" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	_loses(e)
+	e.verb != "exec"
 	not _severe(e)
+	not _forced(e)
+}
+
+# METADATA
+# title: A database follows a schema, whatever it loses
+# custom:
+#   id: database_forced
+speaks contains "database_forced" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	_loses(e)
+	_forced(e)
+}
+
+# METADATA
+# title: A database server is made to run code
+# custom:
+#   id: database_code
+speaks contains "database_code" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	_loses(e)
+	e.verb == "exec"
 }
 
 # METADATA
@@ -43,7 +73,15 @@ speaks contains "database_rows" if {
 _loses(e) if {
 	e.kind == "system_call"
 	e.object
+	not _wiped(e)
 	not _rehearsal(e)
+}
+
+# Nobody is asked, and which database it is stands elsewhere.
+_forced(e) if {
+	e.verb == "reset"
+	e.forced
+	not _local(e)
 }
 
 _severe(e) if _production(e)
@@ -64,7 +102,10 @@ _local(e) if {
 }
 
 # Nobody says which database: SQL in a program's code, or with no client at all.
-_local(e) if startswith(e.target, "sql:")
+_local(e) if {
+	startswith(e.target, "sql:")
+	not e.verb in data.reviewer.databases.block_unseen
+}
 
 # A database for tests: by its name, on this machine or where the client looks
 # by itself. What runs code or opens the server is no matter of the data in it.

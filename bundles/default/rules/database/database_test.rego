@@ -8,7 +8,7 @@ _sql(patch) := given.call({"action": {"types": ["system_command"], "effects": [o
 	patch,
 )]}})
 
-_database_rules := {"database_destructive", "database_change", "database_rows"}
+_database_rules := {"database_destructive", "database_forced", "database_change", "database_code", "database_rows"}
 
 test_database[name] if {
 	some name, case in {
@@ -31,8 +31,13 @@ test_database[name] if {
 		"production beside tests": {"effect": {"target": "postgres:///prod_test"}, "speaks": {"database_destructive"}},
 		"production on this machine": {"effect": {"target": "postgres://localhost/prod", "loopback": true}, "speaks": {"database_destructive"}},
 		"built anew": {"effect": {"verb": "reset", "target": "config:///"}, "speaks": {"database_change"}},
-		"code, for tests": {"effect": {"verb": "exec", "object": "code", "target": "postgres:///test"}, "speaks": {"database_change"}},
-		"nobody knows which": {"effect": {"target": "sql:///"}, "speaks": {"database_change"}},
+		"code, for tests": {"effect": {"verb": "exec", "object": "code", "target": "postgres:///test"}, "speaks": {"database_code"}},
+		"nobody knows which": {"effect": {"target": "sql:///"}, "speaks": {"database_destructive"}},
+		"rows of one that nobody knows": {"effect": {"verb": "delete", "target": "sql:///"}, "speaks": {"database_change"}},
+		"built anew by force": {"effect": {"verb": "reset", "target": "config:///", "forced": true}, "speaks": {"database_forced"}},
+		"built anew by force, for tests": {"effect": {"verb": "reset", "target": "config:///test", "forced": true}, "speaks": set()},
+		"built anew by force, here": {"effect": {"verb": "reset", "target": "config://localhost/shop", "loopback": true, "forced": true}, "speaks": {"database_change"}},
+		"a volume": {"effect": {"verb": "wipe", "object": "volume", "target": "data"}, "speaks": set()},
 		"rows": {"effect": {"kind": "process", "verb": "delete", "object": "rows"}, "speaks": {"database_rows"}},
 		"rows for tests": {"effect": {"kind": "process", "verb": "delete", "object": "rows", "target": "postgres:///test"}, "speaks": set()},
 		"no database": {"effect": {"kind": "network", "target": "https://example.com/tables/1"}, "speaks": set()},

@@ -14,16 +14,8 @@ _system_verbs contains e.verb if {
 #   id: power_suspend
 speaks contains "power_suspend" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	"suspend" in _system_verbs
-}
-
-# METADATA
-# title: An account of the machine is changed
-# custom:
-#   id: account_change
-speaks contains "account_change" if {
-	"changes" in input.facts
-	"account" in _system_verbs
 }
 
 # METADATA
@@ -32,6 +24,7 @@ speaks contains "account_change" if {
 #   id: system_delete
 speaks contains "system_delete" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	"delete" in _system_verbs
 }
 
@@ -41,6 +34,7 @@ speaks contains "system_delete" if {
 #   id: trash_emptied
 speaks contains "trash_emptied" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	"empty" in _system_verbs
 }
 
@@ -50,6 +44,7 @@ speaks contains "trash_emptied" if {
 #   id: mount_change
 speaks contains "mount_change" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	"mount" in _system_verbs
 }
 
@@ -62,7 +57,10 @@ speaks contains "kernel_change" if {
 	_changes_kernel
 }
 
-_changes_kernel if "kernel" in _system_verbs
+_changes_kernel if {
+	"system_command" in input.action.types
+	"kernel" in _system_verbs
+}
 
 _changes_kernel if {
 	"changes_files" in input.facts
@@ -78,6 +76,7 @@ _changes_kernel if {
 #   id: guard_off
 speaks contains "guard_off" if {
 	"changes" in input.facts
+	"system_command" in input.action.types
 	_system_verbs & {"stop", "disable"} != set()
 	some e in input.action.effects
 	e.kind == "system_call"

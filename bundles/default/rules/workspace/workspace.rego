@@ -88,8 +88,7 @@ _denied(e) if _below(e, _workspace.denied)
 _denied(e) if {
 	e.recursive
 	e.kind != "file_read"
-	some d in _workspace.denied
-	strings.any_prefix_match(concat("", [d, "/"]), _spellings(e))
+	strings.any_prefix_match(_folders(_workspace.denied), _spellings(e))
 }
 
 _allowed_place(e) if {
@@ -98,10 +97,9 @@ _allowed_place(e) if {
 }
 
 # A place may be written as it is shortened or in full.
-_below(e, places) if {
-	some place in places
-	strings.any_prefix_match(_spellings(e), concat("", [trim_suffix(place, "/"), "/"]))
-}
+_below(e, places) if strings.any_prefix_match(_spellings(e), _folders(places))
+
+_folders(places) := [concat("", [trim_suffix(place, "/"), "/"]) | some place in places]
 
 # As it is shortened, and in full; either may be missing.
 _spellings(e) := [concat("", [trim_suffix(path, "/"), "/"]) | some field in ["short", "target"]; path := e[field]; path != ""]

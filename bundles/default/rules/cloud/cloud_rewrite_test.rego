@@ -1,0 +1,52 @@
+package reviewer.rewriting_test
+
+import data.reviewer.given_test as given
+import data.reviewer.rewriting
+import data.reviewer.spoken
+
+_destroyed(command, patch) := given.call({"action": {
+	"types": ["network_request"],
+	"signals": ["infrastructure_delete"],
+	"commands": [object.union({"name": "terraform", "sub": [], "flags": [], "operands": []}, command)],
+	"effects": [given.request(object.union({"verb": "delete", "object": "stack", "target": "terraform", "recursive": true}, patch))],
+}})
+
+_plans(at) := [{"op": "replace_arg", "command": 0, "arg": at, "value": "plan"}, {"op": "set_flag", "command": 0, "flag": "-destroy"}]
+
+_without(flag) := {"op": "drop_flag", "command": 0, "flag": flag}
+
+test_plan[name] if {
+	some name, case in {
+		"as it is": {"command": {"sub": ["destroy"]}, "operations": _plans(1)},
+		"agreed beforehand": {"command": {"sub": ["destroy"], "flags": ["-auto-approve", "-lock=false"]}, "operations": array.concat(_plans(1), [_without("-auto-approve")])},
+		"with a value": {"command": {"sub": ["destroy"], "flags": ["--auto-approve=true", "-force"]}, "operations": array.concat(_plans(1), [_without("--auto-approve=true"), _without("-force")])},
+		"applied": {"command": {"sub": ["apply"], "flags": ["-destroy"]}, "operations": _plans(1)},
+		"of all stacks": {"command": {"sub": ["run-all"], "operands": ["destroy"]}, "operations": _plans(2)},
+	}
+	case.operations == rewriting.offers.infrastructure_plan with input as _destroyed(case.command, {})
+}
+
+test_planned[name] if {
+	some name, case in {
+		"a stack": {"command": {"sub": ["destroy"]}, "patch": {}, "speaks": {"infrastructure_plan"}},
+		"its state": {"command": {"sub": ["state", "rm"]}, "patch": {"object": "state", "recursive": false}, "speaks": {"api_delete"}},
+		"production": {"command": {"sub": ["destroy"], "flags": ["-var-file=prod.tfvars"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
+		"a tool without plans": {"command": {"name": "pulumi", "sub": ["destroy"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
+	}
+	said := spoken.speaks with input as _destroyed(case.command, case.patch)
+	case.speaks == said & {"infrastructure_plan", "infrastructure_delete", "api_delete"}
+}
+
+# Whatever switches plans off, a destruction stays one.
+test_unplanned[name] if {
+	some name, reviewer in {
+		"no plans": {"rewrite": object.union(data.reviewer.rewrite, {"destroy_plan": false})},
+		"no tools": {"rewrite": object.union(data.reviewer.rewrite, {"planners": []})},
+		"no rule": {"rules": object.union(data.reviewer.rules, {"disabled": ["infrastructure_plan"]})},
+	}
+	given_data := object.union({"rewrite": data.reviewer.rewrite, "rules": data.reviewer.rules}, reviewer)
+	said := spoken.speaks with input as _destroyed({"sub": ["destroy"]}, {})
+		with data.reviewer.rewrite as given_data.rewrite
+		with data.reviewer.rules as given_data.rules
+	said & {"infrastructure_plan", "infrastructure_delete"} == {"infrastructure_delete"}
+}

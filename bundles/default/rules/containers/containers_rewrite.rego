@@ -1,0 +1,27 @@
+package reviewer.rewriting
+
+# METADATA
+# title: What is not in use goes, but volumes and tagged images stay
+# custom:
+#   id: container_prune
+offers["container_prune"] := [{"op": "drop_flag", "command": i, "flag": flag} |
+	some i in _pruners
+	some flag in ["--volumes", "--all", "-a"]
+	_has(i, flag)
+] if {
+	"container_wipe" in input.action.signals
+	data.reviewer.rewrite.keep_volumes
+}
+
+_pruners := {e.command |
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb == "prune"
+	e.command >= 0
+}
+
+_has(i, "-a") if {
+	some f in input.action.commands[i].flags
+	regex.match(`^-[A-Za-z]*a[A-Za-z]*$`, f)
+	f != "-a"
+}

@@ -1,0 +1,58 @@
+package reviewer.spoken_test
+
+import data.reviewer.given_test as given
+import data.reviewer.spoken
+
+_daemon(case) := given.call({"action": {
+	"types": ["system_command"],
+	"signals": ["container_wipe"],
+	"commands": [{"name": "docker", "sub": object.get(case, "sub", ["volume", "rm"]), "flags": object.get(case, "flags", []), "operands": object.get(case, "operands", [])}],
+	"effects": [object.union(
+		{"kind": "system_call", "verb": "wipe", "object": "volume", "certainty": "exact", "command": 0, "reversibility": "R4"},
+		object.get(case, "effect", {}),
+	)],
+}})
+
+_container_rules := {"container_wipe", "container_prune", "infrastructure_delete", "api_delete"}
+
+test_daemon[name] if {
+	some name, case in {
+		"a volume": {"operands": ["shop_data"], "speaks": {"container_wipe"}},
+		"no volume's name": {"effect": {"command": -1}, "speaks": {"container_wipe"}},
+		"for tests": {"operands": ["shop_e2e"], "speaks": set()},
+		"a project for tests": {"flags": ["--file=compose.test.yml"], "speaks": set()},
+		"a name that begins so": {"operands": ["testament_data"], "speaks": {"container_wipe"}},
+		"production": {"operands": ["shop_prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
+		"production beside tests": {"operands": ["test", "prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
+		"pruned": {"effect": {"verb": "prune"}, "speaks": {"container_prune"}},
+		"pruned in production": {"effect": {"verb": "prune"}, "flags": ["--filter=label=prod"], "speaks": {"container_prune", "infrastructure_delete"}},
+		"something else": {"effect": {"verb": "stop"}, "speaks": set()},
+	}
+	said := spoken.speaks with input as _daemon(case)
+	case.speaks == said & _container_rules
+}
+
+_cluster(flags, kind) := given.call({"action": {
+	"types": ["network_request"],
+	"signals": ["container_wipe", "infrastructure_delete"],
+	"commands": [{"name": "kubectl", "sub": ["delete"], "flags": flags, "operands": [kind, "shop"]}],
+	"effects": [given.request({"verb": "delete", "target": "kubernetes", "object": kind})],
+}})
+
+test_cluster[name] if {
+	some name, case in {
+		"any": {"flags": [], "kind": "persistentvolumeclaim", "speaks": {"api_delete", "container_wipe"}},
+		"what holds others": {"flags": [], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine": {"flags": ["--context=kind-shop"], "kind": "namespace", "speaks": set()},
+		"of this machine, for helm": {"flags": ["--kube-context=minikube"], "kind": "namespace", "speaks": set()},
+		"a name that only begins so": {"flags": ["--context=kindly"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"a namespace of that name": {"flags": ["-n=kind-shop"], "kind": "pod", "speaks": {"api_delete", "container_wipe"}},
+	}
+	said := spoken.speaks with input as _cluster(case.flags, case.kind)
+	case.speaks == said & _container_rules
+}
+
+test_daemon_that_has_changed if {
+	said := spoken.speaks with input as object.union(_daemon({"operands": ["shop_prod"]}), {"phase": "post"})
+	said & _container_rules == set()
+}

@@ -1,0 +1,59 @@
+package reviewer.spoken
+
+# METADATA
+# title: What steers coding agents is written
+# description: What decides what they may do is the guard's (guard_tampering).
+# custom:
+#   id: agent_instructions
+speaks contains "agent_instructions" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	not "guard_tampering" in input.action.signals
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.class == "agent_config"
+}
+
+# METADATA
+# title: A check of the build is weakened
+# custom:
+#   id: ci_weakened
+speaks contains "ci_weakened" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.class == "ci_config"
+	_weakens(e)
+}
+
+_weakens(e) if {
+	e.kind == "file_delete"
+	not e.ledger == "created"
+}
+
+_weakens(e) if {
+	e.kind == "file_write"
+	some id, n in input.action.detected
+	n > 0
+	startswith(id, "ci.")
+}
+
+# METADATA
+# title: Traces are removed
+# custom:
+#   id: trace_removal
+speaks contains "trace_removal" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_replaces(e)
+	_below(e, data.reviewer.guard.traces)
+}
+
+_replaces(e) if e.kind == "file_delete"
+
+# What is added at the end takes nothing away.
+_replaces(e) if {
+	e.kind == "file_write"
+	not e.verb in {"append", "chmod", "chown", "restrict", "mkdir"}
+}

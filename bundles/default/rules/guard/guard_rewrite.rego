@@ -1,0 +1,22 @@
+package reviewer.rewriting
+
+# METADATA
+# title: A commit or push runs with its checks
+# description: >-
+#   Where a flag skips them. Hooks that a setting or a variable leads elsewhere,
+#   and a letter within a cluster that has a value, have no such form.
+# custom:
+#   id: git_no_verify
+offers["git_no_verify"] := [{"op": "drop_flag", "command": i, "flag": flag} |
+	some i, c in input.action.commands
+	some flag in _skips_checks(c)
+] if {
+	data.reviewer.rewrite.keep_checks
+	"git_no_verify" in input.action.signals
+	some c in input.action.commands
+	count(_skips_checks(c)) > 0
+}
+
+_skips_checks(c) := {flag | some flag in c.flags; flag == "--no-verify"} | {"-n" | "commit" in c.sub; "-n" in c.flags} if {
+	c.name == "git"
+}

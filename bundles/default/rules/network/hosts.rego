@@ -1,0 +1,44 @@
+package reviewer.spoken
+
+# METADATA
+# title: Data goes to a host that takes anything from anybody
+# custom:
+#   id: drop_host
+speaks contains "drop_host" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	_host_among(data.reviewer.hosts.drops)
+	some e in input.action.effects
+	_carries(e)
+}
+
+_carries(e) if _leaves(e)
+
+# What follows the question mark is noted there too.
+_carries(e) if {
+	e.kind == "network"
+	not e.loopback
+	contains(e.target, "?")
+}
+
+# METADATA
+# title: The cloud's metadata service is asked
+# custom:
+#   id: metadata_service
+speaks contains "metadata_service" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	_host_among(data.reviewer.hosts.metadata)
+}
+
+_host_among(list) if {
+	some host in input.action.hosts
+	some known in list
+	host == known
+}
+
+_host_among(list) if {
+	some host in input.action.hosts
+	some known in list
+	endswith(host, concat("", [".", known]))
+}

@@ -1,0 +1,67 @@
+package reviewer.spoken
+
+# METADATA
+# title: A repository is made public
+# custom:
+#   id: repository_public
+speaks contains "repository_public" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.verb == "expose"
+	_code(e)
+	_reached(e)
+}
+
+# METADATA
+# title: A review by people is gone around
+# custom:
+#   id: review_bypass
+speaks contains "review_bypass" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	not e.verb in {"fetch", "disable"}
+	e.object in data.reviewer.services.reviews
+	_reached(e)
+}
+
+# METADATA
+# title: Money is moved
+# custom:
+#   id: payment
+speaks contains "payment" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_goes_out(e)
+	_by(e, data.reviewer.services.money, data.reviewer.services.payments)
+}
+
+# METADATA
+# title: A message goes to people
+# custom:
+#   id: message_sent
+speaks contains "message_sent" if {
+	"external_network" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_goes_out(e)
+	_by(e, data.reviewer.services.messages, data.reviewer.services.messengers)
+}
+
+_goes_out(e) if {
+	e.kind == "network"
+	e.verb == "send"
+	not e.loopback
+}
+
+# By what it is, or by who is asked to do it.
+_by(e, objects, _) if e.object in objects
+
+_by(e, _, hosts) if {
+	host := lower(regex.find_all_string_submatch_n(`^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?([^/?#\\\s:@]+)`, e.target, 1)[0][1])
+	some known in hosts
+	endswith(concat("", [".", host]), concat("", [".", known]))
+}

@@ -1,0 +1,57 @@
+package reviewer.spoken
+
+# METADATA
+# title: An account of the machine is changed
+# custom:
+#   id: account_change
+speaks contains "account_change" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	"account" in _system_verbs
+}
+
+# METADATA
+# title: An account gets the powers of an administrator
+# description: >-
+#   What a group is called stands among the words of the command, or in the value
+#   of a flag.
+# custom:
+#   id: admin_group
+speaks contains "admin_group" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb == "account"
+	_words(input.action.commands[e.command]) & {g | some g in data.reviewer.system.admin_groups} != set()
+}
+
+_words(c) := {lower(w) |
+	some text in array.concat(object.get(c, "operands", []), _values(c))
+	some w in split(text, ",")
+}
+
+_values(c) := [v |
+	some f in object.get(c, "flags", [])
+	some v in array.slice(split(f, "="), 1, 3)
+]
+
+# METADATA
+# title: What decides over rights on this machine is changed
+# custom:
+#   id: rights_changed
+speaks contains "rights_changed" if {
+	"changes_files" in input.facts
+	"outside_workspace" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind in {"file_write", "file_delete"}
+	not e.host
+	some place in data.reviewer.system.rights
+	_at_or_below(e.target, place)
+}
+
+_at_or_below(path, place) if path == place
+
+_at_or_below(path, place) if startswith(path, concat("", [place, "/"]))

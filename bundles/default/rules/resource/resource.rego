@@ -1,0 +1,62 @@
+package reviewer.spoken
+
+# METADATA
+# title: A file of an enormous size is made
+# custom:
+#   id: disk_fill
+speaks contains "disk_fill" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.bytes > data.reviewer.resources.max_file_bytes
+}
+
+# METADATA
+# title: A miner of crypto money is started
+# custom:
+#   id: miner_run
+speaks contains "miner_run" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some c in input.action.commands
+	_mines(c)
+}
+
+_mines(c) if lower(c.name) in data.reviewer.resources.miners
+
+_mines(c) if {
+	some text in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
+	regex.match(`(?i)(^|=)stratum\d?\+(tcp|ssl|tls|udp)://`, text)
+}
+
+# METADATA
+# title: The machine's clock is set
+# custom:
+#   id: clock_change
+speaks contains "clock_change" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb == "set"
+	e.target in {"clock", "date"}
+}
+
+# METADATA
+# title: A test is deleted
+# custom:
+#   id: test_deleted
+speaks contains "test_deleted" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.verb in {"delete", "trash", "discard"}
+	e.location in {"inside", "self"}
+	not e.exists == "no"
+	not e.class == "generated"
+	not e.ledger == "created"
+	some pattern in data.reviewer.integrity.tests
+	regex.match(pattern, e.short)
+}

@@ -1,0 +1,39 @@
+package reviewer.spoken
+
+# METADATA
+# title: Secrets are looked for outside the workspace
+# custom:
+#   id: secret_search
+speaks contains "secret_search" if {
+	"outside_workspace" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_read"
+	not e.location in {"inside", "self", "temp", "null"}
+	_many_files(e)
+	some word in _sought(e)
+	some pattern in data.reviewer.secrets.hunted
+	regex.match(pattern, word)
+}
+
+_many_files(e) if e.recursive
+
+_many_files(e) if e.entry == "dir"
+
+_many_files(e) if e.location in {"home_root", "root", "ancestor"}
+
+_many_files(e) if {
+	some flag in input.action.commands[e.command].flags
+	regex.match(`^-[a-zA-Z]*[rR]`, flag)
+}
+
+# What a program or a tool looks for.
+_sought(e) := array.concat(object.get(c, "flags", []), object.get(c, "operands", [])) if {
+	c := input.action.commands[e.command]
+	c.name in data.reviewer.secrets.searchers
+}
+
+_sought(e) := [input.event.args.pattern] if {
+	e.command == -1
+	input.event.tool in {"Grep", "Glob"}
+}

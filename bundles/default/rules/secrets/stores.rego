@@ -1,0 +1,15 @@
+package reviewer.spoken
+
+# METADATA
+# title: Credentials are taken out of where they are kept
+# custom:
+#   id: secret_store_export
+speaks contains "secret_store_export" if {
+	"credential_adjacent" in input.action.signals
+	input.phase == "pre"
+	every e in input.action.effects { not object.get(e, "class", "") in {"credential", "env_file"} }
+	some c in input.action.commands
+	some field in ["sub", "flags", "operands"]
+	some word in c[field]
+	word in data.reviewer.secrets.exports
+}

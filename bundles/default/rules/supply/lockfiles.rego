@@ -1,0 +1,18 @@
+package reviewer.spoken
+
+# METADATA
+# title: A lock file is edited by hand
+# description: By a tool of the agent, or by a program that is told what to write.
+# custom:
+#   id: lockfile_edit
+speaks contains "lockfile_edit" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.location == "inside"
+	_base_name(e.short) in data.reviewer.packages.lockfiles
+	not e.verb in {"rename", "move", "copy", "chmod"}
+}
+
+_base_name(path) := parts[count(parts) - 1] if parts := split(path, "/")

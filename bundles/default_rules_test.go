@@ -1,0 +1,68 @@
+package bundles
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// control is an entry of a framework that a rule is a part of.
+var control = regexp.MustCompile(`^(OWASP-ASI(0[1-9]|10)|ATLAS-AML\.T\d{4}(\.\d{3})?|ATTACK-T\d{4}(\.\d{3})?|SOC2-CC[1-9]\.\d)$`)
+
+// Each rule that ships says all that a person needs to decide about it: what it
+// saw, what to do instead, where to read on, and which controls it is a part of.
+func TestDefaultRulesAreComplete(t *testing.T) {
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := e.Catalogue()
+	if len(rules) < 80 {
+		t.Fatalf("only %d rules", len(rules))
+	}
+	for _, r := range rules {
+		if r.Decision == "" {
+			continue // a finding, which others speak about
+		}
+		for what, text := range map[string]string{"title": r.Title, "severity": r.Severity, "message": r.Message, "remediation": r.Remediation} {
+			if text == "" {
+				t.Errorf("%s:%d: rule %s has no %s", r.File, r.Line, r.ID, what)
+			}
+		}
+		if !slices.ContainsFunc(r.Tags, control.MatchString) {
+			t.Errorf("%s:%d: rule %s names no control", r.File, r.Line, r.ID)
+		}
+		for _, tag := range r.Tags {
+			if tag != "essential" && !control.MatchString(tag) {
+				t.Errorf("%s:%d: rule %s has the tag %q, which is no control", r.File, r.Line, r.ID, tag)
+			}
+		}
+		for _, page := range r.References {
+			if u, err := url.Parse(page); err != nil || u.Scheme != "https" || u.Host == "" {
+				t.Errorf("%s:%d: rule %s refers to %q, which is no page", r.File, r.Line, r.ID, page)
+			}
+		}
+	}
+}
+
+// Two rules that say the same could not be told apart.
+func TestDefaultRulesSayDifferentThings(t *testing.T) {
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, r := range base.Rules {
+		for _, text := range []string{r.Title, r.Message} {
+			if other := said[text]; text != "" && other != "" && other != r.ID {
+				t.Errorf("%s and %s both say %q", other, r.ID, text)
+			}
+			said[text] = r.ID
+		}
+	}
+}

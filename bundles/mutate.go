@@ -1,0 +1,412 @@
+package bundles
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The ways in which rows and data are changed.
+const (
+	DropRow      = "row.drop"  // a rule, an access rule or a detector is gone
+	DropItem     = "item.drop" // an item of a list; the last one of a list takes the list with it
+	SwapVerdict  = "verdict"   // a decision, an effect or a cell one milder, one stricter
+	ChangeNumber = "number"    // a number one step up, one step down
+	ChangeWord   = "word"      // the word before or after it, where a fixed list of words is known
+	FlipTruth    = "truth"     // true and false
+)
+
+// Mutant is a small change of one file with rows or data.
+type Mutant struct {
+	Operator      string
+	File          string // in the bundle
+	Line, Col     int
+	About         string // id of the rule, list or detector; else the setting's path, such as risk.high_threshold
+	Before, After string
+
+	Path    string // where the change is in the document that policy reads, as /reviewer/risk
+	Dropped string // id of the row that is gone, with its examples
+
+	Expression bool // what is changed is one
+
+	doc      *document
+	do, undo func()
+}
+
+// Rewording is another form of an expression.
+type Rewording struct {
+	Operator      string
+	Line, Col     int // in the text, from 1
+	Before, After string
+	Text          string // the whole of it
+}
+
+// Reword lists other forms of the expression that a key (when, measure) holds.
+type Reword func(key, text string) []Rewording
+
+// document is a file that is changed and put back, by one at a time.
+type document struct {
+	mu   sync.Mutex
+	name string
+	docs []*yaml.Node
+}
+
+// Mutants lists the changes of a bundle's rows and data that can be made, by
+// file and place. What is data to no module is left out by reads, which says so
+// of a path such as /reviewer/risk.
+func Mutants(b *Bundle, reads func(path string) bool, reword Reword) []*Mutant {
+	var all []*Mutant
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		g := &mutation{bundle: b, reads: reads, reword: reword, doc: &document{name: name}}
+		if !g.read() {
+			continue
+		}
+		g.file()
+		slices.SortStableFunc(g.all, func(a, b *Mutant) int {
+			if a.Line != b.Line {
+				return a.Line - b.Line
+			}
+			return a.Col - b.Col
+		})
+		all = append(all, g.all...)
+	}
+	return all
+}
+
+// Apply returns the bundle with the change. An error means that it is none.
+func (m *Mutant) Apply(b *Bundle) (*Bundle, error) {
+	content, err := m.content()
+	if err != nil {
+		return nil, err
+	}
+	return b.with(m.File, content)
+}
+
+func (m *Mutant) content() ([]byte, error) {
+	m.doc.mu.Lock()
+	defer m.doc.mu.Unlock()
+	m.do()
+	defer m.undo()
+	var out bytes.Buffer
+	for _, d := range m.doc.docs {
+		text, err := yaml.Marshal(d)
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}
+
+// with is the bundle with another content of one file with rows or data.
+func (b *Bundle) with(name string, content []byte) (*Bundle, error) {
+	changed := *b
+	changed.Files, changed.checked = maps.Clone(b.Files), false
+	changed.Files[name] = content
+	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
+	errs := []error{one.add(name, content)}
+	switch kindOfFile(name) {
+	case "settings":
+		changed.Settings = one.Settings
+	case "data":
+		changed.Data = map[string]any{}
+		for _, file := range slices.Sorted(maps.Keys(changed.Files)) {
+			if kindOfFile(file) == "data" {
+				errs = append(errs, changed.addData(file, changed.Files[file]))
+			}
+		}
+	}
+	changed.Rules = swapped(b.Rules, one.Rules, func(r Rule) bool { return r.file == name })
+	changed.Access = swapped(b.Access, one.Access, func(l AccessList) bool { return l.file == name })
+	changed.Detectors = swapped(b.Detectors, one.Detectors, func(d Detector) bool { return d.file == name })
+	var err error
+	changed.Digest, err = digest(changed.Files)
+	return &changed, errors.Join(append(errs, err)...)
+}
+
+// RowsOf returns the rules and access lists that a file holds.
+func (b *Bundle) RowsOf(file string) ([]Rule, []AccessList) {
+	var rules []Rule
+	for _, r := range b.Rules {
+		if r.file == file {
+			rules = append(rules, r)
+		}
+	}
+	var access []AccessList
+	for _, l := range b.Access {
+		if l.file == file {
+			access = append(access, l)
+		}
+	}
+	return rules, access
+}
+
+// swapped puts others to where those of a list are that are meant.
+func swapped[T any](list, others []T, meant func(T) bool) []T {
+	at := slices.IndexFunc(list, meant)
+	if at < 0 {
+		return list
+	}
+	rest := slices.DeleteFunc(slices.Clone(list), meant)
+	return slices.Insert(rest, at, others...)
+}
+
+// kindOfFile says what a file holds that can be changed; empty: nothing.
+func kindOfFile(name string) string {
+	base := path.Base(name)
+	switch {
+	case name == "settings.yaml":
+		return "settings"
+	case base == "data.yaml" || base == "data.json":
+		return "data"
+	case strings.HasPrefix(name, "rules/") && path.Ext(name) != ".rego":
+		return "rules"
+	case strings.HasPrefix(name, "access/"):
+		return "access"
+	case strings.HasPrefix(name, "detectors/"):
+		return "detectors"
+	}
+	return ""
+}
+
+// mutation walks one file.
+type mutation struct {
+	bundle  *Bundle
+	reads   func(path string) bool
+	reword  Reword
+	doc     *document
+	all     []*Mutant
+	about   string
+	path    string
+	dropped string
+}
+
+// read parses the file, and says whether there is anything to change in it.
+func (g *mutation) read() bool {
+	if kindOfFile(g.doc.name) == "" {
+		return false
+	}
+	d := yaml.NewDecoder(bytes.NewReader(g.bundle.Files[g.doc.name]))
+	for {
+		var n yaml.Node
+		err := d.Decode(&n)
+		if err == io.EOF {
+			return true
+		}
+		if err != nil {
+			return false // not reached: the bundle has been read
+		}
+		g.doc.docs = append(g.doc.docs, &n)
+	}
+}
+
+func (g *mutation) file() {
+	for _, d := range g.doc.docs {
+		root := d.Content[0]
+		switch kindOfFile(g.doc.name) {
+		case "settings":
+			g.settings(root, "/reviewer")
+		case "data":
+			g.settings(root, strings.TrimSuffix("/"+path.Dir(g.doc.name), "/."))
+		case "rules":
+			g.rows(root, g.rule)
+		case "access":
+			g.list(root)
+		case "detectors":
+			g.rows(root, g.detector)
+		}
+	}
+}
+
+func (g *mutation) add(operator string, at *yaml.Node, before, after string, do, undo func()) {
+	g.all = append(g.all, &Mutant{
+		Operator: operator, File: g.doc.name, Line: at.Line, Col: at.Column, About: g.about, Before: before, After: after,
+		Path: g.path, Dropped: g.dropped, doc: g.doc, do: do, undo: undo,
+	})
+}
+
+// rows walks the rows of a file: one, or a list of them.
+func (g *mutation) rows(n *yaml.Node, row func(*yaml.Node)) {
+	if n.Kind == yaml.MappingNode {
+		row(n)
+		return
+	}
+	for _, r := range n.Content {
+		g.about, g.path = idOf(r), g.root()+"/catalog/"+idOf(r)
+		g.dropRow(n, r)
+		row(r)
+	}
+}
+
+func (g *mutation) root() string { return "/" + g.bundle.root() }
+
+func (g *mutation) dropRow(list, row *yaml.Node) {
+	g.dropped = g.about
+	g.remove(DropRow, list, row, "(left out)")
+	g.dropped = ""
+}
+
+// remove takes a node out of a list.
+func (g *mutation) remove(operator string, list, item *yaml.Node, after string) {
+	was := list.Content
+	without := slices.DeleteFunc(slices.Clone(was), func(n *yaml.Node) bool { return n == item })
+	before := item.Value
+	if item.Kind != yaml.ScalarNode {
+		before = g.about
+	}
+	g.add(operator, item, before, after, func() { list.Content = without }, func() { list.Content = was })
+}
+
+// rule changes what a rule's row decides by. Its texts, tags and severity are
+// told to people; they decide nothing.
+func (g *mutation) rule(row *yaml.Node) {
+	g.about = idOf(row)
+	g.path = g.root() + "/catalog/" + g.about
+	parts := values(row)
+	g.verdict(parts["decision"])
+	g.oneOf(parts["enforcement"], ChangeWord, Enforcements())
+	g.truth(parts["always"])
+	if match := parts["match"]; match != nil {
+		for i := 1; i < len(match.Content); i += 2 {
+			g.items(match, match.Content[i-1], match.Content[i])
+		}
+	}
+	g.expression("when", parts["when"])
+	g.expression("measure", parts["measure"])
+	g.number(parts["threshold"])
+	if levels := parts["levels"]; levels != nil {
+		for _, l := range levels.Content {
+			g.number(values(l)["at"])
+			g.oneOf(values(l)["level"], ChangeWord, Severities())
+			g.remove(DropItem, levels, l, "(level left out)")
+		}
+	}
+}
+
+func (g *mutation) detector(row *yaml.Node) {
+	g.about = idOf(row)
+	g.path = g.root() + "/" + detectorsKey + "/" + g.about
+	for i := 1; i < len(row.Content); i += 2 {
+		switch key := row.Content[i-1]; key.Value {
+		case "patterns", "in", "tools":
+			g.items(row, key, row.Content[i])
+		}
+	}
+}
+
+// list changes an access list.
+func (g *mutation) list(n *yaml.Node) {
+	if n.Kind == yaml.SequenceNode {
+		for _, one := range n.Content {
+			g.list(one)
+		}
+		return
+	}
+	list := idOf(n)
+	g.about, g.path = list, g.root()+"/"+accessKey+"/"+list
+	g.oneOf(values(n)["default"], SwapVerdict, Effects())
+	rules := values(n)["rules"]
+	if rules == nil {
+		return
+	}
+	for _, r := range rules.Content {
+		g.about = AccessList{ID: list}.FindingID(idOf(r))
+		g.dropRow(rules, r)
+		g.accessRule(r)
+	}
+}
+
+func (g *mutation) accessRule(row *yaml.Node) {
+	for i := 1; i < len(row.Content); i += 2 {
+		switch key, value := row.Content[i-1], row.Content[i]; key.Value {
+		case "effect":
+			g.oneOf(value, SwapVerdict, Effects())
+		case "actions", "tools":
+			g.items(row, key, value)
+		case "when":
+			g.expression("when", value)
+		case "schedule":
+			g.schedule(value)
+		}
+	}
+}
+
+func (g *mutation) schedule(n *yaml.Node) {
+	for i := 1; i < len(n.Content); i += 2 {
+		switch key, value := n.Content[i-1], n.Content[i]; key.Value {
+		case "weekdays":
+			g.items(n, key, value)
+		case "hours":
+			for _, hour := range value.Content {
+				g.number(hour)
+			}
+		}
+	}
+}
+
+// most is how many items of a list are left out, one after the other. Of a
+// longer list it is the first, the middle and the last: its items are there for
+// one reason, and who tests them tests them as a list.
+const most = 5
+
+// items leaves out the items of a list; with the only one its key goes.
+func (g *mutation) items(in, key, list *yaml.Node) {
+	if list.Kind != yaml.SequenceNode {
+		return
+	}
+	switch n := len(list.Content); {
+	case n == 1:
+		g.removeKey(in, key, list)
+	case n <= most:
+		for _, item := range list.Content {
+			g.remove(DropItem, list, item, "(left out)")
+		}
+	default:
+		for _, i := range []int{0, n / 2, n - 1} {
+			g.remove(DropItem, list, list.Content[i], "(left out)")
+		}
+	}
+}
+
+func (g *mutation) removeKey(in, key, list *yaml.Node) {
+	was := in.Content
+	at := slices.Index(was, key)
+	without := slices.Delete(slices.Clone(was), at, at+2)
+	g.add(DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without }, func() { in.Content = was })
+}
+
+// textAt is a place in a text as a place in the file.
+func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
+	row := textLine(n) + line - 1
+	lines := bytes.Split(g.bundle.Files[g.doc.name], []byte("\n"))
+	switch quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0; {
+	case row != n.Line && row <= len(lines):
+		text := lines[row-1]
+		return row, len(text) - len(bytes.TrimLeft(text, " ")) + col
+	case quoted:
+		return row, n.Column + col
+	}
+	return row, n.Column + col - 1
+}
+
+// expression puts other forms of an expression in its place.
+func (g *mutation) expression(key string, n *yaml.Node) {
+	if n == nil || g.reword == nil {
+		return
+	}
+	was := *n
+	for _, r := range g.reword(key, n.Value) {
+		at := *n
+		at.Line, at.Column = g.textAt(n, r.Line, r.Col)
+		g.add(r.Operator, &at, r.Before, r.After, func() { n.Value, n.Style = r.Text, yaml.DoubleQuotedStyle }, func() { *n = was })
+		g.all[len(g.all)-1].Expression = true
+	}
+}

@@ -1,0 +1,176 @@
+package bundles
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// layerFiles makes a bundle of files, given as name and text.
+func layerFiles(t *testing.T, layer string, files ...string) *Bundle {
+	t.Helper()
+	content := map[string][]byte{}
+	for i := 0; i < len(files); i += 2 {
+		content[files[i]] = []byte(files[i+1])
+	}
+	b, err := FromFiles(content, layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func all(string) bool { return true }
+
+// louder is another form of an expression, for tests of where it is put.
+func louder(_, text string) []Rewording {
+	return []Rewording{{Operator: "louder", Line: 1, Col: 3, Before: text, After: text + "!", Text: text + "!"}}
+}
+
+func TestMutants(t *testing.T) {
+	for name, test := range map[string]struct {
+		layer, file, text string
+		want              []string
+	}{
+		"a rule": {User, "rules/a.yaml", `
+- id: shop.kubectl
+  severity: high
+  decision: ask
+  enforcement: warn
+  always: true
+  message: m
+  match: {phases: [pre], commands: [kubectl, helm]}
+  when: event.tool == "Bash"
+`, []string{
+			"2:3 row.drop shop.kubectl: shop.kubectl -> (left out) /policies/user/catalog/shop.kubectl",
+			"4:13 verdict shop.kubectl: ask -> block /policies/user/catalog/shop.kubectl",
+			"4:13 verdict shop.kubectl: ask -> warn /policies/user/catalog/shop.kubectl",
+			"5:16 word shop.kubectl: warn -> enforce /policies/user/catalog/shop.kubectl",
+			"5:16 word shop.kubectl: warn -> observe /policies/user/catalog/shop.kubectl",
+			"6:11 truth shop.kubectl: true -> false /policies/user/catalog/shop.kubectl",
+			"8:20 item.drop shop.kubectl: phases: pre -> (left out) /policies/user/catalog/shop.kubectl",
+			"8:37 item.drop shop.kubectl: kubectl -> (left out) /policies/user/catalog/shop.kubectl",
+			"8:46 item.drop shop.kubectl: helm -> (left out) /policies/user/catalog/shop.kubectl",
+			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
+		}},
+		"a pattern with levels": {User, "rules/a.yaml", `
+id: shop.many
+severity: high
+measure: session.file_ops
+threshold: 10
+levels: [{at: 10, level: medium}, {at: 20.5, level: critical}]
+`, []string{
+			"4:12 louder shop.many: session.file_ops -> session.file_ops! /policies/user/catalog/shop.many",
+			"5:12 number shop.many: 10 -> 11 /policies/user/catalog/shop.many",
+			"5:12 number shop.many: 10 -> 9 /policies/user/catalog/shop.many",
+			"6:10 item.drop shop.many: shop.many -> (level left out) /policies/user/catalog/shop.many",
+			"6:15 number shop.many: 10 -> 11 /policies/user/catalog/shop.many",
+			"6:15 number shop.many: 10 -> 9 /policies/user/catalog/shop.many",
+			"6:26 word shop.many: medium -> high /policies/user/catalog/shop.many",
+			"6:26 word shop.many: medium -> low /policies/user/catalog/shop.many",
+			"6:35 item.drop shop.many: shop.many -> (level left out) /policies/user/catalog/shop.many",
+			"6:40 number shop.many: 20.5 -> 20.4 /policies/user/catalog/shop.many",
+			"6:40 number shop.many: 20.5 -> 20.6 /policies/user/catalog/shop.many",
+			"6:53 word shop.many: critical -> high /policies/user/catalog/shop.many",
+		}},
+		"settings": {User, "settings.yaml", `
+enforcement: warn
+risk: {high_threshold: 0.75}
+matrix: {high: {low: modify}}
+system: {guards: [a, b, c, d, e, f, g]}
+messages: {allowed: "All is well."}
+`, []string{
+			"2:14 word enforcement: warn -> enforce /reviewer/enforcement",
+			"2:14 word enforcement: warn -> observe /reviewer/enforcement",
+			"3:24 number risk.high_threshold: 0.75 -> 0.74 /reviewer/risk/high_threshold",
+			"3:24 number risk.high_threshold: 0.75 -> 0.76 /reviewer/risk/high_threshold",
+			"4:22 verdict matrix.high.low: modify -> ask /reviewer/matrix/high/low",
+			"4:22 verdict matrix.high.low: modify -> warn /reviewer/matrix/high/low",
+			"5:19 item.drop system.guards: a -> (left out) /reviewer/system/guards",
+			"5:28 item.drop system.guards: d -> (left out) /reviewer/system/guards",
+			"5:37 item.drop system.guards: g -> (left out) /reviewer/system/guards",
+		}},
+		"access": {User, "access/a.yaml", `
+id: team
+default: allow
+rules:
+  - {id: nights, effect: require_approval, schedule: {hours: [22, 6]}}
+  - {id: rest, effect: deny, actions: [code.*], when: session.stopped}
+`, []string{
+			"3:10 verdict team: allow -> require_approval /policies/user/access_lists/team",
+			"5:26 verdict access.team.nights: require_approval -> allow /policies/user/access_lists/team",
+			"5:26 verdict access.team.nights: require_approval -> deny /policies/user/access_lists/team",
+			"5:5 row.drop access.team.nights: access.team.nights -> (left out) /policies/user/access_lists/team",
+			"5:63 number access.team.nights: 22 -> 21 /policies/user/access_lists/team",
+			"5:63 number access.team.nights: 22 -> 23 /policies/user/access_lists/team",
+			"5:67 number access.team.nights: 6 -> 5 /policies/user/access_lists/team",
+			"5:67 number access.team.nights: 6 -> 7 /policies/user/access_lists/team",
+			"6:24 verdict access.team.rest: deny -> require_approval /policies/user/access_lists/team",
+			"6:40 item.drop access.team.rest: actions: code.* -> (left out) /policies/user/access_lists/team",
+			"6:5 row.drop access.team.rest: access.team.rest -> (left out) /policies/user/access_lists/team",
+			"6:57 louder access.team.rest: session.stopped -> session.stopped! /policies/user/access_lists/team",
+		}},
+	} {
+		var got []string
+		for _, m := range Mutants(layerFiles(t, test.layer, test.file, test.text), all, louder) {
+			got = append(got, fmt.Sprintf("%d:%d %s %s: %s -> %s %s", m.Line, m.Col, m.Operator, m.About, m.Before, m.After, m.Path))
+		}
+		slices.Sort(got)
+		slices.Sort(test.want)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// Data that no module asks for is not changed: no test could tell.
+func TestMutantsOfDataThatIsRead(t *testing.T) {
+	b := layerFiles(t, User, "settings.yaml", "risk: {high_threshold: 0.75, low_threshold: 0.2}")
+	for _, m := range Mutants(b, func(path string) bool { return !strings.HasSuffix(path, "high_threshold") }, nil) {
+		if m.About != "risk.low_threshold" {
+			t.Errorf("%s is changed", m.About)
+		}
+	}
+}
+
+// Each change of the policy that ships changes one thing, and leaves the bundle
+// that it was made of as it was. Those that cannot be a policy are refused.
+func TestApplyMutants(t *testing.T) {
+	b, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	list := Mutants(b, all, nil)
+	for _, m := range list {
+		changed, err := m.Apply(b)
+		if err != nil {
+			refused++
+			continue
+		}
+		if reflect.DeepEqual(changed.Rules, b.Rules) && reflect.DeepEqual(changed.Data, b.Data) && reflect.DeepEqual(changed.Detectors, b.Detectors) {
+			t.Errorf("%s:%d:%d: %s changes nothing", m.File, m.Line, m.Col, m.Operator)
+		}
+		if changed.Digest == b.Digest {
+			t.Errorf("%s:%d:%d: %s: the digest stays the same", m.File, m.Line, m.Col, m.Operator)
+		}
+	}
+	if len(list) < 300 || refused > len(list)/10 {
+		t.Errorf("%d of %d changes are refused", refused, len(list))
+	}
+	after, err := Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before.Data, after.Data); diff != "" || before.Digest != after.Digest {
+		t.Errorf("the bundle has changed: %s", diff)
+	}
+}

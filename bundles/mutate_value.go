@@ -1,0 +1,149 @@
+package bundles
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// settings changes values below a path of the document that policy reads.
+func (g *mutation) settings(n *yaml.Node, at string) {
+	tree, err := settingsTree()
+	if err != nil {
+		return // not reached: the bundle's settings were checked by it
+	}
+	if rest, below := strings.CutPrefix(at+"/", "/reviewer/"); below {
+		for key := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
+			if key != "" && tree != nil {
+				tree = tree.child(key)
+			}
+		}
+		g.section(n, at, tree)
+		return
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		if key := n.Content[i-1].Value; at == "" && key == "reviewer" {
+			g.section(n.Content[i], "/reviewer", tree)
+		} else {
+			g.section(n.Content[i], at+"/"+key, nil)
+		}
+	}
+}
+
+// section changes what is below a key. The schema knows of words that are given
+// which others there are; nil: it says nothing.
+func (g *mutation) section(n *yaml.Node, at string, s *setting) {
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		key, value := n.Content[i-1], n.Content[i]
+		var below *setting
+		if s != nil {
+			below = s.child(key.Value)
+		}
+		path := at + "/" + key.Value
+		if !g.reads(path) {
+			continue
+		}
+		g.path, g.about = path, strings.ReplaceAll(strings.TrimPrefix(path, "/reviewer/"), "/", ".")
+		switch value.Kind {
+		case yaml.MappingNode:
+			g.section(value, path, below)
+		case yaml.SequenceNode:
+			g.items(n, key, value)
+			for _, item := range value.Content {
+				g.number(item)
+			}
+		case yaml.ScalarNode:
+			g.number(value)
+			g.truth(value)
+			g.word(value, below)
+		}
+	}
+}
+
+// word changes a word of which it is known what others could stand there. Texts
+// are for people.
+func (g *mutation) word(n *yaml.Node, s *setting) {
+	words := s.words()
+	switch {
+	case n.Tag != "!!str":
+	case words == nil && slices.Contains(engine.Verdicts(), n.Value), slices.Contains(words, string(engine.Block)):
+		g.verdict(n)
+	default:
+		g.oneOf(n, ChangeWord, words)
+	}
+}
+
+// words are those that a setting may be; nil: the schema names none.
+func (s *setting) words() []string {
+	if s == nil {
+		return nil
+	}
+	var words []string
+	for _, v := range s.Enum {
+		if word, ok := v.(string); ok {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// verdict puts the milder and the stricter verdict in a node's place. A rule
+// that would modify and offers no form asks: one that asks is no milder for it.
+func (g *mutation) verdict(n *yaml.Node) {
+	words := engine.Verdicts()
+	if n != nil && n.Value != string(engine.Modify) {
+		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == string(engine.Modify) })
+	}
+	g.oneOf(n, SwapVerdict, words)
+}
+
+// oneOf puts the words before and after it in a node's place.
+func (g *mutation) oneOf(n *yaml.Node, operator string, words []string) {
+	if n == nil {
+		return
+	}
+	at := slices.Index(words, n.Value)
+	for _, i := range []int{at - 1, at + 1} {
+		if at >= 0 && i >= 0 && i < len(words) {
+			g.replace(operator, n, words[i])
+		}
+	}
+}
+
+func (g *mutation) truth(n *yaml.Node) {
+	switch {
+	case n == nil || n.Tag != "!!bool":
+	case n.Value == "true":
+		g.replace(FlipTruth, n, "false")
+	default:
+		g.replace(FlipTruth, n, "true")
+	}
+}
+
+// number moves a number by one step: 1, or its last digit behind the point.
+func (g *mutation) number(n *yaml.Node) {
+	if n == nil || n.Tag != "!!int" && n.Tag != "!!float" {
+		return
+	}
+	value, ok := new(big.Rat).SetString(n.Value)
+	if !ok {
+		return
+	}
+	_, digits, _ := strings.Cut(n.Value, ".")
+	step := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
+	for _, moved := range []*big.Rat{new(big.Rat).Sub(value, step), new(big.Rat).Add(value, step)} {
+		g.replace(ChangeNumber, n, moved.FloatString(len(digits)))
+	}
+}
+
+func (g *mutation) replace(operator string, n *yaml.Node, value string) {
+	was := *n
+	g.add(operator, n, was.Value, value, func() { n.Value = value }, func() { *n = was })
+}

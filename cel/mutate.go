@@ -1,0 +1,310 @@
+package cel
+
+import (
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/parser"
+)
+
+// The ways in which conditions are changed.
+const (
+	SwapJoin       = "join"         // && and ||
+	DropOperand    = "operand.drop" // one side of && or || is gone
+	NegateQuestion = "not"          // ! is put in front, or taken away
+	SwapComparison = "comparison"   // == and !=, and the boundary of < <= > >=
+	ChangeLiteral  = "literal"      // another text, a number one up, true and false
+	SwapQuantifier = "quantifier"   // exists and all
+	AssumePresent  = "has"          // has(x) is true
+	DropElement    = "element.drop" // an item of a written list
+)
+
+// Rewording is an expression with a small change.
+type Rewording struct {
+	Operator      string
+	Line, Column  int // in the text, from 1
+	Before, After string
+	Text          string // the whole of it
+}
+
+// Rewordings makes other expressions of one. It is not safe for concurrent use.
+type Rewordings struct{ language *language }
+
+// NewRewordings returns one for the language of conditions.
+func NewRewordings() (*Rewordings, error) {
+	l, err := newLanguage()
+	if err != nil {
+		return nil, err
+	}
+	env, err := l.env.Extend(cel.EnableMacroCallTracking())
+	if err != nil {
+		return nil, err
+	}
+	return &Rewordings{&language{env, l.types}}, nil
+}
+
+// Of lists other expressions than a text, by place; none of one that does not
+// compile. Each of them compiles.
+func (r *Rewordings) Of(text string) []Rewording {
+	checked, issues := r.language.env.Compile(text)
+	if issues.Err() != nil {
+		return nil
+	}
+	w := &rewording{of: r, text: text, tree: checked.NativeRep()}
+	for i := range w.count() {
+		for _, c := range changes() {
+			w.try(i, c)
+		}
+	}
+	slices.SortStableFunc(w.all, func(a, b Rewording) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return w.all
+}
+
+// rewording is one text while others are made of it.
+type rewording struct {
+	of   *Rewordings
+	text string
+	tree *ast.AST
+	all  []Rewording
+}
+
+// count says how many nodes the expression has, as it is written.
+func (w *rewording) count() int {
+	n := 0
+	q := &questions{tree: w.tree}
+	q.visit(w.tree.Expr(), nil, func(_, _ ast.Expr) { n++ })
+	return n
+}
+
+// visit walks an expression as it is written, with what each part hangs from.
+func (q *questions) visit(e, above ast.Expr, see func(e, above ast.Expr)) {
+	see(e, above)
+	for _, child := range children(q.written(e)) {
+		q.visit(child, q.written(e), see)
+	}
+}
+
+// change makes something else of a node; false: it is none of its kind.
+type change struct {
+	operator string
+	make     func(n *target) bool
+}
+
+// target is a node of a copy of the tree that may be changed.
+type target struct {
+	*questions
+	at      ast.Expr // where it hangs
+	above   ast.Expr // what it hangs from, as it is written; nil: nothing
+	written ast.Expr
+	make    ast.ExprFactory
+}
+
+// becomes puts another node in its place.
+func (n *target) becomes(other ast.Expr) {
+	n.tree.SourceInfo().ClearMacroCall(n.at.ID())
+	if call, macro := n.tree.SourceInfo().GetMacroCall(other.ID()); macro {
+		n.tree.SourceInfo().SetMacroCall(n.at.ID(), call)
+	}
+	n.at.SetKindCase(other)
+}
+
+// try changes the node with a number in a copy of the tree, and keeps the text
+// that comes out if it compiles.
+func (w *rewording) try(number int, c change) {
+	tree := ast.Copy(w.tree)
+	q := &questions{expression: &expression{text: w.text}, tree: tree}
+	n := &target{questions: q, make: ast.NewExprFactory()}
+	i := 0
+	q.visit(tree.Expr(), nil, func(e, above ast.Expr) {
+		if i == number {
+			n.at, n.above = e, above
+		}
+		i++
+	})
+	n.written = q.written(n.at)
+	before := shownAs(n.written, tree)
+	at := tree.SourceInfo().GetLocationByOffset(q.start(n.at.ID(), n.written))
+	if !c.make(n) {
+		return
+	}
+	text, err := parser.Unparse(q.written(tree.Expr()), tree.SourceInfo())
+	if err != nil {
+		return
+	}
+	if _, issues := w.of.language.env.Compile(text); issues.Err() != nil {
+		return
+	}
+	w.all = append(w.all, Rewording{c.operator, at.Line(), at.Column() + 1, before, shownAs(q.written(n.at), tree), text})
+}
+
+func shownAs(e ast.Expr, tree *ast.AST) string {
+	text, err := parser.Unparse(e, tree.SourceInfo())
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func changes() []change {
+	list := []change{
+		{SwapJoin, (*target).join},
+		{DropOperand, func(n *target) bool { return n.operand(0) }},
+		{DropOperand, func(n *target) bool { return n.operand(1) }},
+		{NegateQuestion, (*target).negate},
+		{SwapComparison, (*target).compare},
+		{ChangeLiteral, (*target).literal},
+		{SwapQuantifier, (*target).quantifier},
+		{AssumePresent, (*target).present},
+	}
+	for i := range mostElements {
+		list = append(list, change{DropElement, func(n *target) bool { return n.element(i) }})
+	}
+	return list
+}
+
+// mostElements of a written list are left out, one after the other.
+const mostElements = 5
+
+func (n *target) name() string { return nameOf(n.written) }
+
+// nameOf is the function or operator of a call; empty: it is none.
+func nameOf(e ast.Expr) string {
+	if e == nil || e.Kind() != ast.CallKind {
+		return ""
+	}
+	return e.AsCall().FunctionName()
+}
+
+func (n *target) call(name string) {
+	c := n.written.AsCall()
+	if c.IsMemberFunction() {
+		n.written.SetKindCase(n.make.NewMemberCall(n.written.ID(), name, c.Target(), c.Args()...))
+		return
+	}
+	n.written.SetKindCase(n.make.NewCall(n.written.ID(), name, c.Args()...))
+}
+
+// swapped are the operators and functions that stand for each other. Of an order
+// the boundary is moved: the other way round is what ! says.
+var swapped = map[string]string{
+	operators.LogicalAnd: operators.LogicalOr, operators.LogicalOr: operators.LogicalAnd,
+	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
+	operators.Less: operators.LessEquals, operators.LessEquals: operators.Less,
+	operators.Greater: operators.GreaterEquals, operators.GreaterEquals: operators.Greater,
+	operators.Exists: operators.All, operators.All: operators.Exists,
+}
+
+func (n *target) join() bool {
+	name := n.name()
+	if name != operators.LogicalAnd && name != operators.LogicalOr {
+		return false
+	}
+	n.call(swapped[name])
+	return true
+}
+
+func (n *target) operand(i int) bool {
+	if name := n.name(); name != operators.LogicalAnd && name != operators.LogicalOr {
+		return false
+	}
+	n.becomes(n.written.AsCall().Args()[1-i])
+	return true
+}
+
+// negate leaves out what another change says already, and what is joined: its
+// parts are negated.
+func (n *target) negate() bool {
+	switch n.name() {
+	case operators.LogicalNot:
+		n.becomes(n.written.AsCall().Args()[0])
+		return true
+	case operators.LogicalAnd, operators.LogicalOr, operators.Equals, operators.NotEquals:
+		return false
+	}
+	if nameOf(n.above) == operators.LogicalNot || !n.asks(n.at.ID(), n.written) {
+		return false
+	}
+	inner := n.make.CopyExpr(n.written) // hung one lower
+	const free = 1 << 30
+	if n.written != n.at { // a macro is found by its id
+		n.tree.SourceInfo().SetMacroCall(free, n.written)
+		n.tree.SourceInfo().ClearMacroCall(n.at.ID())
+		inner = n.make.NewUnspecifiedExpr(free)
+	}
+	n.at.SetKindCase(n.make.NewCall(n.at.ID(), operators.LogicalNot, inner))
+	return true
+}
+
+func (n *target) compare() bool {
+	switch name := n.name(); name {
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		n.call(swapped[name])
+		return true
+	}
+	return false
+}
+
+func (n *target) quantifier() bool {
+	switch name := n.name(); name {
+	case operators.Exists, operators.All:
+		n.call(swapped[name])
+		return true
+	}
+	return false
+}
+
+func (n *target) present() bool {
+	if n.name() != operators.Has {
+		return false
+	}
+	n.becomes(n.make.NewLiteral(n.at.ID(), types.True))
+	return true
+}
+
+// literal leaves items of lists alone: each of them is left out.
+func (n *target) literal() bool {
+	if n.at.Kind() != ast.LiteralKind || n.above != nil && n.above.Kind() == ast.ListKind {
+		return false
+	}
+	other := otherLiteral(n.at.AsLiteral())
+	if other == nil {
+		return false
+	}
+	n.at.SetKindCase(n.make.NewLiteral(n.at.ID(), other))
+	return true
+}
+
+func otherLiteral(v ref.Val) ref.Val {
+	switch v := v.(type) {
+	case types.String:
+		return v + "~"
+	case types.Int:
+		return v + 1
+	case types.Uint:
+		return v + 1
+	case types.Double:
+		return v + 0.1
+	case types.Bool:
+		return !v
+	}
+	return nil
+}
+
+func (n *target) element(i int) bool {
+	if n.at.Kind() != ast.ListKind || i >= n.at.AsList().Size() || n.at.AsList().Size() < 2 {
+		return false
+	}
+	rest := slices.Delete(slices.Clone(n.at.AsList().Elements()), i, i+1)
+	n.at.SetKindCase(n.make.NewList(n.at.ID(), rest, nil))
+	return true
+}

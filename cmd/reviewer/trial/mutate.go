@@ -1,0 +1,471 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// What came of a mutant.
+const (
+	Killed    = "killed"    // some test failed
+	Survived  = "survived"  // tests reach the place, and none noticed
+	Unreached = "unreached" // no test reaches the place
+)
+
+// The kinds of mutants, in the order in which they are reported.
+const (
+	mutantRego      = "rego"
+	mutantCondition = "conditions"
+	mutantRow       = "rows"
+	mutantData      = "data"
+)
+
+// Mutant is a small change of a policy, and whether the tests noticed it.
+type Mutant struct {
+	report.Place
+	Kind     string `json:"kind"`
+	Operator string `json:"operator"`
+	Rule     string `json:"rule"` // id of the rule; else the path of what is changed
+	Before   string `json:"before"`
+	After    string `json:"after"`
+	Outcome  string `json:"outcome"`
+}
+
+// Mutation is what came of all mutants of a policy.
+type Mutation struct {
+	Mutants  []Mutant      `json:"mutants"` // by file and place
+	Duration time.Duration `json:"-"`
+}
+
+// MutateOptions say which mutants are tried, and how.
+type MutateOptions struct {
+	Options
+	Only  string              // path of a file or folder, or id of a rule; empty: all
+	Tried func(done, all int) // told as mutants are tried; nil: nobody asks
+}
+
+// FailingError says that tests fail before anything is changed.
+type FailingError struct{ Tests []report.Test }
+
+func (e *FailingError) Error() string {
+	first := e.Tests[0]
+	return fmt.Sprintf("%d tests fail before anything is changed, so they can tell nothing; mend them first, such as %s:%d: %s", len(e.Tests), first.File, first.Line, first.Name)
+}
+
+// Mutate makes small changes to a policy, one at a time, and says which of them
+// no test notices. Only tests that reach a change run, and of these only so much
+// as it takes to see that the change matters.
+func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) {
+	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())
+	o.Timeout = cmp.Or(o.Timeout, usualTimeout)
+	o.Coverage, o.Explain = false, false
+	if s.OnlyCases || s.bundle() == nil {
+		return nil, errors.New("mutants are of a policy: give its folder, where its tests are")
+	}
+	start := time.Now()
+	t, err := newTrial(ctx, s, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.bench(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := b.trials(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mutation{Mutants: b.run(ctx, trials, o.Tried)}
+	m.Duration = time.Since(start)
+	return m, ctx.Err()
+}
+
+// bench is what mutants are tried on: the tests, and what each of them asked.
+type bench struct {
+	*trial
+	jobs  []job
+	books []*book    // of each job
+	cases rego.Reach // which jobs reach what
+	lab   *rego.Lab
+	whole *rego.Changed // policy and Rego tests without a change
+	names []string      // of the Rego tests that run
+	notes []*rego.Note  // of each of them
+	tests rego.Reach
+
+	mu      sync.Mutex
+	killers map[string][]int // by the rule of a mutant: the jobs that killed, the last one first
+}
+
+// slower is how much longer a test may take while it is taken down what it asks.
+const slower = 20
+
+// bench runs all tests, which have to pass, and takes down what they ask.
+func (t *trial) bench(ctx context.Context) (*bench, error) {
+	b := &bench{trial: t, jobs: t.jobs(), killers: map[string][]int{}}
+	b.books = make([]*book, len(b.jobs))
+	t.runner.timeout = slower * t.Timeout
+	var failed []report.Test
+	counted := slices.Clone(b.jobs)
+	for i := range counted {
+		b.books[i] = &book{}
+		run := counted[i].run
+		counted[i].run = func(ctx context.Context, t *trial) report.Test {
+			test := run(withBook(ctx, b.books[i]), t)
+			if test.Status == report.Todo {
+				b.books[i] = &book{} // it proves nothing either way
+			}
+			for _, a := range b.books[i].asked {
+				b.cases.Add(i, a.note)
+			}
+			return test
+		}
+	}
+	suites, err := t.rego(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, suite := range append(suites, t.run(ctx, counted)...) {
+		for _, test := range suite.Tests {
+			if test.Status == report.Fail || test.Status == report.Error {
+				failed = append(failed, test)
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return nil, &FailingError{failed}
+	}
+	if err := b.regoTests(ctx); err != nil {
+		return nil, err
+	}
+	if len(b.jobs)+len(b.names) == 0 {
+		return nil, errors.New("no test runs, so nothing could be noticed: expected *_test.rego, cases/**.yaml, or examples of rules (and that --run matches one)")
+	}
+	return b, nil
+}
+
+// regoTests evaluates the Rego tests and takes down what they reach.
+func (b *bench) regoTests(ctx context.Context) (err error) {
+	own := b.modules()
+	b.lab, err = rego.NewLab(b.effective.Modules(), b.Tests, func(name string) bool { return own[name] != "" })
+	if err != nil {
+		return b.uncompiled("tests", err)
+	}
+	if b.whole, err = b.lab.Compile(nil, b.lab.Tests()...); err != nil {
+		return b.uncompiled("tests", err)
+	}
+	host, ok := b.policy.Decider.(*rego.Host)
+	if !ok {
+		return nil
+	}
+	for _, name := range b.lab.Tests() {
+		if !b.selected(name) {
+			continue
+		}
+		note, err := b.whole.Test(ctx, host, name)
+		if err != nil {
+			return err
+		}
+		b.tests.Add(len(b.names), note)
+		b.names, b.notes = append(b.names, name), append(b.notes, note)
+	}
+	return nil
+}
+
+// attempt is a mutant and how it is tried.
+type attempt struct {
+	Mutant
+	kill func(context.Context) (outcome string, valid bool)
+}
+
+// trials lists the mutants to try: those of modules, then those of rows and data.
+func (b *bench) trials(only string) ([]attempt, error) {
+	list := b.regoAttempts()
+	more, err := b.rowAttempts()
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, more...)
+	chosen := slices.DeleteFunc(slices.Clone(list), func(a attempt) bool { return only != "" && !b.about(a.Mutant, only) })
+	if len(chosen) == 0 && only != "" {
+		return nil, b.nothingLike(only, list)
+	}
+	slices.SortStableFunc(chosen, func(x, y attempt) int { return byPlace(x.Mutant, y.Mutant) })
+	return chosen, nil
+}
+
+func byPlace(x, y Mutant) int {
+	return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+}
+
+// run tries mutants, several at a time. Those with which there is no policy are
+// left out: nobody could have written them.
+func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all int)) []Mutant {
+	if tried == nil {
+		tried = func(int, int) {}
+	}
+	outcomes := make([]string, len(list))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range b.Parallel {
+		workers.Go(func() {
+			for i := range next {
+				if outcome, valid := list[i].kill(ctx); valid {
+					outcomes[i] = outcome
+				}
+			}
+		})
+	}
+	for i := range list {
+		tried(i, len(list))
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	tried(len(list), len(list))
+	all := []Mutant{}
+	for i, a := range list {
+		if a.Outcome = outcomes[i]; a.Outcome != "" {
+			all = append(all, a.Mutant)
+		}
+	}
+	return all
+}
+
+// attemptOn is what one attempt does to the jobs: whether a job's policy decides
+// anything otherwise, and the trial in which it runs then.
+type attemptOn struct {
+	rule   string
+	differ func(ctx context.Context, book *book) bool
+	trial  *trial
+}
+
+// anyFails says whether one of some jobs fails. Those that have failed for other
+// changes of the same rule come first.
+func (b *bench) anyFails(ctx context.Context, on *attemptOn, jobs []int) bool {
+	for _, i := range b.likely(on.rule, jobs) {
+		if b.fails(ctx, on, i) {
+			b.remember(on.rule, i)
+			return true
+		}
+	}
+	return false
+}
+
+// fails says whether a job fails under a change. It runs only where the change
+// makes a difference to what it asked.
+func (b *bench) fails(ctx context.Context, on *attemptOn, i int) bool {
+	short, cancel := context.WithTimeout(ctx, b.Timeout)
+	defer cancel()
+	if j, asked := b.jobs[i], b.books[i].asked; j.kind != kindDetector && (len(asked) == 0 || !on.differ(short, b.books[i])) {
+		return false
+	}
+	return b.jobs[i].try(ctx, on.trial).Status != report.Pass
+}
+
+// mostKillers are remembered of a rule.
+const mostKillers = 20
+
+func (b *bench) likely(rule string, jobs []int) []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var first []int
+	for _, i := range b.killers[rule] {
+		if _, there := slices.BinarySearch(jobs, i); there {
+			first = append(first, i)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(jobs), func(i int) bool { return slices.Contains(first, i) })
+	slices.SortStableFunc(rest, func(x, y int) int { return cmp.Compare(b.weight(x), b.weight(y)) })
+	return append(first, rest...)
+}
+
+// weight is higher for jobs that are dearer to ask: those with a policy of their
+// own, and those with many events.
+func (b *bench) weight(i int) int {
+	own := 0
+	if book := b.books[i]; book.policy != b.policy {
+		own = 100
+	}
+	return own + len(b.books[i].asked)
+}
+
+func (b *bench) remember(rule string, i int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := slices.DeleteFunc(b.killers[rule], func(o int) bool { return o == i })
+	list = slices.Insert(list, 0, i)
+	b.killers[rule] = list[:min(len(list), mostKillers)]
+}
+
+// about says whether a mutant is in a file or folder, or about a rule.
+func (b *bench) about(m Mutant, only string) bool {
+	file := path.Clean(strings.TrimSuffix(only, "/"))
+	for _, name := range []string{m.File, b.name(m.File)} {
+		if name == file || strings.HasPrefix(name, file+"/") {
+			return true
+		}
+	}
+	return m.Rule == only || strings.HasSuffix(m.Rule, "."+only)
+}
+
+// nothingLike says what could have been meant.
+func (b *bench) nothingLike(only string, list []attempt) error {
+	var known []string
+	for _, a := range list {
+		known = append(known, a.Rule, b.name(a.File), path.Dir(b.name(a.File)))
+	}
+	slices.Sort(known)
+	text := fmt.Sprintf("--mutate-only %q: nothing in the policy that can be changed is in such a file or folder, or about such a rule", only)
+	if near := engine.Nearest(only, slices.Compact(known)); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text)
+}
+
+// regoAttempts makes an attempt of each change of a module.
+func (b *bench) regoAttempts() []attempt {
+	var all []attempt
+	for _, m := range b.lab.Mutants() {
+		all = append(all, attempt{
+			Mutant: Mutant{Place: report.Place{File: b.file(m.File), Line: m.Line, Col: m.Col}, Kind: mutantRego, Operator: m.Operator, Rule: m.Rule, Before: m.Before, After: m.After},
+			kill:   func(ctx context.Context) (string, bool) { return b.killRego(ctx, m) },
+		})
+	}
+	return all
+}
+
+// early is how many jobs are tried before the Rego tests, which have to be
+// compiled once more.
+const early = 50
+
+func (b *bench) killRego(ctx context.Context, m *rego.Mutant) (outcome string, valid bool) {
+	changed, err := b.lab.Compile(m)
+	if err != nil {
+		return "", false
+	}
+	jobs, tests := b.cases.Of(m), b.tests.Of(m)
+	if len(jobs)+len(tests) == 0 {
+		return Unreached, true
+	}
+	on := b.underModules(ctx, m.Rule, changed)
+	jobs = b.likely(m.Rule, jobs)
+	first := min(early, len(jobs))
+	for n, i := range jobs {
+		if n == first && b.anyTestFails(ctx, m, tests) {
+			return Killed, true
+		}
+		if b.fails(ctx, on, i) {
+			b.remember(m.Rule, i)
+			return Killed, true
+		}
+	}
+	if len(jobs) <= first && b.anyTestFails(ctx, m, tests) {
+		return Killed, true
+	}
+	return Survived, true
+}
+
+// underModules tries jobs with other modules over the data that they have.
+func (b *bench) underModules(ctx context.Context, rule string, changed *rego.Changed) *attemptOn {
+	made := map[*policy]*policy{}
+	under := func(p *policy) (*policy, error) {
+		if other := made[p]; other != nil {
+			return other, nil
+		}
+		host, ok := p.Decider.(*rego.Host)
+		if !ok {
+			return p, nil
+		}
+		other, err := changed.Host(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		made[p] = p.with(other)
+		return made[p], nil
+	}
+	return &attemptOn{
+		rule: rule,
+		differ: func(ctx context.Context, book *book) bool {
+			p, err := under(book.policy)
+			return err != nil || b.decides(ctx, p, book)
+		},
+		trial: b.under(func(ctx context.Context, c cases.Case) (*policy, error) {
+			p, err := b.runner.policy(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return under(p)
+		}),
+	}
+}
+
+// decides says whether a policy decides anything that a job asked otherwise.
+func (b *bench) decides(ctx context.Context, p *policy, book *book) bool {
+	host, ok := p.Decider.(*rego.Host)
+	return !ok || slices.ContainsFunc(book.asked, func(a asked) bool { return !a.note.Same(ctx, host) })
+}
+
+// under is a trial whose policies come from elsewhere.
+func (b *bench) under(source func(context.Context, cases.Case) (*policy, error)) *trial {
+	r := NewRunner(b.Env, b.Layers...)
+	r.timeout, r.source = b.Timeout, source
+	return &trial{Subject: b.Subject, Options: b.Options, runner: r, effective: b.effective, policy: b.policy, finders: b.finders}
+}
+
+// anyTestFails says whether a Rego test fails with a change of a module.
+func (b *bench) anyTestFails(ctx context.Context, m *rego.Mutant, tests []int) bool {
+	host, ok := b.policy.Decider.(*rego.Host)
+	if len(tests) == 0 || !ok {
+		return false
+	}
+	var names []string
+	for _, i := range tests {
+		names = append(names, b.names[i])
+	}
+	changed, err := b.lab.Compile(m, names...)
+	if err != nil { // a test that needs another one's file
+		if changed, err = b.lab.Compile(m, b.lab.Tests()...); err != nil {
+			return true
+		}
+	}
+	return b.testsFail(ctx, changed, host, tests)
+}
+
+func (b *bench) testsFail(ctx context.Context, changed *rego.Changed, host *rego.Host, tests []int) bool {
+	return slices.ContainsFunc(tests, func(i int) bool {
+		short, cancel := context.WithTimeout(ctx, b.Timeout)
+		defer cancel()
+		holds, _ := b.notes[i].Holds(short, changed, host)
+		return !holds && ctx.Err() == nil
+	})
+}
+
+// rewordings lists other forms of an expression.
+func rewordings() (bundles.Reword, error) {
+	made, err := cel.NewRewordings()
+	if err != nil {
+		return nil, err
+	}
+	return func(_, text string) []bundles.Rewording {
+		var all []bundles.Rewording
+		for _, r := range made.Of(text) {
+			all = append(all, bundles.Rewording{Operator: r.Operator, Line: r.Line, Col: r.Column, Before: r.Before, After: r.After, Text: r.Text})
+		}
+		return all
+	}, nil
+}

@@ -1,0 +1,71 @@
+package trial
+
+import (
+	"context"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// book is what a test asked policy, in order, so that it can be asked again
+// without the test.
+type book struct {
+	of     cases.Case
+	policy *policy
+	asked  []asked
+}
+
+// asked is one decision.
+type asked struct {
+	input    *engine.Input
+	findings []engine.Finding
+	note     *rego.Note
+}
+
+type bookKey struct{}
+
+// withBook makes what a test asks be written down.
+func withBook(ctx context.Context, b *book) context.Context {
+	return context.WithValue(ctx, bookKey{}, b)
+}
+
+// bookOf returns the book to write into; nil: nobody reads it.
+func bookOf(ctx context.Context) *book {
+	b, _ := ctx.Value(bookKey{}).(*book)
+	return b
+}
+
+// watch returns a policy that decides the same, and writes it down.
+func (b *book) watch(c cases.Case, p *policy) *policy {
+	b.of, b.policy = c, p
+	host, ok := p.Decider.(*rego.Host)
+	if !ok {
+		return p
+	}
+	return p.with(&watching{host, b})
+}
+
+// with is the policy with another decider.
+func (p *policy) with(d engine.Decider) *policy {
+	return &policy{rules: p.rules, open: p.open, Policy: &engine.Policy{
+		Digest: p.Digest, Config: p.Config, Windows: p.Windows, Redact: p.Redact,
+		Matcher: p.Matcher, Decider: d, Detector: p.Detector, Detectors: p.Detectors,
+	}}
+}
+
+// watching is a host that writes down what it is asked.
+type watching struct {
+	*rego.Host
+	book *book
+}
+
+// Decide implements engine.Decider.
+func (w *watching) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
+	note, err := w.Note(ctx, in, findings)
+	if err != nil {
+		return engine.Decision{}, err
+	}
+	w.book.asked = append(w.book.asked, asked{in, findings, note})
+	return w.Host.Decide(ctx, in, findings)
+}

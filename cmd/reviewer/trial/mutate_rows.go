@@ -1,0 +1,182 @@
+package trial
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/detect"
+	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// rowAttempts makes an attempt of each change of a row or of data.
+func (b *bench) rowAttempts() ([]attempt, error) {
+	reword, err := rewordings()
+	if err != nil {
+		return nil, err
+	}
+	var all []attempt
+	for _, m := range bundles.Mutants(b.bundle(), b.whole.Data(), reword) {
+		all = append(all, attempt{
+			Mutant: Mutant{Place: report.Place{File: b.file(m.File), Line: m.Line, Col: m.Col}, Kind: kindOfMutant(m), Operator: m.Operator, Rule: m.About, Before: m.Before, After: m.After},
+			kill:   func(ctx context.Context) (string, bool) { return b.killRow(ctx, m) },
+		})
+	}
+	return all, nil
+}
+
+func kindOfMutant(m *bundles.Mutant) string {
+	switch {
+	case m.Expression:
+		return mutantCondition
+	case strings.HasPrefix(m.File, "rules/"), strings.HasPrefix(m.File, "access/"), strings.HasPrefix(m.File, "detectors/"):
+		return mutantRow
+	}
+	return mutantData
+}
+
+func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string, valid bool) {
+	c, err := b.changed(m)
+	if err != nil {
+		return "", false
+	}
+	jobs, tests := c.jobs(), c.regoTests()
+	if len(jobs)+len(tests) == 0 {
+		return Unreached, true
+	}
+	if b.anyFails(ctx, c.on(), jobs) || len(tests) > 0 && b.testsFail(ctx, b.whole, c.host, tests) {
+		return Killed, true
+	}
+	return Survived, true
+}
+
+// changedRows is the policy with a change of a row or of data.
+type changedRows struct {
+	*bench
+	mutant        *bundles.Mutant
+	runner        *Runner
+	host          *rego.Host // over the changed data
+	before, after *cel.Host  // the conditions of the file in question; nil: it has none
+}
+
+func (b *bench) changed(m *bundles.Mutant) (*changedRows, error) {
+	own, err := m.Apply(b.bundle())
+	if err != nil {
+		return nil, err
+	}
+	layers := slices.Clone(b.Layers)
+	layers[slices.Index(layers, b.bundle())] = own
+	c := &changedRows{bench: b, mutant: m}
+	c.runner = NewRunner(b.Env, layers...)
+	c.runner.hosts = b.runner.hosts
+	p, err := c.runner.policy(context.Background(), plain())
+	if err != nil {
+		return nil, err
+	}
+	c.host, _ = p.Decider.(*rego.Host)
+	if kindOfMutant(m) == mutantData {
+		return c, nil // no condition reads data
+	}
+	if c.before, err = conditionsOf(b.bundle(), m.File); err == nil {
+		c.after, err = conditionsOf(own, m.File)
+	}
+	return c, err
+}
+
+// conditionsOf compiles the conditions of one file.
+func conditionsOf(b *bundles.Bundle, file string) (*cel.Host, error) {
+	rules, access := b.RowsOf(file)
+	list := wiring.Conditions(rules)
+	for _, l := range access {
+		list = append(list, wiring.AccessConditions(l)...)
+	}
+	return cel.Compile(list)
+}
+
+// jobs lists the jobs that the change can matter to: those that read what is
+// changed, and those of which a condition says something else. The examples of
+// a row that is gone are gone with it.
+func (c *changedRows) jobs() []int {
+	reading := c.cases.Reading(c.mutant.Path)
+	var all []int
+	for i, j := range c.bench.jobs {
+		if c.mutant.Dropped != "" && c.exampleOf(j, c.mutant.Dropped) {
+			continue
+		}
+		_, reads := slices.BinarySearch(reading, i)
+		if reads || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// exampleOf says whether a job is an example of a rule or detector.
+func (c *changedRows) exampleOf(j job, id string) bool {
+	return (j.kind == kindExample || j.kind == kindDetector) && j.about == id
+}
+
+func (c *changedRows) touches(book *book) bool {
+	return slices.ContainsFunc(book.asked, func(a asked) bool {
+		return a.input.Action.Detected[c.mutant.About] > 0 || c.finds(a)
+	})
+}
+
+// finds says whether the conditions of the file find something else.
+func (c *changedRows) finds(a asked) bool {
+	if c.after == nil {
+		return false
+	}
+	before, _ := c.before.Match(context.Background(), a.input)
+	after, err := c.after.Match(context.Background(), a.input)
+	return err != nil || !reflect.DeepEqual(before, after)
+}
+
+func (c *changedRows) regoTests() []int { return c.tests.Reading(c.mutant.Path) }
+
+// on tries jobs with the changed rows. A policy is made for each of the settings
+// and layers that cases add, when the first of them is asked.
+func (c *changedRows) on() *attemptOn {
+	under := func(ctx context.Context, of cases.Case) (*policy, error) {
+		p, err := c.runner.policy(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		was, err := c.bench.runner.policy(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		p.rules = was.rules // that a case names a rule which is gone is no proof
+		return p, nil
+	}
+	t := c.under(under)
+	if c.fileOfDetectors() {
+		c.changeDetectors(t)
+	}
+	return &attemptOn{rule: c.mutant.About, trial: t, differ: func(ctx context.Context, book *book) bool {
+		if c.fileOfDetectors() || slices.ContainsFunc(book.asked, c.finds) {
+			return true
+		}
+		p, err := under(ctx, book.of)
+		return err != nil || c.decides(ctx, p, book)
+	}}
+}
+
+// changeDetectors gives the examples of detectors those of the changed rows.
+func (c *changedRows) changeDetectors(t *trial) {
+	e, err := bundles.Assemble(c.runner.Layers()...)
+	if err != nil {
+		return // not reached: the policy has compiled
+	}
+	t.effective = e
+	t.finders = sync.OnceValues(func() (*detect.Set, error) { return wiring.Detectors(e) })
+}
+
+func (c *changedRows) fileOfDetectors() bool { return strings.HasPrefix(c.mutant.File, "detectors/") }

@@ -1,0 +1,257 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/report"
+)
+
+func mutate(t *testing.T, s Subject, only string) *Mutation {
+	t.Helper()
+	m, err := Mutate(context.Background(), s, MutateOptions{Only: only, Options: Options{Env: engine.Env{Engine: engine.Version}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// alive lists mutants as outcome, place and change.
+func alive(list []Mutant) []string {
+	var all []string
+	for _, m := range list {
+		all = append(all, fmt.Sprintf("%s %s:%d:%d %s %s: %s -> %s", m.Outcome, m.File, m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After))
+	}
+	return all
+}
+
+const (
+	kubectlRow = `- id: shop.kubectl
+  severity: high
+  decision: ask
+  message: m
+  match: {phases: [pre], commands: [kubectl]}
+  when: action.commands.exists(c, "--context=prod" in c.flags)
+`
+	kubectlCases = `name: a
+cases:
+  - {Bash: kubectl --context=prod get pods, decision: ask, rule: shop.kubectl}
+  - {Bash: kubectl get pods, not_rules: [shop.kubectl]}
+`
+)
+
+// What no test notices is listed, until a test does.
+func TestMutate(t *testing.T) {
+	got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
+	want := []string{
+		"survived policy/rules/a.yaml:5:20 item.drop shop.kubectl: phases: pre -> (left out)",
+		"survived policy/rules/a.yaml:5:37 item.drop shop.kubectl: commands: kubectl -> (left out)",
+		"survived policy/rules/a.yaml:6:9 quantifier shop.kubectl: action.commands.exists(c, \"--context=prod\" in c.flags) -> action.commands.all(c, \"--context=prod\" in c.flags)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	more := kubectlCases + `---
+name: b
+cases:
+  - {Bash: helm --context=prod ls, not_rules: [shop.kubectl]}
+  - {Bash: ls; kubectl --context=prod get pods, rule: shop.kubectl}
+---
+name: c
+events:
+  - Bash: kubectl --context=prod get pods
+  - {result: ok, expect: {not_rules: [shop.kubectl]}}
+`
+	if got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", more), "").Alive()); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+// Modules are changed too, and both cases and Rego tests notice it. What no test
+// reaches is said to be so.
+func TestMutateModules(t *testing.T) {
+	s := subject(t, "a.rego", module+"\n_spare if input.phase == \"post\"\n",
+		"a_test.rego", "package policies.user_test\n\nimport data.policies.user\n\ntest_a if count(user.findings) == 1 with input as {\"action\": {\"resource\": \"dropdb x\"}}\n",
+		"cases/a.yaml", "{name: a, cases: [{Bash: \"psql -c 'drop table x'\", rules: [our.drop]}, {Bash: psql -c 'select 1', not_rules: [our.drop]}]}")
+	got := alive(mutate(t, s, "a.rego").Alive())
+	want := []string{
+		`survived policy/a.rego:3:38 element.drop our.drop: "decision" -> (left out)`,
+		`survived policy/a.rego:3:50 literal our.drop: "ask" -> "block"`,
+		`survived policy/a.rego:3:57 element.drop our.drop: "message" -> (left out)`,
+		`survived policy/a.rego:3:68 literal our.drop: "m" -> "m~"`,
+		`survived policy/a.rego:4:2 expression.drop our.drop: contains(input.action.resource, "drop") -> true`,
+		`survived policy/a.rego:5:2 expression.drop our.drop: _bad -> true`,
+		`survived policy/a.rego:8:9 expression.drop policies.user._bad: input.action.resource == "psql -c 'drop table x'" -> true`,
+		`survived policy/a.rego:10:9 expression.drop policies.user._bad: startswith(input.action.resource, "dropdb") -> true`,
+		`unreached policy/a.rego:12:1 rule.drop policies.user._spare: _spare -> (never)`,
+		`unreached policy/a.rego:12:11 expression.drop policies.user._spare: input.phase == "post" -> true`,
+		`unreached policy/a.rego:12:11 comparison policies.user._spare: input.phase == "post" -> input.phase != "post"`,
+		`unreached policy/a.rego:12:26 literal policies.user._spare: "post" -> "batch"`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The way by what was asked says the same as running all tests again with a
+// change.
+func TestMutateIsExact(t *testing.T) {
+	s := subject(t, "rules/a.yaml", kubectlRow+`- id: shop.many
+  severity: medium
+  measure: session.file_ops
+  threshold: 1
+  levels: [{at: 1, level: low}, {at: 3, level: critical}]
+- {id: shop.make, severity: low, decision: warn, message: m, match: {commands: [make, just]}}
+`, "settings.yaml", "risk: {high_threshold: 0.75}\nresources: {max_file_operations: 2}\nworkspace: {outside: block}\n",
+		"access/a.yaml", "id: team\ndefault: allow\nrules:\n  - {id: terraform, effect: deny, actions: [code.exec], when: 'action.commands.exists(c, c.name == \"terraform\")'}\n",
+		"cases/a.yaml", kubectlCases+`---
+name: b
+cases:
+  - {Bash: make all, rule: shop.make, decision: warn}
+  - {Bash: terraform plan, decision: block, rules: [access.team.terraform]}
+  - {Write: /srv/other/x, decision: block}
+  - {Bash: curl https://example.com, risk: {below: 0.75}}
+---
+name: d
+settings: {workspace: {outside: ask}}
+cases:
+  - {Write: /srv/other/x, decision: ask}
+---
+name: c
+events:
+  - {Write: a.txt, result: ok}
+  - Write: b.txt
+    expect: {findings: [shop.many]}
+  - result: ok
+  - {Write: c.txt, times: 3, result: ok}
+  - Write: d.txt
+    expect: {rules: [limit_file_operations]}
+`)
+	for _, text := range told(run(t, s, Options{})) {
+		if !strings.HasPrefix(text, string(report.Pass)) {
+			t.Error(text)
+		}
+	}
+	for i, m := range mutate(t, s, "").Mutants {
+		if i%4 == 0 && m.Kind != mutantRego { // all of them hold too, and take a minute
+			if want := slowly(t, s, m); m.Outcome != want && !(m.Outcome == Unreached && want == Survived) {
+				t.Errorf("%s; running everything says %s", alive([]Mutant{m})[0], want)
+			}
+		}
+	}
+}
+
+// slowly runs all tests with a change, but for those that only name what is gone.
+func slowly(t *testing.T, s Subject, m Mutant) string {
+	t.Helper()
+	reword, err := rewordings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range bundles.Mutants(s.bundle(), func(string) bool { return true }, reword) {
+		if "policy/"+b.File != m.File || b.Line != m.Line || b.Col != m.Col || b.Operator != m.Operator || b.After != m.After {
+			continue
+		}
+		own, err := b.Apply(s.bundle())
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := s
+		changed.Layers = []*bundles.Bundle{s.Layers[0], own}
+		for _, text := range told(run(t, changed, Options{})) {
+			gone := strings.Contains(text, "unknown rule") && !regexp.MustCompile(`"`+b.Dropped+`"`).MatchString(text)
+			if !strings.HasPrefix(text, string(report.Pass)) && !gone {
+				return Killed
+			}
+		}
+		return Survived
+	}
+	t.Fatalf("there is no such change: %v", m)
+	return ""
+}
+
+// Tests that fail already say nothing, and there has to be something to change.
+func TestMutateRefuses(t *testing.T) {
+	ctx := context.Background()
+	_, err := Mutate(ctx, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", "{name: a, cases: [{Bash: ls, decision: block}]}"), MutateOptions{})
+	var failing *FailingError
+	if !errors.As(err, &failing) || len(failing.Tests) != 1 || failing.Tests[0].Line != 1 {
+		t.Errorf("%v", err)
+	}
+	_, err = Mutate(ctx, subject(t, "rules/shop.yaml", kubectlRow, "cases/a.yaml", kubectlCases), MutateOptions{Only: "shop.kubctl"})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "shop.kubectl"?`) {
+		t.Errorf("%v", err)
+	}
+	s := subject(t, "rules/a.yaml", kubectlRow)
+	if _, err = Mutate(ctx, s, MutateOptions{}); err == nil || !strings.Contains(err.Error(), "no test runs") {
+		t.Errorf("%v", err)
+	}
+	s.OnlyCases = true
+	if _, err = Mutate(ctx, s, MutateOptions{}); err == nil || !strings.Contains(err.Error(), "give its folder") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Every operator that is documented has a name of its own in its kind, and every
+// mutant of the policy that ships one of them.
+func TestOperatorsAreListed(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range Operators() {
+		if known[o.In+o.Name] {
+			t.Errorf("%s: %s is listed twice", o.In, o.Name)
+		}
+		known[o.In+o.Name] = true
+	}
+	s := subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases)
+	s.Layers, s.Layer = s.Layers[:1], bundles.Base
+	b := &bench{trial: &trial{Subject: s, Options: Options{Parallel: 1}}}
+	for _, m := range b.named(t) {
+		in := m.Kind
+		if in == mutantRow || in == mutantData {
+			in = "rows, data"
+		}
+		if !known[in+m.Operator] {
+			t.Errorf("%s:%d: the operator %s of %s is not listed", m.File, m.Line, m.Operator, in)
+		}
+	}
+}
+
+func (b *bench) named(t *testing.T) []Mutant {
+	t.Helper()
+	var err error
+	if b.effective, err = bundles.Assemble(b.Layers...); err != nil {
+		t.Fatal(err)
+	}
+	if b.trial, err = newTrial(context.Background(), b.Subject, b.Options); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.regoTests(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.trials("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	perRule := map[string]int{}
+	var all []Mutant
+	for _, a := range list {
+		all = append(all, a.Mutant)
+		perRule[a.Rule]++
+	}
+	for _, r := range b.bundle().Rules {
+		if perRule[r.ID] < 3 {
+			t.Errorf("%s has %d mutants, want 3", r.ID, perRule[r.ID])
+		}
+	}
+	slices.SortFunc(all, byPlace)
+	return all
+}

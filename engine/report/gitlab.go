@@ -1,0 +1,52 @@
+package report
+
+import (
+	"bytes"
+	"path"
+	"strings"
+)
+
+// gitlabIssue is what GitLab reads of a report of code quality, and shows
+// beside the lines of a merge request.
+type gitlabIssue struct {
+	Description string         `json:"description"`
+	Check       string         `json:"check_name"`
+	Fingerprint string         `json:"fingerprint"`
+	Severity    string         `json:"severity"`
+	Location    gitlabLocation `json:"location"`
+}
+
+type gitlabLocation struct {
+	Path  string      `json:"path"`
+	Lines gitlabLines `json:"lines"`
+}
+
+type gitlabLines struct {
+	Begin int `json:"begin"`
+	End   int `json:"end,omitempty"`
+}
+
+// writeGitLab writes a list of issues, each with the fingerprint that sarif
+// gives it: GitLab tells by it what a merge request brings and what it mends.
+func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
+	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
+	for _, f := range r.findings() {
+		f.File = orElse(f.File, place)
+		id := orElse(f.id, "policy.problem")
+		issues = append(issues, gitlabIssue{
+			Description: orElse(oneBlank(f.text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.level),
+			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.last}},
+		})
+	}
+	return encode(b, issues)
+}
+
+func gitlabSeverity(level string) string {
+	if level == "error" {
+		return "major"
+	}
+	return "minor"
+}
+
+// oneBlank is a text in one line, with one blank wherever there were several.
+func oneBlank(s string) string { return strings.Join(strings.Fields(oneLine(s)), " ") }

@@ -1,0 +1,443 @@
+package rego
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/format"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// The ways in which modules are changed.
+const (
+	DropRule       = "rule.drop"       // a clause never holds; a default is gone
+	DropElse       = "else.drop"       // what follows an else is gone
+	DropExpression = "expression.drop" // a line of a body is true
+	Negate         = "expression.not"  // not is put in front, or taken away
+	SwapComparison = "comparison"      // == and !=, and the boundary of < <= > >=
+	ChangeLiteral  = "literal"         // another word of the same kind, a number one step up, true and false
+	DropElement    = "element.drop"    // an item of a written list, set or object
+)
+
+// Mutant is a small change of one module.
+type Mutant struct {
+	Operator      string
+	File          string // layer/path
+	Line, Col     int
+	Rule          string // id that the rule is about, else its path
+	Before, After string
+
+	reach     []spotKind // what has to be reached for the change to count; any of them
+	otherwise []spotKind // the same where none of reach was ever seen: the compiler has rewritten it
+	do, undo  func()     // in the module that it was made of
+}
+
+// spotKind is something that evaluation reaches.
+type spotKind struct {
+	spot
+	kind byte // 'v' an expression is looked at, 'e' a rule is asked, 'x' a rule holds
+}
+
+// mutants lists the changes of a module that can be made, in the order in which
+// the places are written.
+func mutants(name string, m *ast.Module) []*Mutant {
+	g := &mutation{file: name, module: m}
+	for _, r := range m.Rules {
+		g.rule(r)
+	}
+	slices.SortStableFunc(g.all, func(a, b *Mutant) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
+	return g.all
+}
+
+// mutation walks a module. What it is in at the moment says what has to be
+// reached for a change to count.
+type mutation struct {
+	file   string
+	module *ast.Module
+	about  string // the rule's id or path
+	facts  bool   // the clause asks more than input.facts and the phase
+	entry  []spotKind
+	reach  []spotKind
+	all    []*Mutant
+}
+
+func (g *mutation) add(operator string, at *ast.Location, before, after string, do, undo func()) {
+	if before == after {
+		return
+	}
+	g.all = append(g.all, &Mutant{
+		Operator: operator, File: g.file, Line: at.Row, Col: at.Col, Rule: g.about, Before: before, After: after,
+		reach: g.reach, otherwise: g.entry, do: do, undo: undo,
+	})
+}
+
+func (g *mutation) rule(r *ast.Rule) {
+	g.about = aboutRule(g.module, r)
+	if r.Default {
+		g.defaultRule(r)
+		return
+	}
+	for e := r; e != nil; e = e.Else {
+		g.entry = []spotKind{{spotOf(e.Loc()), 'e'}}
+		g.clause(e)
+		g.head(e)
+		g.facts = slices.ContainsFunc(e.Body, func(e *ast.Expr) bool { return !saidBefore(e) && !asksPhase(e) })
+		g.body(e.Body)
+	}
+}
+
+// clause drops a clause, and what follows its else.
+func (g *mutation) clause(r *ast.Rule) {
+	g.reach = []spotKind{{spotOf(r.Head.Location), 'x'}}
+	body := r.Body
+	before := headText(r)
+	g.add(DropRule, r.Loc(), before, "(never)", func() {
+		r.Body = append(ast.NewBody(literal(ast.Boolean(false), r.Loc())), body.Copy()...)
+	}, func() { r.Body = body })
+	if next := r.Else; next != nil {
+		g.reach = []spotKind{{spotOf(next.Loc()), 'e'}}
+		g.add(DropElse, next.Loc(), headText(next), "(nothing)", func() { r.Else = nil }, func() { r.Else = next })
+	}
+}
+
+// defaultRule changes a default, which counts wherever the rule is asked.
+func (g *mutation) defaultRule(r *ast.Rule) {
+	g.entry = nil
+	for _, other := range g.module.Rules {
+		if other != r && other.Head.Ref().GroundPrefix().Equal(r.Head.Ref().GroundPrefix()) {
+			g.entry = append(g.entry, spotKind{spotOf(other.Loc()), 'e'})
+		}
+	}
+	g.reach = g.entry
+	m, rules := g.module, g.module.Rules
+	without := slices.DeleteFunc(slices.Clone(rules), func(o *ast.Rule) bool { return o == r })
+	g.add(DropRule, r.Loc(), "default "+headText(r), "(nothing)", func() { m.Rules = without }, func() { m.Rules = rules })
+	g.term(r.Head.Value)
+}
+
+// head changes what a rule says. A word for a key is what the rule is about: that
+// it never holds is a change of its own.
+func (g *mutation) head(r *ast.Rule) {
+	if key := r.Head.Key; key != nil {
+		if _, says := key.Value.(ast.Object); says {
+			g.reach = g.entry
+			g.term(key)
+		}
+	}
+	if r.Head.Value == nil || r.Head.Value.Location == nil || r.Head.Value.Equal(ast.BooleanTerm(true)) {
+		return
+	}
+	g.reach = g.entry
+	if _, scalar := r.Head.Value.Value.(ast.Var); !scalar && ast.IsConstant(r.Head.Value.Value) {
+		g.reach = []spotKind{{spotOf(r.Head.Location), 'x'}}
+	}
+	g.term(r.Head.Value)
+}
+
+func (g *mutation) body(b ast.Body) {
+	for _, e := range b {
+		g.expression(e)
+	}
+}
+
+func (g *mutation) expression(e *ast.Expr) {
+	if e.Location == nil || isTrue(e) {
+		return
+	}
+	before := g.reach
+	defer func() { g.reach = before }()
+	g.reach = []spotKind{{spotOf(e.Location), 'v'}}
+	switch terms := e.Terms.(type) {
+	case *ast.SomeDecl:
+		g.declaration(terms)
+	case *ast.Every:
+		g.drop(e)
+		g.term(terms.Domain)
+		g.body(terms.Body)
+	case *ast.Term:
+		g.drop(e)
+		g.negate(e)
+		g.term(terms)
+	case []*ast.Term:
+		g.call(e, terms)
+	}
+	for _, w := range e.With {
+		g.term(w.Value)
+	}
+}
+
+// declaration changes what some x in list walks over; the variables stay.
+func (g *mutation) declaration(d *ast.SomeDecl) {
+	for _, s := range d.Symbols {
+		if call, ok := s.Value.(ast.Call); ok {
+			g.term(call[len(call)-1])
+		}
+	}
+}
+
+func (g *mutation) call(e *ast.Expr, terms []*ast.Term) {
+	if !e.IsAssignment() {
+		if !g.facts || !saidBefore(e) {
+			g.drop(e)
+		}
+		if !g.compare(terms, e.Location, func() string { return shownNode(e) }) {
+			g.negate(e)
+		}
+	}
+	for i, t := range terms[1:] {
+		if i == 0 && (e.IsAssignment() || e.IsEquality() && isVar(t)) {
+			continue // the name that gets the value
+		}
+		g.term(t)
+	}
+}
+
+// factsRef is where an input says in a word what its details say again. A rule
+// asks it first, so that the index can leave the rule out.
+var factsRef = ast.MustParseRef("input.facts")
+
+// saidBefore says that an expression asks for one of the facts: what stands
+// behind it asks the same in detail, and without it nothing changes but the time
+// that is needed.
+func saidBefore(e *ast.Expr) bool {
+	return !e.Negated && e.IsCall() && e.Operator().String() == ast.Member.Name && e.Operand(1).Value.Compare(factsRef) == 0
+}
+
+func (g *mutation) drop(e *ast.Expr) {
+	kept := *e
+	g.add(DropExpression, e.Location, shownNode(e), "true", func() {
+		*e = *literal(ast.Boolean(true), kept.Location)
+		e.Index = kept.Index
+	}, func() { *e = kept })
+}
+
+func (g *mutation) negate(e *ast.Expr) {
+	was := e.Negated
+	do, undo := func() { e.Negated = !was }, func() { e.Negated = was }
+	g.add(Negate, e.Location, shownNode(e), shownWith(do, undo, func() string { return shownNode(e) }), do, undo)
+}
+
+// comparisons are those that a comparison is swapped for: the other way round of
+// an equality; of an order the boundary, since not says it the other way round.
+var comparisons = map[string]*ast.Builtin{
+	ast.Equal.Name: ast.NotEqual, ast.NotEqual.Name: ast.Equal,
+	ast.LessThan.Name: ast.LessThanEq, ast.LessThanEq.Name: ast.LessThan,
+	ast.GreaterThan.Name: ast.GreaterThanEq, ast.GreaterThanEq.Name: ast.GreaterThan,
+}
+
+// compare swaps the operator of a call, and says whether the swap is what not
+// would do too.
+func (g *mutation) compare(terms []*ast.Term, at *ast.Location, text func() string) (negates bool) {
+	name := terms[0].Value.String()
+	other := comparisons[name]
+	if other == nil {
+		return false
+	}
+	was := terms[0]
+	swapped := ast.NewTerm(other.Ref()).SetLocation(was.Location)
+	do, undo := func() { terms[0] = swapped }, func() { terms[0] = was }
+	g.add(SwapComparison, at, text(), shownWith(do, undo, text), do, undo)
+	return name == ast.Equal.Name || name == ast.NotEqual.Name
+}
+
+// term changes what is written out in a term.
+func (g *mutation) term(t *ast.Term) {
+	if t == nil {
+		return
+	}
+	was := t.Value
+	g.value(t, hold{set: func(v ast.Value) { t.Value = v }, undo: func() { t.Value = was }})
+}
+
+// hold puts a value to where another one stands. What is inside of a list is
+// changed by another list, since lists know the hashes of what they hold.
+type hold struct {
+	set  func(ast.Value)
+	undo func()
+	item bool // of a written list or set, from which it is dropped
+}
+
+func (g *mutation) value(t *ast.Term, h hold) {
+	at := t.Location
+	if at == nil {
+		return
+	}
+	switch v := t.Value.(type) {
+	case ast.String, ast.Number, ast.Boolean:
+		if !h.item {
+			other := changed(v)
+			g.add(ChangeLiteral, at, v.String(), other.String(), func() { h.set(other) }, h.undo)
+		}
+	case *ast.Array:
+		g.array(v, h)
+	case ast.Set:
+		g.set(v, h)
+	case ast.Object:
+		g.object(v, h)
+	case ast.Call:
+		g.compare(v, at, func() string { return shownNode(ast.NewTerm(v).SetLocation(at)) })
+		for _, arg := range v[1:] {
+			g.term(arg)
+		}
+	case *ast.ArrayComprehension:
+		g.term(v.Term)
+		g.body(v.Body)
+	case *ast.SetComprehension:
+		g.term(v.Term)
+		g.body(v.Body)
+	case *ast.ObjectComprehension:
+		g.term(v.Value)
+		g.body(v.Body)
+	case ast.Ref:
+		g.reference(v)
+	}
+}
+
+// reference changes calls and lists that a reference begins with or looks up;
+// its names are no literals.
+func (g *mutation) reference(ref ast.Ref) {
+	for _, t := range ref {
+		switch t.Value.(type) {
+		case ast.String, ast.Var, ast.Number, ast.Boolean:
+		default:
+			g.term(t)
+		}
+	}
+}
+
+func (g *mutation) array(a *ast.Array, h hold) {
+	var list []*ast.Term
+	a.Foreach(func(t *ast.Term) { list = append(list, t) })
+	for i, t := range list {
+		g.dropItem(t, func() { h.set(ast.NewArray(slices.Delete(slices.Clone(list), i, i+1)...)) }, h.undo)
+		g.value(t, hold{item: true, undo: h.undo, set: func(v ast.Value) {
+			other := slices.Clone(list)
+			other[i] = ast.NewTerm(v).SetLocation(t.Location)
+			h.set(ast.NewArray(other...))
+		}})
+	}
+}
+
+func (g *mutation) set(s ast.Set, h hold) {
+	list := s.Slice()
+	for i, t := range list {
+		g.dropItem(t, func() { h.set(ast.NewSet(slices.Delete(slices.Clone(list), i, i+1)...)) }, h.undo)
+	}
+}
+
+func (g *mutation) object(o ast.Object, h hold) {
+	var pairs [][2]*ast.Term
+	o.Foreach(func(k, v *ast.Term) { pairs = append(pairs, [2]*ast.Term{k, v}) })
+	for i, p := range pairs {
+		g.dropItem(p[0], func() { h.set(ast.NewObject(slices.Delete(slices.Clone(pairs), i, i+1)...)) }, h.undo)
+		g.value(p[1], hold{undo: h.undo, set: func(v ast.Value) {
+			other := slices.Clone(pairs)
+			other[i] = [2]*ast.Term{p[0], ast.NewTerm(v).SetLocation(p[1].Location)}
+			h.set(ast.NewObject(other...))
+		}})
+	}
+}
+
+func (g *mutation) dropItem(t *ast.Term, do, undo func()) {
+	if t.Location != nil {
+		g.add(DropElement, t.Location, shownNode(t), "(left out)", do, undo)
+	}
+}
+
+// changed is another value of the same kind.
+func changed(v ast.Value) ast.Value {
+	switch v := v.(type) {
+	case ast.Boolean:
+		return !v
+	case ast.Number:
+		return step(v)
+	case ast.String:
+		return ast.String(otherWord(string(v)))
+	}
+	return v
+}
+
+// step is a number a little higher: one of whole numbers, else the last digit.
+func step(n ast.Number) ast.Value {
+	_, digits, fraction := strings.Cut(string(n), ".")
+	f, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return n
+	}
+	by := big.NewRat(1, 1)
+	if fraction {
+		by.SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
+	}
+	return ast.Number(json.Number(f.Add(f, by).FloatString(len(digits))))
+}
+
+// otherWord is the word that follows in a vocabulary, else one that nobody uses.
+func otherWord(word string) string {
+	for _, list := range [][]string{engine.Verdicts(), engine.Phases(), engine.Types(), engine.Signals()} {
+		if i := slices.Index(list, word); i >= 0 {
+			return list[(i+1)%len(list)]
+		}
+	}
+	return word + "~"
+}
+
+func literal(v ast.Value, at *ast.Location) *ast.Expr {
+	e := ast.NewExpr(ast.NewTerm(v).SetLocation(at))
+	e.Location = at
+	return e
+}
+
+func isTrue(e *ast.Expr) bool {
+	t, ok := e.Terms.(*ast.Term)
+	return ok && !e.Negated && t.Equal(ast.BooleanTerm(true))
+}
+
+func isVar(t *ast.Term) bool {
+	_, is := t.Value.(ast.Var)
+	return is
+}
+
+// shownWith is how something looks while it is changed.
+func shownWith(do, undo func(), text func() string) string {
+	do()
+	defer undo()
+	return text()
+}
+
+// shownNode is a part of a module in one line, as it would be formatted.
+func shownNode(n ast.Node) string {
+	text, err := format.AstWithOpts(n, format.Opts{RegoVersion: ast.RegoV1, ParserOptions: &ast.ParserOptions{RegoVersion: ast.RegoV1}})
+	if err != nil {
+		return fmt.Sprint(n)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// headText is a head as it is written; of what stands behind else with that word.
+func headText(r *ast.Rule) string {
+	return strings.Join(strings.Fields(string(r.Head.Location.Text)), " ")
+}
+
+// aboutRule names a rule by the id that it is about, else by its path.
+func aboutRule(m *ast.Module, r *ast.Rule) string {
+	if id := memberOf(r); id != "" {
+		return id
+	}
+	ref := r.Head.Ref()
+	if len(ref) > 1 {
+		if s, ok := ref[len(ref)-1].Value.(ast.String); ok {
+			return string(s)
+		}
+	}
+	return strings.TrimPrefix(m.Package.Path.Extend(ref.GroundPrefix()).String(), "data.")
+}

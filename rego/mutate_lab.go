@@ -1,0 +1,358 @@
+package rego
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Lab compiles a policy and its Rego tests again and again, each time with a
+// small change. It is safe for concurrent use.
+type Lab struct {
+	mu       sync.Mutex
+	changing map[string]*ast.Module // those that mutants change in place, one at a time
+	modules  map[string]*ast.Module // the policy, as it is written
+	beside   map[string]*ast.Module // its tests
+	caps     *ast.Capabilities
+	mutants  []*Mutant
+	tests    []string          // their names
+	file     map[string]string // of a test
+}
+
+// NewLab parses modules and tests (layer/path -> source). Only the modules that
+// own names are changed.
+func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab, error) {
+	l := &Lab{changing: map[string]*ast.Module{}, caps: Capabilities(), file: map[string]string{}}
+	var err error
+	if l.modules, err = parseModules(modules); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.modules)) {
+		if own(name) {
+			l.changing[name] = l.modules[name].Copy()
+			l.mutants = append(l.mutants, mutants(name, l.changing[name])...)
+		}
+	}
+	if l.beside, err = parseModules(tests); err != nil {
+		return nil, err
+	}
+	tellApart(l.beside)
+	for _, name := range slices.Sorted(maps.Keys(l.beside)) {
+		for _, r := range testRules(map[string]*ast.Module{name: l.beside[name]}) {
+			if _, known := l.file[r.name]; !known && !strings.Contains(r.name, "."+tester.SkipTestPrefix) {
+				l.tests, l.file[r.name] = append(l.tests, r.name), name
+			}
+		}
+	}
+	return l, nil
+}
+
+// tellApart gives tests that have the name of another one a name of their own:
+// otherwise one that holds would hide one that does not.
+func tellApart(tests map[string]*ast.Module) {
+	seen := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		m := tests[name]
+		for _, r := range m.Rules {
+			if !testName(string(r.Head.Name)) || r.Head.DocKind() != ast.CompleteDoc {
+				continue
+			}
+			path := m.Package.Path.String() + "." + string(r.Head.Name)
+			if seen[path]++; seen[path] > 1 {
+				r.Head.SetRef(ast.Ref{ast.VarTerm(fmt.Sprintf("%s_%d", r.Head.Name, seen[path]))})
+			}
+		}
+	}
+}
+
+// Mutants lists the changes that can be made, by file and place.
+func (l *Lab) Mutants() []*Mutant { return l.mutants }
+
+// Tests lists the Rego tests, without those that are marked as todo.
+func (l *Lab) Tests() []string { return l.tests }
+
+// left out are the checks that only ever say no, and say it of no mutant: it
+// has the rules, the names and the kinds of values of what it was made of.
+var leftOut = []ast.StageID{ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes, ast.StageCheckUnusedImports}
+
+// Changed is the policy with a change.
+type Changed struct{ compiler *ast.Compiler }
+
+// Compile compiles the policy with a change (nil: as it is), and beside it the
+// files in which tests are. An error means that with the change it is no policy.
+func (l *Lab) Compile(m *Mutant, tests ...string) (*Changed, error) {
+	modules := maps.Clone(l.modules)
+	if m != nil {
+		modules[m.File] = l.apply(m)
+	}
+	if len(tests) > 0 {
+		l.addTests(modules, tests)
+	}
+	c := ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...)
+	if c.Compile(modules); c.Failed() {
+		return nil, c.Errors
+	}
+	return &Changed{c}, nil
+}
+
+// addTests adds the files of tests, and those that have no tests but what tests
+// share.
+func (l *Lab) addTests(modules map[string]*ast.Module, tests []string) {
+	asked, tested := map[string]bool{}, map[string]bool{}
+	for test, file := range l.file {
+		tested[file] = true
+		asked[file] = asked[file] || slices.Contains(tests, test)
+	}
+	for file, m := range l.beside {
+		if asked[file] || !tested[file] {
+			modules[file] = m
+		}
+	}
+}
+
+func (l *Lab) apply(m *Mutant) *ast.Module {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.do()
+	defer m.undo()
+	return l.changing[m.File].Copy()
+}
+
+// Host returns a host that decides by the changed modules over the data of one.
+func (c *Changed) Host(ctx context.Context, h *Host) (*Host, error) {
+	other := *h
+	other.compiler, other.encode = c.compiler, newEncoder()
+	var err error
+	other.strict, err = other.prepare(ctx, true)
+	return &other, err
+}
+
+// Note is something that was evaluated: what it came to, and what was reached.
+type Note struct {
+	reads  map[string]bool // paths of data, each with / before its names
+	seen   map[reachedAt]bool
+	input  func(*Host) ast.Value // nil: of a Rego test
+	test   string
+	answer ast.Value // nil: it could not be evaluated
+}
+
+// reachedAt is a spotKind that costs little to take down.
+type reachedAt struct {
+	at   *ast.Location
+	kind byte
+}
+
+// Note evaluates a decision again, slowly, and notes on the way what was asked.
+// Nothing is left out because an index says that it cannot hold: a change may
+// make it hold.
+func (h *Host) Note(ctx context.Context, in *engine.Input, findings []engine.Finding) (*Note, error) {
+	n := &Note{seen: map[reachedAt]bool{}, input: func(h *Host) ast.Value { return h.encode.input(in, findings) }}
+	return n, n.take(ctx, Entry, h.compiler, h, n.input(h))
+}
+
+// Test evaluates a Rego test over the data of a host, and notes what was asked.
+func (c *Changed) Test(ctx context.Context, h *Host, test string) (*Note, error) {
+	n := &Note{seen: map[reachedAt]bool{}, test: test}
+	return n, n.take(ctx, test, c.compiler, h, nil)
+}
+
+func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host, input ast.Value) error {
+	read := &reader{Store: h.store, paths: map[string]bool{}}
+	q, err := opa.New(
+		opa.Query(query), opa.Compiler(c), opa.Store(read), opa.Transaction(h.txn), opa.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return fmt.Errorf("prepare %s: %w", query, err)
+	}
+	n.answer, err = evaluate(ctx, q, h.txn, input, opa.EvalQueryTracer(n), opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false))
+	n.reads = read.paths
+	return err
+}
+
+// evaluate returns what a query comes to; nil: to nothing, or to an error.
+func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transaction, input ast.Value, more ...opa.EvalOption) (ast.Value, error) {
+	cancel := topdown.NewCancel()
+	defer context.AfterFunc(ctx, cancel.Cancel)()
+	options := append([]opa.EvalOption{
+		opa.EvalTransaction(txn), opa.EvalExternalCancel(cancel), opa.EvalGenerateJSON(keepTerm),
+	}, more...)
+	if input != nil {
+		options = append(options, opa.EvalParsedInput(input))
+	}
+	rs, err := q.Eval(ctx, options...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err != nil || len(rs) != 1 {
+		return nil, nil
+	}
+	return rs[0].Expressions[0].Value.(*ast.Term).Value, nil
+}
+
+// reader notes what is read of a store.
+type reader struct {
+	storage.Store
+	paths map[string]bool
+}
+
+// Read implements storage.Store.
+func (r *reader) Read(ctx context.Context, txn storage.Transaction, p storage.Path) (any, error) {
+	r.paths["/"+strings.Join(p, "/")] = true
+	return r.Store.Read(ctx, txn, p)
+}
+
+// Enabled implements topdown.QueryTracer.
+func (n *Note) Enabled() bool { return true }
+
+// Config implements topdown.QueryTracer.
+func (n *Note) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
+
+// TraceEvent implements topdown.QueryTracer.
+func (n *Note) TraceEvent(e topdown.Event) {
+	switch node := e.Node.(type) {
+	case *ast.Rule:
+		switch e.Op {
+		case topdown.EnterOp:
+			n.seen[reachedAt{node.Location, 'e'}] = true
+		case topdown.ExitOp:
+			n.seen[reachedAt{node.Head.Location, 'x'}] = true
+		}
+	case *ast.Expr:
+		if e.Op == topdown.EvalOp && node.Location != nil {
+			n.seen[reachedAt{node.Location, 'v'}] = true
+		}
+	}
+}
+
+// Same says whether a decision comes out the same on another host.
+func (n *Note) Same(ctx context.Context, h *Host) bool {
+	t, err := h.eval(ctx, h.strict, n.input(h))
+	return err == nil && n.answer != nil && t.Value.Compare(n.answer) == 0
+}
+
+// Holds says whether a Rego test comes out the same by changed modules, over the
+// data of a host.
+func (n *Note) Holds(ctx context.Context, c *Changed, h *Host) (bool, error) {
+	q, err := opa.New(
+		opa.Query(n.test), opa.Compiler(c.compiler), opa.Store(h.store), opa.Transaction(h.txn), opa.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return false, nil // with the change it is no test any more
+	}
+	v, err := evaluate(ctx, q, h.txn, nil)
+	return v != nil && n.answer != nil && v.Compare(n.answer) == 0, err
+}
+
+// Reach finds out what a change can matter to. It is safe for concurrent use.
+type Reach struct {
+	mu   sync.Mutex
+	of   map[spotKind][]int
+	read map[string][]int // by the path of data
+}
+
+// Add takes down what was reached under a number, such as that of a test. The
+// note forgets it.
+func (r *Reach) Add(number int, n *Note) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of, r.read = map[spotKind][]int{}, map[string][]int{}
+	}
+	for path := range n.reads {
+		r.read[path] = once(r.read[path], number)
+	}
+	for one := range n.seen {
+		s := spotKind{spotOf(one.at), one.kind}
+		r.of[s] = once(r.of[s], number)
+	}
+	n.seen, n.reads = nil, nil
+}
+
+// once adds a number that may be the last one already.
+func once(list []int, number int) []int {
+	if len(list) > 0 && list[len(list)-1] == number {
+		return list
+	}
+	return append(list, number)
+}
+
+// Reading lists the numbers under which data at a path, or below or above it,
+// was read, in order.
+func (r *Reach) Reading(path string) []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []int
+	for read, numbers := range r.read {
+		if related(path, []string{read}) {
+			all = append(all, numbers...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Of lists the numbers that a mutant can matter to, in order.
+func (r *Reach) Of(m *Mutant) []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found := r.any(m.reach); len(found) > 0 {
+		return found
+	}
+	return r.any(m.otherwise)
+}
+
+func (r *Reach) any(spots []spotKind) []int {
+	var all []int
+	for _, s := range spots {
+		all = append(all, r.of[s]...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Data says whether a module asks for data at a path such as /reviewer/risk, or
+// below or above it.
+func (c *Changed) Data() func(path string) bool {
+	asked := map[string]bool{}
+	for name, m := range c.compiler.Modules {
+		if strings.HasSuffix(name, "_test.rego") {
+			continue
+		}
+		ast.WalkRefs(m, func(r ast.Ref) bool {
+			if ground := r.ConstantPrefix(); len(ground) > 1 && r[0].Equal(ast.DefaultRootDocument) {
+				asked[pathOfRef(ground)] = true
+			}
+			return false
+		})
+	}
+	paths := slices.Sorted(maps.Keys(asked))
+	return func(path string) bool { return related(path, paths) }
+}
+
+func pathOfRef(r ast.Ref) string {
+	var b strings.Builder
+	for _, t := range r[1:] {
+		if s, ok := t.Value.(ast.String); ok {
+			b.WriteString("/" + string(s))
+		}
+	}
+	return b.String()
+}
+
+// related says whether one of some paths is the path, or lies above or below it.
+func related(path string, others []string) bool {
+	return slices.ContainsFunc(others, func(o string) bool {
+		return strings.HasPrefix(path+"/", o+"/") || strings.HasPrefix(o+"/", path+"/")
+	})
+}
