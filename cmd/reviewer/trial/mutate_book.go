@@ -49,7 +49,7 @@ func (b *book) watch(c cases.Case, p *policy) *policy {
 // with is the policy with another decider.
 func (p *policy) with(d engine.Decider) *policy {
 	return &policy{rules: p.rules, open: p.open, Policy: &engine.Policy{
-		Digest: p.Digest, Config: p.Config, Windows: p.Windows, Redact: p.Redact,
+		Digest: p.Digest, Config: p.Config, View: p.View, Redact: p.Redact,
 		Matcher: p.Matcher, Decider: d, Detector: p.Detector, Detectors: p.Detectors,
 	}}
 }
