@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Goal is what a person's prompt says of what is wanted, as far as words tell
@@ -144,12 +145,42 @@ func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Word
 // goalFacts compares an action with what people said.
 func (h *History) goalFacts(a *Action) GoalFacts {
 	s := &h.Goals
-	f := GoalFacts{Known: s.known(), Intents: orEmpty(s.Intents), Constraints: orEmpty(s.Constraints)}
+	f := GoalFacts{Known: s.known(), Intents: orEmpty(s.Intents), Constraints: s.restraints(a)}
 	f.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Named })
 	if n := len(a.Words); n > 0 {
 		f.Words = Round6(float64(shared(a.Words, s.Words)) / float64(n))
 	}
 	return f
+}
+
+// restraints compares an action with what must not be done.
+func (s *goalState) restraints(a *Action) []Restraint {
+	list := []Restraint{}
+	for _, c := range s.Constraints {
+		touched := slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.leavesSomething() && c.covers(&e) })
+		list = append(list, Restraint{Kind: c.Kind, What: c.What, Touched: touched})
+	}
+	return list
+}
+
+// leavesSomething says that an effect is more than looking.
+func (e *Effect) leavesSomething() bool {
+	return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete || e.Kind == EffectSystemCall || e.Kind == EffectNetwork && e.Egress
+}
+
+// covers says that a constraint is about the target of an effect: by its path,
+// or by a word of its address or kind.
+func (c Constraint) covers(e *Effect) bool {
+	if c.What == "" || names(c.What, truncateKey(e.Place())) {
+		return true
+	}
+	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for _, text := range []string{e.Target, e.Object, e.Host} {
+		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(c.What)) {
+			return true
+		}
+	}
+	return false
 }
 
 // named says that a person named the path of an effect, or a folder above it: as

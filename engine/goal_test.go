@@ -72,7 +72,7 @@ func TestPromptSeesWhatWasBefore(t *testing.T) {
 	s := newTale().says(Goal{Intents: []Intent{IntentFix}})
 	goal := Goal{Intents: []Intent{IntentDeploy}, Constraints: []Constraint{{Kind: ConstraintFreeze}}}
 	in := NewInput(&Record{Kind: KindPrompt, Phase: PhasePrompt, Event: &EventFacts{Goal: &goal}}, s.h, View{})
-	want := GoalFacts{Known: true, Intents: []Intent{IntentFix}, Constraints: []Constraint{}}
+	want := GoalFacts{Known: true, Intents: []Intent{IntentFix}, Constraints: []Restraint{}}
 	if d := cmp.Diff(want, in.Goal); d != "" {
 		t.Error(d)
 	}

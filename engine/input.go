@@ -130,13 +130,20 @@ type Growth struct {
 	Bins     int64   `json:"bins"`     // how many bins it grew in
 }
 
+// Restraint is a Constraint, and whether an action has to do with it.
+type Restraint struct {
+	Kind    ConstraintKind `json:"kind"`
+	What    string         `json:"what,omitempty"`
+	Touched bool           `json:"touched"` // the action changes, deletes or sends something of What; of anything where What is absent
+}
+
 // GoalFacts is what people said they want, and how the action lies to it.
 type GoalFacts struct {
-	Known       bool         `json:"known"`       // a prompt said something that actions can be compared with
-	Intents     []Intent     `json:"intents"`     // of the latest prompt that has any
-	Named       bool         `json:"named"`       // the action touches something that a person named
-	Words       float64      `json:"words"`       // share of the action's words that people used, 0 to 1
-	Constraints []Constraint `json:"constraints"` // of all prompts so far, that were not taken back
+	Known       bool        `json:"known"`       // a prompt said something that actions can be compared with
+	Intents     []Intent    `json:"intents"`     // of the latest prompt that has any
+	Named       bool        `json:"named"`       // the action touches something that a person named
+	Words       float64     `json:"words"`       // share of the action's words that people used, 0 to 1
+	Constraints []Restraint `json:"constraints"` // of all prompts so far, that were not taken back
 }
 
 // SimilarFacts counts earlier actions of the same agent with the same type and

@@ -64,11 +64,16 @@ _nothing := {
 	"session": {
 		"workspace": "/srv/shop", "stopped": false, "actions": 0, "prompts": 0, "file_ops": 0,
 		"denials": 0, "denied_in_row": 0, "secrets_read": false, "counts_by_type": {},
+		"labels": [], "written": {}, "deleted": 0, "growing": [], "agents": 0, "scope": [],
 		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
+	"goal": {"known": false, "intents": [], "named": false, "words": 0, "constraints": []},
 	"history": {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
-		"progression": "explores", "presupposes": [],
+		"progression": "explores", "presupposes": [], "cycle": {"period": 0, "times": 0}, "polling": false,
+		"since": {"failed": 1000, "auth_error": 1000, "news": 1, "secret": 1000, "untrusted": 1000, "prompt": 1000},
+		"failed_rank": 0, "denied": {"same": false, "effect": false, "ago": 1000}, "checks": 0, "new_hosts": 0,
+		"fired": {}, "last": [],
 	},
 	"findings": [], "finding": {},
 }
@@ -81,6 +86,8 @@ facts(doc) := sort({name | some name in _names; _holds(name, doc)})
 _names := [
 	"reads_only", "changes", "changes_files", "deletes", "deletes_recursive", "outside_workspace", "external_network",
 	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
+	"failed", "repeated", "cycle", "nothing_new", "missing", "denied_before", "check_edited", "after_failure", "auth_error", "carries",
+	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread",
 ]
 
 _holds("reads_only", doc) if {
@@ -146,3 +153,48 @@ _holds("allowed_by_person", doc) if doc.session.allowed
 _holds("stopped", doc) if doc.session.stopped
 
 _holds("executed_differs", doc) if doc.history.call.executed_differs
+
+_holds("failed", doc) if doc.event.result.outcome == "failed"
+
+_holds("repeated", doc) if {
+	some w in doc.history.windows
+	w.same > 1
+}
+
+_holds("cycle", doc) if doc.history.cycle.period > 0
+
+_holds("nothing_new", doc) if {
+	doc.history.since.news > 5
+	doc.history.since.news < 1000
+}
+
+_holds("missing", doc) if {
+	some w in doc.history.windows
+	w.missing > 0
+}
+
+_holds("denied_before", doc) if doc.history.denied.same
+
+_holds("denied_before", doc) if doc.history.denied.effect
+
+_holds("check_edited", doc) if doc.history.checks > 0
+
+_holds("after_failure", doc) if doc.history.since.failed <= 3
+
+_holds("auth_error", doc) if doc.history.since.auth_error <= 20
+
+_holds("carries", doc) if count(doc.action.carries) > 0
+
+_holds("read_secret", doc) if doc.history.since.secret <= 20
+
+_holds("read_untrusted", doc) if doc.history.since.untrusted <= 20
+
+_holds("growing", doc) if count(doc.session.growing) > 0
+
+_holds("goal", doc) if doc.goal.known
+
+_holds("constrained", doc) if count(doc.goal.constraints) > 0
+
+_holds("new_host", doc) if doc.history.new_hosts > 0
+
+_holds("spread", doc) if sum([n | some where, n in doc.session.written; not where in {"inside", "self", "named", "null"}]) >= 3

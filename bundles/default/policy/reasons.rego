@@ -77,7 +77,10 @@ _effects := [_fill(_texts.side_effects, {
 
 _rules := [_message(r) | some r in spoken.rules]
 
-_message(r) := _fill(r.message, object.union(_facts, {"{rule}": r.id}))
+_message(r) := _fill(r.message, object.union(_facts, {
+	"{rule}": r.id,
+	"{details}": object.get(input.finding, [r.id, "details"], ""),
+}))
 
 # METADATA
 # title: How the scores led to the decision
@@ -191,6 +194,7 @@ _facts := {
 	"{opaque}": concat(", ", {o.reason | some o in input.action.opaque}),
 	"{workspace}": input.session.workspace,
 	"{operations}": sprintf("%d", [input.session.file_ops]),
+	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
 }
 

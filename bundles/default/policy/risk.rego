@@ -8,6 +8,8 @@
 # scope: package
 package reviewer.scores
 
+import data.reviewer.run
+
 _cfg := data.reviewer.risk
 
 # METADATA
@@ -23,7 +25,15 @@ score := 0 if {
 	_raw >= 1
 } else := to_number(sprintf("%.4f", [_raw]))
 
-_raw := sum([m | some m in _modifiers])
+_raw := sum([m | some m in _modifiers]) * _together
+
+default _together := 1
+
+# Patterns that are worse together than each by itself.
+_together := run.factor if {
+	some f in input.finding
+	f.level
+}
 
 # METADATA
 # title: Level of the risk

@@ -8,6 +8,7 @@
 package reviewer.spoken
 
 import data.reviewer.access
+import data.reviewer.run
 
 _order := {"block": 0, "ask": 1, "modify": 2, "warn": 3, "allow": 4}
 
@@ -25,6 +26,7 @@ _keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	row := data.policies[layer].catalog[id]
 	row.decision
 	_applies(row)
+	not run.told(id, row)
 }
 
 # A layer's Rego may speak for a row of its catalogue, or bring all with it.
@@ -75,6 +77,7 @@ _ids contains id if {
 	some id in input.findings
 	data.reviewer.catalog[id].decision
 	_enabled(id)
+	not run.told(id, data.reviewer.catalog[id])
 }
 
 _result(id, row) := {

@@ -1,0 +1,42 @@
+# METADATA
+# title: How the run goes
+# description: >-
+#   What patterns found, taken together. A pattern is active where it is found
+#   now, or was within as many of the agent's actions as it is kept quiet.
+# scope: package
+package reviewer.run
+
+# METADATA
+# title: The pattern is found, or was a short while ago
+active(id) if id in input.findings
+
+active(id) if input.history.fired[id].ago <= _quiet(data.reviewer.catalog[id])
+
+# METADATA
+# title: By how much patterns that are active together multiply the risk
+default factor := 1
+
+factor := max(_factors) if count(_factors) > 0
+
+_factors := [c.factor | some c in data.reviewer.patterns.composites; _all_active(c)]
+
+_all_active(c) if {
+	every id in c.of {
+		active(id)
+	}
+}
+
+# METADATA
+# title: The agent was told this already
+# description: Only warnings are not repeated, and only as long as it does not get worse.
+told(id, row) if {
+	row.decision == "warn"
+	level := input.finding[id].level
+	before := input.history.fired[id]
+	before.ago <= _quiet(row)
+	_rank[level] <= _rank[before.level]
+}
+
+_quiet(row) := object.get(row, "hysteresis", data.reviewer.patterns.hysteresis)
+
+_rank := {"low": 0, "medium": 1, "high": 2, "critical": 3}
