@@ -2,12 +2,14 @@ package cases
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -104,6 +106,7 @@ type Event struct {
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // of result and allow: which call, from 1; left out: the last
 	Times  int             `json:"times,omitempty"`  // of a tool call: how often; what is expected is so of the last
+	Every  string          `json:"every,omitempty"`  // of a call that happens several times: the pause between, such as 30s
 	At     string          `json:"at,omitempty"`     // +5s after the event before, or RFC 3339; left out: +1s
 	Mode   string          `json:"mode,omitempty"`   // from here on
 	CWD    string          `json:"cwd,omitempty"`    // where the agent stands from here on
@@ -239,8 +242,23 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.choice() && e.Expect != nil:
 		d.wrong(n, "expect: a person's choice is not judged; expect something of the calls after it")
 	}
+	if _, err := e.pause(); err != nil || e.Every != "" && e.Times < 2 {
+		d.wrong(n, "every: expected a pause such as 30s between calls that happen several times (times: 2 or more), got %q", e.Every)
+	}
 	d.time(n, e.At)
 	d.files(n, e.Files)
+}
+
+// pause is the time between calls that happen several times.
+func (e *Event) pause() (time.Duration, error) {
+	if e.Every == "" {
+		return time.Millisecond, nil
+	}
+	d, err := time.ParseDuration(e.Every)
+	if err == nil && d <= 0 {
+		err = errors.New("no time passes")
+	}
+	return d, err
 }
 
 // maxTimes bounds how often an event is repeated.

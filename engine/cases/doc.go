@@ -27,6 +27,7 @@
 //	  - stop: enough                                       # a person stops the session; resume: lets it go on
 //	  - {phase: stop, at: +5m}                             # any other event of the agent
 //	  - {Bash: make, times: 3, result: failed}             # three calls, each with its result
+//	  - {Write: "src/{n}.go", times: 40, every: 2s}         # {n} is 1, 2, … in arguments and results; a pause between
 //	  - {result: ok, files: {out.txt: "made"}}             # and what is there after it
 //
 // A table holds many small cases. Each row is a session of its own, which

@@ -152,9 +152,14 @@ func (t *teller) tool(s Step, e Event) error {
 	if e.Args == nil {
 		args = json.RawMessage("{}")
 	}
-	s.Event.Phase, s.Event.Tool, s.Event.Args = engine.PhasePre, e.Tool, args
+	pause, err := e.pause()
+	if err != nil {
+		return fmt.Errorf("every: %w", err)
+	}
+	s.Event.Phase, s.Event.Tool = engine.PhasePre, e.Tool
 	for i := range max(1, e.Times) {
 		one := s
+		one.Event.Args = json.RawMessage(e.numbered(string(args), i))
 		if i < e.Times-1 {
 			one.Expect = nil
 		}
@@ -163,11 +168,23 @@ func (t *teller) tool(s Step, e Event) error {
 		if e.Result == nil {
 			t.tell(one)
 		} else {
-			t.both(one, e.Result)
+			r := *e.Result
+			r.Output, r.Failed = e.numbered(r.Output, i), e.numbered(r.Failed, i)
+			t.both(one, &r)
 		}
-		t.now = t.now.Add(time.Millisecond)
+		if t.now = t.now.Add(time.Millisecond); i < e.Times-1 {
+			t.now = t.now.Add(pause - time.Millisecond)
+		}
 	}
 	return nil
+}
+
+// numbered fills in which of several calls it is, from 1.
+func (e *Event) numbered(text string, i int) string {
+	if e.Times < 2 {
+		return text
+	}
+	return strings.ReplaceAll(text, "{n}", strconv.Itoa(i+1))
 }
 
 func callID(n int) string { return "call-" + strconv.Itoa(n) }

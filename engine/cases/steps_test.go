@@ -110,3 +110,26 @@ func TestPath(t *testing.T) {
 		}
 	}
 }
+
+// {n} counts the calls of an event that happens several times, and every says
+// how long the pauses are.
+func TestNumberedCalls(t *testing.T) {
+	c := parse(t, "name: a\nevents: [{Write: 'src/{n}.go', times: 3, every: 2s, result: {output: 'wrote {n}'}}, {Bash: 'echo {n}', expect: {decision: allow}}]")[0]
+	steps, err := c.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range steps {
+		if s.Event.Phase == engine.PhasePre {
+			got = append(got, fmt.Sprintf("%d %s", (s.Event.Time-steps[0].Event.Time)/1000, s.Event.Args))
+		}
+	}
+	want := []string{
+		`0 {"file_path":"/srv/shop/src/1.go"}`, `2 {"file_path":"/srv/shop/src/2.go"}`, `4 {"file_path":"/srv/shop/src/3.go"}`,
+		`5 {"command":"echo {n}"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
