@@ -126,8 +126,8 @@ func TestNumberedCalls(t *testing.T) {
 		}
 	}
 	want := []string{
-		`0 {"file_path":"/srv/shop/src/1.go"}`, `2 {"file_path":"/srv/shop/src/2.go"}`, `4 {"file_path":"/srv/shop/src/3.go"}`,
-		`5 {"command":"echo {n}"}`,
+		`1 {"content":"text\n","file_path":"/srv/shop/src/1.go"}`, `3 {"content":"text\n","file_path":"/srv/shop/src/2.go"}`,
+		`5 {"content":"text\n","file_path":"/srv/shop/src/3.go"}`, `6 {"command":"echo {n}"}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
