@@ -111,11 +111,18 @@ func (c *changedRows) jobs() []int {
 			continue
 		}
 		_, reads := slices.BinarySearch(reading, i)
-		if reads || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
+		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
 			all = append(all, i)
 		}
 	}
 	return all
+}
+
+// widens says whether a detector looks where it did not: any text that was not
+// looked at may be found then.
+func (c *changedRows) widens() bool {
+	key, _, _ := strings.Cut(c.mutant.Before, ":")
+	return c.fileOfDetectors() && c.mutant.Dropped == "" && (key == "in" || key == "tools")
 }
 
 // exampleOf says whether a job is an example of a rule or detector.
