@@ -51,7 +51,13 @@ func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string,
 	if len(jobs)+len(tests) == 0 {
 		return Unreached, true
 	}
-	if b.anyFails(ctx, c.on(), jobs) || len(tests) > 0 && b.testsFail(ctx, b.whole, c.host, tests) {
+	// What nearly all decisions read is a number of the scores: Rego tests are
+	// about such, and cases reach them by the way.
+	first := len(jobs) > early
+	switch {
+	case first && b.testsFail(ctx, b.whole, c.host, tests),
+		b.anyFails(ctx, c.on(), jobs),
+		!first && b.testsFail(ctx, b.whole, c.host, tests):
 		return Killed, true
 	}
 	return Survived, true
