@@ -36,6 +36,7 @@ type Host struct {
 	compiler *ast.Compiler
 	verdicts map[string]engine.RuleResult
 	cover    *Coverage // nil: not asked for
+	stale    []ast.Ref // of a host with a change (see Changed): the documents that it can matter to
 }
 
 // Compile compiles the modules of all layers (layer/path -> source) over a data

@@ -32,6 +32,7 @@ type Mutant struct {
 	Rule          string // id that the rule is about, else its path
 	Before, After string
 
+	path      string     // of the rule that is changed
 	reach     []spotKind // what has to be reached for the change to count; any of them
 	otherwise []spotKind // the same where none of reach was ever seen: the compiler has rewritten it
 	do, undo  func()     // in the module that it was made of
@@ -65,7 +66,8 @@ type mutation struct {
 	file   string
 	module *ast.Module
 	about  string // the rule's id or path
-	facts  bool   // the clause asks more than input.facts and the phase
+	path   string
+	facts  bool // the clause asks more than input.facts and the phase
 	entry  []spotKind
 	reach  []spotKind
 	all    []*Mutant
@@ -77,12 +79,12 @@ func (g *mutation) add(operator string, at *ast.Location, before, after string, 
 	}
 	g.all = append(g.all, &Mutant{
 		Operator: operator, File: g.file, Line: at.Row, Col: at.Col, Rule: g.about, Before: before, After: after,
-		reach: g.reach, otherwise: g.entry, do: do, undo: undo,
+		path: g.path, reach: g.reach, otherwise: g.entry, do: do, undo: undo,
 	})
 }
 
 func (g *mutation) rule(r *ast.Rule) {
-	g.about = aboutRule(g.module, r)
+	g.about, g.path = aboutRule(g.module, r), groundPath(r).String()
 	if r.Default {
 		g.defaultRule(r)
 		return

@@ -26,8 +26,9 @@ type Lab struct {
 	beside   map[string]*ast.Module // its tests
 	caps     *ast.Capabilities
 	mutants  []*Mutant
-	tests    []string          // their names
-	file     map[string]string // of a test
+	tests    []string                             // their names
+	file     map[string]string                    // of a test
+	above    func() (map[string][]ast.Ref, error) // what depends on a rule, by its path
 }
 
 // NewLab parses modules and tests (layer/path -> source). Only the modules that
@@ -48,6 +49,7 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab,
 		return nil, err
 	}
 	tellApart(l.beside)
+	l.above = sync.OnceValues(l.dependents)
 	for _, name := range slices.Sorted(maps.Keys(l.beside)) {
 		for _, r := range testRules(map[string]*ast.Module{name: l.beside[name]}) {
 			if _, known := l.file[r.name]; !known && !strings.Contains(r.name, "."+tester.SkipTestPrefix) {
@@ -87,7 +89,18 @@ func (l *Lab) Tests() []string { return l.tests }
 var leftOut = []ast.StageID{ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes, ast.StageCheckUnusedImports}
 
 // Changed is the policy with a change.
-type Changed struct{ compiler *ast.Compiler }
+type Changed struct {
+	compiler *ast.Compiler
+	stale    []ast.Ref // the documents that the change can matter to; nil: all
+}
+
+func (l *Lab) dependents() (map[string][]ast.Ref, error) {
+	whole, err := l.Compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	return dependents(whole.compiler), nil
+}
 
 // Compile compiles the policy with a change (nil: as it is), and beside it the
 // files in which tests are. An error means that with the change it is no policy.
@@ -103,7 +116,16 @@ func (l *Lab) Compile(m *Mutant, tests ...string) (*Changed, error) {
 	if c.Compile(modules); c.Failed() {
 		return nil, c.Errors
 	}
-	return &Changed{c}, nil
+	changed := &Changed{compiler: c}
+	if m == nil {
+		return changed, nil
+	}
+	above, err := l.above()
+	if err != nil {
+		return nil, err
+	}
+	changed.stale = above[m.path]
+	return changed, nil
 }
 
 // addTests adds the files of tests, and those that have no tests but what tests
@@ -132,7 +154,7 @@ func (l *Lab) apply(m *Mutant) *ast.Module {
 // Host returns a host that decides by the changed modules over the data of one.
 func (c *Changed) Host(ctx context.Context, h *Host) (*Host, error) {
 	other := *h
-	other.compiler, other.encode = c.compiler, newEncoder()
+	other.compiler, other.stale = c.compiler, c.stale
 	var err error
 	other.strict, err = other.prepare(ctx, true)
 	return &other, err
@@ -145,6 +167,11 @@ type Note struct {
 	input  func(*Host) ast.Value // nil: of a Rego test
 	test   string
 	answer ast.Value // nil: it could not be evaluated
+
+	known []answered // what it came to on the way
+
+	mu    sync.Mutex
+	plain map[Matters]ast.Value // the answer without what does not matter
 }
 
 // reachedAt is a spotKind that costs little to take down.
@@ -175,7 +202,11 @@ func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host,
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", query, err)
 	}
-	n.answer, err = evaluate(ctx, q, h.txn, input, opa.EvalQueryTracer(n), opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false))
+	cache := topdown.NewVirtualCache()
+	n.answer, err = evaluate(ctx, q, h.txn, input, opa.EvalQueryTracer(n), opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false), opa.EvalVirtualCache(cache))
+	if input != nil && n.answer != nil {
+		n.known = documents(cache)
+	}
 	n.reads = read.paths
 	return err
 }
@@ -235,10 +266,76 @@ func (n *Note) TraceEvent(e topdown.Event) {
 	}
 }
 
-// Same says whether a decision comes out the same on another host.
-func (n *Note) Same(ctx context.Context, h *Host) bool {
-	t, err := h.eval(ctx, h.strict, n.input(h))
-	return err == nil && n.answer != nil && t.Value.Compare(n.answer) == 0
+// Matters says what of a decision somebody looks at, beside what becomes of the
+// call and by which rules.
+type Matters struct {
+	Texts  bool // reasons, messages, what the agent is told
+	Scores bool // risk, rationality, side effects
+}
+
+// Same says whether a decision comes out the same on another host, as far as it
+// matters. What does not matter may be different, and still has to be a decision.
+func (n *Note) Same(ctx context.Context, h *Host, what Matters) bool {
+	var more []opa.EvalOption
+	if h.stale != nil {
+		more = append(more, opa.EvalVirtualCache(fresh(n.known, h.stale)))
+	}
+	t, err := h.eval(ctx, h.strict, n.input(h), more...)
+	if err != nil || n.answer == nil {
+		return false
+	}
+	if t.Value.Compare(n.answer) == 0 {
+		return true
+	}
+	_, err = decode(t)
+	return err == nil && what.of(t.Value).Compare(n.as(what)) == 0
+}
+
+func (n *Note) as(what Matters) ast.Value {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.plain == nil {
+		n.plain = map[Matters]ast.Value{}
+	}
+	if n.plain[what] == nil {
+		n.plain[what] = what.of(n.answer)
+	}
+	return n.plain[what]
+}
+
+// of is a decision without what does not matter.
+func (what Matters) of(decision ast.Value) ast.Value {
+	var gone []string
+	if !what.Texts {
+		gone = append(gone, "reason", "reasons", "explanation", "text", "alternatives", "confidence", "message", "remediation")
+	}
+	if !what.Scores {
+		gone = append(gone, "risk", "rationality", "side_effects")
+	}
+	return without(decision, gone)
+}
+
+// without leaves keys out of objects, and of those in lists and below "otherwise".
+func without(v ast.Value, gone []string) ast.Value {
+	switch v := v.(type) {
+	case *ast.Array:
+		var list []*ast.Term
+		v.Foreach(func(t *ast.Term) { list = append(list, ast.NewTerm(without(t.Value, gone))) })
+		return ast.NewArray(list...)
+	case ast.Object:
+		kept := ast.NewObject()
+		v.Foreach(func(key, value *ast.Term) {
+			switch name := nameOf(key); {
+			case slices.Contains(gone, name):
+			case name == "rules", name == "otherwise":
+				kept.Insert(key, ast.NewTerm(without(value.Value, gone)))
+			default:
+				kept.Insert(key, value)
+			}
+		})
+		return kept
+	}
+	return v
 }
 
 // Holds says whether a Rego test comes out the same by changed modules, over the
@@ -329,12 +426,14 @@ func (c *Changed) Data() func(path string) bool {
 		if strings.HasSuffix(name, "_test.rego") {
 			continue
 		}
-		ast.WalkRefs(m, func(r ast.Ref) bool {
-			if ground := r.ConstantPrefix(); len(ground) > 1 && r[0].Equal(ast.DefaultRootDocument) {
-				asked[pathOfRef(ground)] = true
-			}
-			return false
-		})
+		for _, rule := range m.Rules { // the package's own name is no question
+			ast.WalkRefs(rule, func(r ast.Ref) bool {
+				if ground := r.ConstantPrefix(); len(ground) > 1 && r[0].Equal(ast.DefaultRootDocument) {
+					asked[pathOfRef(ground)] = true
+				}
+				return false
+			})
+		}
 	}
 	paths := slices.Sorted(maps.Keys(asked))
 	return func(path string) bool { return related(path, paths) }

@@ -218,7 +218,12 @@ func TestReachLeavesNothingOut(t *testing.T) {
 		tried++
 		of := reach.Of(m)
 		for i, n := range notes {
-			same := n.Same(ctx, other)
+			same := n.Same(ctx, other, Matters{true, true})
+			slow := *other
+			slow.stale = nil
+			if whole := n.Same(ctx, &slow, Matters{true, true}); whole != same {
+				t.Errorf("%d:%d %s %s -> %s: the same %t, but %t where everything is evaluated, for %v", m.Line, m.Col, m.Operator, m.Before, m.After, same, whole, n.input(h))
+			}
 			if !same && !slices.Contains(of, i) {
 				t.Errorf("%d:%d %s %s -> %s: matters to input %v, and is said not to", m.Line, m.Col, m.Operator, m.Before, m.After, n.input(h))
 			}
@@ -302,9 +307,26 @@ func TestDataThatIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := c.Data()
-	for path, want := range map[string]bool{"/limits": true, "/limits/high": true, "/limits/high/deeper": true, "/limits/other": false, "/lim": false, "/elsewhere": false} {
+	for path, want := range map[string]bool{"/limits": true, "/limits/high": true, "/limits/high/deeper": true, "/limits/other": false, "/lim": false, "/elsewhere": false, "/reviewer/audit": false} {
 		if got := asked(path); got != want {
 			t.Errorf("%s: %t, want %t", path, got, want)
+		}
+	}
+}
+
+// Texts and scores are left out of a decision where nobody looks at them; what
+// becomes of the call, and by which rules, never is.
+func TestWhatMatters(t *testing.T) {
+	const decision = `{"decision": "ask", "reason": "a", "risk": {"score": 1}, "rules": [{"id": "x", "message": "m"}], "otherwise": {"effect": "ask", "text": "t"}}`
+	for what, want := range map[Matters]string{
+		{}:                          `{"decision": "ask", "otherwise": {"effect": "ask"}, "rules": [{"id": "x"}]}`,
+		{Scores: true}:              `{"decision": "ask", "otherwise": {"effect": "ask"}, "risk": {"score": 1}, "rules": [{"id": "x"}]}`,
+		{Texts: true}:               `{"decision": "ask", "otherwise": {"effect": "ask", "text": "t"}, "reason": "a", "rules": [{"id": "x", "message": "m"}]}`,
+		{Texts: true, Scores: true}: decision,
+	} {
+		got := what.of(ast.MustParseTerm(decision).Value)
+		if wanted := ast.MustParseTerm(want).Value; got.Compare(wanted) != 0 {
+			t.Errorf("%+v: %v, want %v", what, got, wanted)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func containerPrograms(name string) program {
 	case "kubectl", "oc", "k", "microk8s.kubectl":
 		return program{values: kubeValues, own: true, run: kubectl}
 	case "helm":
-		return program{values: " -n --namespace --kube-context -f --values --set --set-string --set-file --version --repo --timeout --history-max --kubeconfig -o --output ", run: helm}
+		return program{values: helmValues, run: helm}
 	case "kubeadm", "minikube", "kind", "k3d", "k3s-uninstall.sh", "eksctl", "kops", "argocd", "flux", "istioctl":
 		return program{values: " -p --profile --name -n --namespace --cluster --region ", run: clusters}
 	}
@@ -29,6 +29,7 @@ const (
 	composeValues = " -f --file -p --project-name --env-file --profile --project-directory --ansi --parallel --progress "
 	buildValues   = " -f --file -t --tag --build-arg --target --platform --progress --cache-from --cache-to --secret --ssh -o --output --network --label --iidfile "
 	kubeValues    = " -n --namespace --context --cluster --kubeconfig -f --filename -l --selector -o --output --field-selector -c --container --user --as --grace-period --timeout --token -s --server --replicas --tail --since -k --kustomize --image --restart --env --port --type -p --patch --from-literal --from-file "
+	helmValues    = " -n --namespace --kube-context --kube-apiserver --kube-as-group --kube-as-user --kube-ca-file --kube-tls-server-name --kube-token --kubeconfig --burst-limit --qps --registry-config --repository-cache --repository-config -f --values --set --set-string --set-file --version --repo --timeout --history-max -o --output --cascade --description --keyring "
 	runValues     = " -v --volume --mount -p --publish -e --env --env-file --name -w --workdir -u --user --network --net --entrypoint -l --label -h --hostname --add-host --memory -m --cpus --gpus --device --cap-add --cap-drop --security-opt --pid --ipc --uts --userns --restart --log-driver --log-opt --platform --shm-size --tmpfs --ulimit --volumes-from --link --dns --ip --runtime --cidfile --pull --stop-signal --health-cmd -a --attach --annotation --expose --group-add --detach-keys --cgroupns --sysctl --index -c --cpu-shares "
 )
 
@@ -467,6 +468,15 @@ func helm(c *call) {
 	}
 }
 
+// managed is what a tool for clusters talks to: argocd to a server of its own,
+// whatever context it is given.
+func managed(tool string) string {
+	if tool == "argocd" {
+		return tool
+	}
+	return "kubernetes"
+}
+
 func clusters(c *call) {
 	first := c.opts.operand(0)
 	c.subs = subName(first)
@@ -475,7 +485,7 @@ func clusters(c *call) {
 		if a.is("delete", "destroy", "reset", "uninstall") && !local {
 			c.signal(engine.SignalInfraDelete)
 			_, object, _ := operation(c.opts.operands)
-			c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, reversible: engine.R5, object: object}, word("kubernetes"))
+			c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, reversible: engine.R5, object: object}, word(managed(c.name)))
 			return
 		}
 	}

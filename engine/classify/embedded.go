@@ -300,6 +300,12 @@ func (c *call) runLanguage(lang string) {
 	p := program{first: true, values: interpreterValues(lang)}
 	o := parseOptions(c.args, p)
 	c.opts = o
+	if c.name == "bun" && len(o.operands) > 0 && o.operands[0].is(bunPackages...) {
+		manager := packagePrograms("npm")
+		c.opts = parseOptions(c.args, manager)
+		manager.run(c)
+		return
+	}
 	if lang == "node" && len(o.operands) > 0 && o.operands[0].is("eval", "run", "x", "-", "exec") {
 		c.runtimeCommand(o)
 		return
@@ -322,6 +328,9 @@ func (c *call) runLanguage(lang string) {
 		c.inPlace(o, found)
 	}
 }
+
+// bunPackages are the words with which bun is a package manager, and no runtime.
+var bunPackages = []string{"install", "i", "add", "ci", "update", "link", "publish", "create", "init", "outdated", "audit", "why", "pm"}
 
 func interpreterValues(lang string) string {
 	switch lang {

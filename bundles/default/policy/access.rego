@@ -26,7 +26,6 @@ results contains r if {
 # The rule that was found, else the list's default.
 _answer(name, list) := _said(id, list.rules[id]) if {
 	some id in input.findings
-	list.rules[id]
 } else := {"id": id, "effect": list.default, "message": _text("access_default", id)} if {
 	id := concat(".", ["access", name, "default"])
 }

@@ -99,6 +99,7 @@ test_before_the_call_only[phase] if {
 	some phase in ["post", "prompt", "stop"]
 	results := access.results with input as given.call({"phase": phase})
 		with data.reviewer.access_lists as _team("deny")
+		with data.policies as {"user": {"access_lists": {"mine": {"default": "deny", "rules": {}}}}}
 	results == set()
 }
 

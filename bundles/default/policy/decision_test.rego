@@ -60,6 +60,34 @@ test_high_risk_and_low_rationality if {
 	got.text != ""
 }
 
+# What is left behind, and what would be safer.
+test_side_effects_are_told_with_their_mitigations if {
+	got := reviewer.decision with input as _delete({"reversibility": "R4"}) with data.reviewer.catalog as given.catalog
+	got.side_effects == {
+		"severity": "high", "reversible": false, "kinds": ["file_delete"],
+		"mitigations": [data.reviewer.side_effects.mitigations.file_delete],
+	}
+}
+
+# Settings may ask for a reason even where nothing is left behind.
+test_a_decision_where_all_effects_are_told if {
+	got := reviewer.decision with input as given.action("file_read", [given.effect("file_read", {"location": "home"})])
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.side_effects.reason_from as 0
+	got.decision == "allow"
+	got.reasons == ["Side effects:  (none)"]
+}
+
+# Switched off, it is said that nothing was judged, also of a harmless read.
+test_switched_off[type] if {
+	some type in ["file_read", "system_command"]
+	got := reviewer.decision with input as given.action(type, [given.effect("file_read", {})])
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.enabled as false
+	got.decision == "allow"
+	got.reason == data.reviewer.messages.disabled
+}
+
 # A safer way is known for whatever does not run as it was asked.
 test_alternatives_are_never_empty[name] if {
 	some name, doc in {
@@ -94,6 +122,7 @@ test_grant[name] if {
 		"not set": {"grant": false, "findings": [], "mode": "enforce", "want": false},
 		"warned": {"grant": true, "findings": ["says_warn"], "mode": "enforce", "want": false},
 		"blocked, and only watched": {"grant": true, "findings": ["says_block"], "mode": "observe", "want": false},
+		"a rule allows, not set": {"grant": false, "findings": ["allows"], "mode": "enforce", "want": false},
 		"a rule allows": {"grant": true, "findings": ["allows"], "mode": "enforce", "want": true},
 	}
 	allows := {"allows": {"id": "allows", "decision": "allow", "tags": [], "overridable": [], "always": false}}

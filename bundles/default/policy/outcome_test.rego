@@ -113,6 +113,7 @@ test_another_form[name] if {
 		"one of two rules": {"own": "allow", "rules": ["modify", "other"], "offers": ["modify"], "mode": "default", "decision": "ask"},
 		"another rule asks": {"own": "allow", "rules": ["modify", "ask"], "offers": ["modify"], "mode": "default", "decision": "ask"},
 		"the scores block": {"own": "block", "rules": ["modify"], "offers": ["modify"], "mode": "default", "decision": "block"},
+		"a form for a rule that blocks": {"own": "allow", "rules": ["block"], "offers": ["block"], "mode": "default", "decision": "block"},
 		"nothing to do": {"own": "allow", "rules": ["modify"], "offers": [], "mode": "default", "decision": "ask"},
 	}
 	rules := [object.union(_rule(r, "enforce"), {"decision": {"other": "modify"}[r]}) | some r in case.rules; r == "other"]
@@ -124,6 +125,29 @@ test_another_form[name] if {
 		with data.reviewer.spoken.rules as array.concat(plain, rules)
 		with data.reviewer.rewriting.offers as offers
 	got == {"decision": case.decision, "enforced": case.decision}
+}
+
+# The log says "first of its kind" only where that changed something.
+test_first_time_pardon[name] if {
+	some name, case in {
+		"a warning": {"pardons": 1},
+		"no warning": {"cell": "allow", "pardons": 0},
+		"seen before": {"first": false, "pardons": 0},
+		"high": {"score": 0.8, "pardons": 0},
+		"nearly critical effects": {"worst": 3, "pardons": 1},
+		"critical effects": {"worst": 4, "pardons": 0},
+		"after the call": {"phase": "post", "pardons": 0},
+		"switched off": {"enabled": false, "pardons": 0},
+	}
+	pardoned := {x | x := outcome.first_time_pardon}
+		with input as given.call({"phase": object.get(case, "phase", "pre"), "history": {"first_time": object.get(case, "first", true)}})
+		with data.reviewer.enabled as object.get(case, "enabled", true)
+		with data.reviewer.matrix.low.high as object.get(case, "cell", "warn")
+		with data.reviewer.scores.level as "low"
+		with data.reviewer.scores.rationality_level as "high"
+		with data.reviewer.scores.score as object.get(case, "score", 0.5)
+		with data.reviewer.scores.worst as object.get(case, "worst", 0)
+	case.pardons == count(pardoned)
 }
 
 # A person's word goes before scores and rules, but for those that are firm.

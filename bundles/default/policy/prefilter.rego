@@ -13,8 +13,6 @@ import data.reviewer.spoken
 
 # METADATA
 # title: The call is let through
-default passes := false
-
 passes if {
 	"reads_only" in input.facts
 	data.reviewer.prefilter.enabled

@@ -48,3 +48,19 @@ test_settings[name] if {
 	}
 	not prefilter.passes with input as _read({}) with data.reviewer.catalog as given.catalog with data.reviewer.prefilter as case
 }
+
+# What a tool makes again and what configures a build is no secret.
+test_harmless_classes[class] if {
+	some class in ["generated", "ci_config", "git_data"]
+	prefilter.passes with input as _read({"class": class}) with data.reviewer.catalog as given.catalog
+}
+
+# A stop holds although no rule is there to say so.
+test_stopped_without_a_rule if {
+	doc := given.call(object.union(_read({}), {"session": {"stopped": true}}))
+	not prefilter.passes with input as doc with data.reviewer.catalog as {}
+}
+
+test_switched_off if {
+	not prefilter.passes with input as _read({}) with data.reviewer.catalog as given.catalog with data.reviewer.enabled as false
+}

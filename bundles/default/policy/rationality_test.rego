@@ -75,6 +75,24 @@ test_irrational[name] if {
 		with data.reviewer.rationality.neutral_alignment as case.alignment
 }
 
+# What is at least of medium sense is not irrational, wherever that begins.
+test_irrational_is_low_too if {
+	scores.rationality.issues == [] with input as given.call({"history": {"progression": "contradicts"}})
+		with data.reviewer.rationality.low_threshold as 0.9
+}
+
+# Nothing to fear is no doubtful case, but the most there is may be.
+test_confidence_at_the_ends[name] if {
+	some name, case in {
+		"none, near a low threshold": {"base": 0, "low": 0.04, "critical": 0.95, "confidence": 1},
+		"all, near a high threshold": {"base": 1, "low": 0.3, "critical": 0.99, "confidence": 0.76},
+	}
+	case.confidence == scores.confidence with input as given.action("mcp_call", [])
+		with data.reviewer.risk.base.mcp_call as case.base
+		with data.reviewer.risk.low_threshold as case.low
+		with data.reviewer.risk.critical_threshold as case.critical
+}
+
 test_confidence[name] if {
 	some name, case in {
 		"all is clear": {"base": 0.45, "opaque": [], "confidence": 1},
@@ -84,6 +102,9 @@ test_confidence[name] if {
 		"more than can be": {"base": 0.45, "opaque": [{"reason": "code", "where": w} | some w in numbers.range(1, 9)], "confidence": 0},
 		"on a boundary": {"base": 0.6, "opaque": [], "confidence": 0.7},
 		"just below one": {"base": 0.59, "opaque": [], "confidence": 0.76},
+		"just above the first": {"base": 0.31, "opaque": [], "confidence": 0.76},
+		"just below the third": {"base": 0.79, "opaque": [], "confidence": 0.76},
+		"just below the last": {"base": 0.94, "opaque": [], "confidence": 0.76},
 		"half way": {"base": 0.825, "opaque": [], "confidence": 0.85},
 		"far enough": {"base": 0.65, "opaque": [], "confidence": 1},
 		"below the first": {"base": 0.29, "opaque": [], "confidence": 0.76},

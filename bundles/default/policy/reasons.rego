@@ -167,9 +167,9 @@ _lead := object.get(input.session, "stop_reason", "no reason given") if {
 	_leading != []
 } else := primary
 
-_rule := _leading[0].id if {
-	_leading != []
-} else := "matrix"
+default _rule := "matrix"
+
+_rule := _leading[0].id
 
 _way := _remediation(_leading[0]) if {
 	_leading[0].remediation != ""
@@ -204,7 +204,6 @@ _place := _first(_places) if {
 } else := "this"
 
 _places := [_name(e) |
-	"outside_workspace" in input.facts
 	some e in input.action.effects
 	_kept_out(e)
 ]

@@ -38,6 +38,35 @@ test_order_of_reasons if {
 	primary == got[0]
 }
 
+# What has run is not judged by the scores any more.
+test_reasons_after_the_call if {
+	got := reasons.all with input as object.union(_bad, {"phase": "post"})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+	got == ["says_block on ./a.txt", "says_warn on ./a.txt"]
+}
+
+# Several types, and several kinds of effects.
+test_reasons_of_several if {
+	got := reasons.all with input as given.call({"action": {
+		"types": ["file_deletion", "network_request"],
+		"effects": [given.effect("file_delete", {}), given.request({})],
+	}})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.messages as _messages
+	got == ["High risk action: file_deletion+network_request", "Side effects: file_delete, network (high)"]
+}
+
+# Switched off, that is the reason; but not of what always holds.
+test_reason_where_switched_off[rule] if {
+	some rule, want in {"says_block": "switched off", "says_always": "says_always on ./a.txt"}
+	got := reasons.primary with input as given.call({"findings": [rule], "action": {"effects": [given.effect("file_write", {})]}})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.enabled as false
+		with data.reviewer.messages as _messages
+	got == want
+}
+
 test_risk_is_a_reason_from_its_threshold[name] if {
 	some name, case in {"at": {"base": 0.7, "reasons": ["High risk action: mcp_call"]}, "below": {"base": 0.6999, "reasons": []}}
 	case.reasons == reasons.all with input as given.action("mcp_call", [])
@@ -104,6 +133,19 @@ test_silence[name] if {
 	}
 	silent := {x | x := reasons.silent with input as doc with data.reviewer.catalog as given.catalog}
 	silent == set()
+}
+
+# A matrix that allows what makes little sense hides it from nobody.
+test_little_sense_is_not_silent if {
+	not reasons.silent with input as given.call({})
+		with data.reviewer.matrix.minimal.low as "allow"
+		with data.reviewer.scores.rationality_level as "low"
+}
+
+# Switched off, the matrix has nothing to say.
+test_matrix_where_switched_off if {
+	reasons.all == [] with input as given.call({"action": {"types": ["network_request"]}, "history": {"progression": "repeats"}})
+		with data.reviewer.enabled as false
 }
 
 test_explanation[name] if {
@@ -195,6 +237,16 @@ test_text_of_the_scores[name] if {
 		with data.reviewer.side_effects.mitigations.file_delete as "Look first."
 }
 
+# A rule that knows no safer way leaves the word to the effects.
+test_text_of_a_rule_without_a_way if {
+	bare := {"id": "bare", "decision": "block", "message": "m", "tags": [], "overridable": [], "always": false}
+	text := reasons.text with input as given.call({"findings": ["bare"], "action": {"types": ["file_creation"], "effects": [given.effect("file_write", {})]}})
+		with data.reviewer.catalog as {"bare": bare}
+		with data.reviewer.messages as _messages
+		with data.reviewer.side_effects.mitigations.file_write as "Look first."
+	text == "DENIED m|bare|Look first.|{id}"
+}
+
 # A medium risk with a medium rationality has no reason of its own; it is told
 # all the same.
 test_text_of_the_matrix if {
@@ -259,6 +311,22 @@ test_fields[field] if {
 	got.recorded == said
 	got.safer == said
 	said in got.all
+}
+
+# The place that the workspace's rules are about, and no other that the call touches.
+test_place[name] if {
+	some name, case in {
+		"outside": {"effects": [{}, {"short": "~/notes.txt", "location": "home"}], "want": "~/notes.txt"},
+		"denied, in the workspace": {"effects": [{}, {"short": "./secret/key"}], "want": "./secret/key"},
+		"both": {"effects": [{"short": "./secret/key"}, {"short": "~/notes.txt", "location": "home"}], "want": "./secret/key, ~/notes.txt"},
+		"another rule's": {"effects": [{}], "want": "this"},
+	}
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": "{place}"}
+	doc := given.call({"findings": ["says"], "action": {"effects": [given.effect("file_write", e) | some e in case.effects]}})
+	got := reasons.results[0].message with input as doc
+		with data.reviewer.catalog as {"says": row}
+		with data.reviewer.workspace as {"enforce": "writes", "outside": "ask", "allowed": [], "denied": ["./secret"]}
+	got == case.want
 }
 
 test_fields_of_nothing[field] if {

@@ -27,6 +27,4 @@ offered(r) if count(offers[r.id]) > 0
 
 # METADATA
 # title: The call has a safe form
-default possible := false
-
 possible if operations != []

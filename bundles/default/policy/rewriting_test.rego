@@ -119,3 +119,15 @@ test_no_operations_otherwise if {
 	got.rewrite == []
 	got.otherwise == null
 }
+
+# A form without operations is none.
+test_an_empty_offer if not rewriting.offered({"id": "a"}) with rewriting.offers as {"a": []}
+
+# A form is used only where the whole call is to run in it.
+test_no_operations_where_another_rule_asks if {
+	asks := object.union(_catalog.git_force_push, {"id": "asks", "decision": "ask"})
+	got := reviewer.decision with input as object.union(_push(["--force"]), {"findings": ["git_force_push", "asks"]})
+		with data.reviewer.catalog as object.union(_catalog, {"asks": asks})
+	got.enforced == "ask"
+	got.rewrite == []
+}

@@ -40,6 +40,8 @@ test_modifiers[name] if {
 		"a finding without a level": {"finding": {"p": {"measure": 3}}, "score": 0.4, "factors": []},
 		"only reads": {"effects": [given.effect("file_read", {})], "score": 0, "factors": ["reads_only"]},
 		"only reads, outside": {"effects": [given.effect("file_read", {"location": "system"})], "score": 0.7, "factors": ["out_of_scope"]},
+		"reads on another machine": {"effects": [given.effect("file_read", {"location": "home", "host": "ssh:web"})], "score": 0, "factors": ["reads_only"]},
+		"writes on another machine": {"effects": [given.effect("file_write", {"location": "home", "host": "ssh:web"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"reads what is not understood": {
 			"effects": [given.effect("file_read", {})], "opaque": [{"reason": "command"}],
 			"score": 0.4, "factors": [],
@@ -80,6 +82,15 @@ test_reversibility[name] if {
 		"own, not known how it ends": {"effect": {"ledger": "created", "certainty": "prefix"}, "score": 0.8},
 	}
 	case.score == scores.score with input as given.action("file_deletion", [given.effect("file_delete", case.effect)])
+}
+
+# Rules ask for the step by its name.
+test_step[want] if {
+	some want, effect in {
+		"R0": {"location": "null", "reversibility": "R4"}, "R2": {"ledger": "created", "reversibility": "R4"},
+		"R3": {"class": "generated"}, "R4": {"reversibility": "R4"}, "unknown": {},
+	}
+	want == scores.step(given.effect("file_write", effect))
 }
 
 # One effect that cannot be undone outweighs all that can.

@@ -105,16 +105,16 @@ _own_mode(row) := data.reviewer.rules.enforcement[row.id] if {
 	true
 } else := object.get(row, "enforcement", "")
 
+# What a rule may say instead of the bundle's own mode.
 _milder := {
-	"enforce": {"enforce": "enforce", "warn": "warn", "observe": "observe"},
-	"warn": {"enforce": "warn", "warn": "warn", "observe": "observe"},
-	"observe": {"enforce": "observe", "warn": "observe", "observe": "observe"},
+	"enforce": {"warn": "warn", "observe": "observe"},
+	"warn": {"observe": "observe"},
+	"observe": {},
 }
 
 _enabled(id) if data.reviewer.catalog[id].always
 
 _enabled(id) if {
-	not data.reviewer.catalog[id].always
 	data.reviewer.enabled
 	not id in data.reviewer.rules.disabled
 	_in_set(id)
@@ -130,7 +130,6 @@ _in_set(id) if {
 
 # An exception counts only where the rule says that this layer may make one.
 _excepted(row) if {
-	not row.always
 	some layer in row.overridable
 	some e in data.policies[layer].exceptions
 	e.rule == row.id

@@ -13,6 +13,29 @@ test_order if {
 	_ids(got) == ["says_more", "says_block", "says_always", "says_ask", "says_modify", "says_warn"]
 }
 
+_row(id, decision, severity) := {"id": id, "decision": decision, "severity": severity, "tags": [], "overridable": [], "always": false}
+
+_order(rows) := _ids(got) if {
+	got := spoken.rules with input as given.call({})
+		with data.reviewer.catalog as {row.id: row | some row in rows}
+		with data.reviewer.spoken.speaks as {row.id | some row in rows}
+}
+
+# No severity makes up for a stricter verdict, and no name for a severity. What
+# nobody knows counts as the worst.
+test_each_order_by_itself if {
+	verdicts := [
+		_row("e", "block", "low"), _row("d", "ask", "medium"), _row("c", "modify", "high"),
+		_row("b", "warn", "critical"), _row("a", "allow", "critical"),
+	]
+	_order(verdicts) == ["e", "d", "c", "b", "a"]
+	severities := [
+		_row("d", "ask", "enormous"), _row("e", "ask", "critical"), _row("c", "ask", "high"),
+		_row("b", "ask", "medium"), _row("a", "ask", "low"),
+	]
+	_order(severities) == ["d", "e", "c", "b", "a"]
+}
+
 test_what_a_rule_says if {
 	got := spoken.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.spoken.speaks as {"says_warn"}
 	got == [{
@@ -57,6 +80,26 @@ test_switched_off if {
 		with data.reviewer.spoken.speaks as {"says_block", "says_always"}
 		with data.policies as {"user": {"catalog": {"ours": {"id": "ours", "decision": "block", "message": "m"}}}}
 	_ids(got) == ["says_always"]
+}
+
+# In another layer too; its access lists are as quiet as its rules.
+test_switched_off_in_layers if {
+	got := spoken.rules with input as given.call({"findings": ["theirs", "held"]})
+		with data.reviewer.catalog as {}
+		with data.reviewer.enabled as false
+		with data.policies as {"organisation": {
+			"catalog": {"theirs": _row("theirs", "block", "high"), "held": object.union(_row("held", "block", "high"), {"always": true})},
+			"access_lists": {"team": {"default": "deny", "rules": {}}},
+		}}
+	_ids(got) == ["held"]
+}
+
+# A row without a decision is a name for a condition, and says nothing itself.
+test_a_condition_of_a_layer_says_nothing if {
+	got := spoken.rules with input as given.call({"findings": ["condition"]})
+		with data.reviewer.catalog as {}
+		with data.policies as {"user": {"catalog": {"condition": {"id": "condition"}}}}
+	got == []
 }
 
 # The settings' word on a rule goes before its row's.

@@ -42,6 +42,8 @@ test_zones[name] if {
 		"all in the zone": {"effect": given.effect("file_delete", {"short": "~/.ssh/*", "certainty": "glob"}), "severity": "critical"},
 		"what holds the zone": {"effect": given.effect("file_delete", {"short": "~/.config", "recursive": true}), "severity": "critical"},
 		"everything": {"effect": given.effect("file_delete", {"short": "/", "recursive": true}), "severity": "critical"},
+		"a program that lies there": {"effect": {"kind": "process", "short": "/boot/check", "location": "system", "reversibility": "R4", "certainty": "exact"}, "severity": "medium"},
+		"a name that begins so": {"effect": given.effect("file_delete", {"short": "~/.conf", "recursive": true}), "severity": "high"},
 		"beside it": {"effect": given.effect("file_delete", {"short": "~/.config"}), "severity": "high"},
 		"another's name": {"effect": given.effect("file_write", {"short": "~/.sshd/config"}), "severity": "medium"},
 		"in the workspace": {"effect": given.effect("file_write", {"short": "./.ssh/config"}), "severity": "medium"},
@@ -72,6 +74,7 @@ test_side_effects_as_a_whole if {
 test_reversible[name] if {
 	some name, case in {
 		"all": {"effects": [{"reversibility": "R1"}, {"reversibility": "R3"}], "reversible": true},
+		"each way": {"effects": [{"reversibility": "R0"}, {"reversibility": "R2"}], "reversible": true},
 		"one not": {"effects": [{"reversibility": "R1"}, {"reversibility": "R4"}], "reversible": false},
 		"one not known": {"effects": [{"reversibility": "R1"}, {}], "reversible": false},
 		"none": {"effects": [], "reversible": true},
@@ -82,4 +85,8 @@ test_reversible[name] if {
 
 test_no_side_effects if {
 	scores.side_effects == {"severity": "none", "reversible": true} with input as given.action("file_read", [given.effect("file_read", {})])
+}
+
+test_the_worst_of_a_read_is_nothing if {
+	scores.worst == 0 with input as given.action("file_read", [given.effect("file_read", {})])
 }

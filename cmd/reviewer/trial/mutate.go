@@ -417,7 +417,7 @@ func (b *bench) underModules(ctx context.Context, rule string, changed *rego.Cha
 // decides says whether a policy decides anything that a job asked otherwise.
 func (b *bench) decides(ctx context.Context, p *policy, book *book) bool {
 	host, ok := p.Decider.(*rego.Host)
-	return !ok || slices.ContainsFunc(book.asked, func(a asked) bool { return !a.note.Same(ctx, host) })
+	return !ok || slices.ContainsFunc(book.asked, func(a asked) bool { return !a.note.Same(ctx, host, book.matters) })
 }
 
 // under is a trial whose policies come from elsewhere.

@@ -11,9 +11,10 @@ import (
 // book is what a test asked policy, in order, so that it can be asked again
 // without the test.
 type book struct {
-	of     cases.Case
-	policy *policy
-	asked  []asked
+	of      cases.Case
+	policy  *policy
+	matters rego.Matters // what the case expects something of
+	asked   []asked
 }
 
 // asked is one decision.
@@ -38,12 +39,27 @@ func bookOf(ctx context.Context) *book {
 
 // watch returns a policy that decides the same, and writes it down.
 func (b *book) watch(c cases.Case, p *policy) *policy {
-	b.of, b.policy = c, p
+	b.of, b.policy, b.matters = c, p, matters(c)
 	host, ok := p.Decider.(*rego.Host)
 	if !ok {
 		return p
 	}
 	return p.with(&watching{host, b})
+}
+
+// matters says what of decisions a case compares. What it does not compare has
+// no influence on what happens next.
+func matters(c cases.Case) rego.Matters {
+	var m rego.Matters
+	for _, event := range c.Events {
+		e := event.Expect
+		if e == nil {
+			continue
+		}
+		m.Texts = m.Texts || e.Reason+e.Text+e.Alternative+e.Failure != "" || len(e.Reasons) > 0 || e.Rewritten != nil
+		m.Scores = m.Scores || e.Risk != nil || e.Rationality != nil || e.SideEffects != ""
+	}
+	return m
 }
 
 // with is the policy with another decider.

@@ -51,7 +51,13 @@ func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string,
 	if len(jobs)+len(tests) == 0 {
 		return Unreached, true
 	}
-	if b.anyFails(ctx, c.on(), jobs) || len(tests) > 0 && b.testsFail(ctx, b.whole, c.host, tests) {
+	// What nearly all decisions read is a number of the scores: Rego tests are
+	// about such, and cases reach them by the way.
+	first := len(jobs) > early
+	switch {
+	case first && b.testsFail(ctx, b.whole, c.host, tests),
+		b.anyFails(ctx, c.on(), jobs),
+		!first && b.testsFail(ctx, b.whole, c.host, tests):
 		return Killed, true
 	}
 	return Survived, true
@@ -111,11 +117,18 @@ func (c *changedRows) jobs() []int {
 			continue
 		}
 		_, reads := slices.BinarySearch(reading, i)
-		if reads || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
+		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
 			all = append(all, i)
 		}
 	}
 	return all
+}
+
+// widens says whether a detector looks where it did not: any text that was not
+// looked at may be found then.
+func (c *changedRows) widens() bool {
+	key, _, _ := strings.Cut(c.mutant.Before, ":")
+	return c.fileOfDetectors() && c.mutant.Dropped == "" && (key == "in" || key == "tools")
 }
 
 // exampleOf says whether a job is an example of a rule or detector.

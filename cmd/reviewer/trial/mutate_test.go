@@ -76,6 +76,22 @@ events:
 	}
 }
 
+// A detector that looks everywhere finds what it did not find before.
+func TestMutateWhereDetectorsLook(t *testing.T) {
+	detector := "- id: shop.word\n  title: t\n  pattern: 'shop-[0-9]{4}'\n  in: [contents]\n  examples: {match: [shop-1234, shop-12345], no_match: [shop-1, shop]}\n"
+	rule := "- {id: shop.written, severity: high, decision: ask, message: m, match: {phases: [pre], detected: [shop.word]}}\n"
+	written := "name: a\ncases:\n  - {Write: {file_path: a.txt, content: shop-1234}, rules: [shop.written]}\n"
+	sought := "  - {Grep: {pattern: shop-1234}, not_rules: [shop.written]}\n"
+	left := "item.drop shop.word: in: contents -> (left out)"
+	for cases, survives := range map[string]bool{written: true, written + sought: false} {
+		s := subject(t, "detectors/a.yaml", detector, "rules/a.yaml", rule, "cases/a.yaml", cases)
+		got := strings.Join(alive(mutate(t, s, "detectors").Alive()), "\n")
+		if strings.Contains(got, left) != survives {
+			t.Errorf("survives %v, got %q", !survives, got)
+		}
+	}
+}
+
 // Modules are changed too, and both cases and Rego tests notice it. What no test
 // reaches is said to be so.
 func TestMutateModules(t *testing.T) {

@@ -83,7 +83,6 @@ speaks contains "service_delete" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.verb in data.reviewer.services.unknown_ends
-	e.object
 	e.object != "rows"
 	not _own_manager(e)
 }
@@ -170,8 +169,8 @@ _reached(e) if {
 
 _reached(e) if not _near(e)
 
+# Also on this machine.
 _reached(e) if {
-	e.loopback
 	regex.find_all_string_submatch_n(_port, e.target, 1)[0][1] in data.reviewer.services.stores
 }
 
@@ -180,14 +179,20 @@ _near(e) if not e.host
 
 _near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
-# A cluster of this machine, by the context that the command names.
+# A cluster of this machine, by every context that the command names. A server or
+# a cluster that it names beside goes before a context.
 _own_cluster(e) if {
 	e.target == "kubernetes"
-	e.command >= 0
+	named := _values_of(e, `^--(?:kube-)?context=(.*)$`)
+	named != set()
+	every context in named { strings.any_prefix_match(context, data.reviewer.markers.clusters) }
+	_values_of(e, `^(?:-s|--(?:server|cluster|kube-apiserver)=)(.*)`) == set()
+}
+
+# What the flags of an effect's command say, where an expression finds it in them.
+_values_of(e, expression) := {found[1] |
 	some flag in input.action.commands[e.command].flags
-	some name in ["--context=", "--kube-context="]
-	startswith(flag, name)
-	strings.any_prefix_match(trim_prefix(flag, name), data.reviewer.markers.clusters)
+	some found in regex.find_all_string_submatch_n(expression, flag, 1)
 }
 
 _port := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?(?:\[[^\]]*\]|[^/?#\\\s:@]+):([0-9]+)`
@@ -209,7 +214,6 @@ _wide(e) if _production(e)
 # description: Where that is switched off, the stack's end is an end like others.
 _planned(e) if {
 	e.object == "stack"
-	e.command >= 0
 	data.reviewer.rewrite.destroy_plan
 	input.action.commands[e.command].name in data.reviewer.rewrite.planners
 	not "infrastructure_plan" in data.reviewer.rules.disabled
@@ -233,14 +237,15 @@ _far_reaching(e) if not e.object
 # title: An effect is about production
 # description: As the target says, or any word of the command.
 _production(e) if {
-	some text in array.concat([object.get(e, "target", ""), object.get(e, "host", "")], _said(e))
+	some text in array.concat([e[k] | some k in ["target", "host"]], _said(e))
 	_marked(text, data.reviewer.markers.production)
 }
 
-_said(e) := array.concat(array.concat(object.get(c, "sub", []), object.get(c, "flags", [])), object.get(c, "operands", [])) if {
-	e.command >= 0
-	c := input.action.commands[e.command]
-} else := []
+# An effect of no command has none (-1).
+_said(e) := [word |
+	some k in ["sub", "flags", "operands"]
+	some word in input.action.commands[e.command][k]
+]
 
 _marked(text, words) if {
 	some w in regex.split(`[^a-z0-9]+`, lower(text))

@@ -18,7 +18,6 @@ _destroyers := sort({e.command |
 	e.kind == "network"
 	e.object == "stack"
 	e.verb == "delete"
-	e.command >= 0
 	input.action.commands[e.command].name in data.reviewer.rewrite.planners
 })
 

@@ -30,11 +30,37 @@ test_planned[name] if {
 	some name, case in {
 		"a stack": {"command": {"sub": ["destroy"]}, "patch": {}, "speaks": {"infrastructure_plan"}},
 		"its state": {"command": {"sub": ["state", "rm"]}, "patch": {"object": "state", "recursive": false}, "speaks": {"api_delete"}},
+		"production, by a word": {"command": {"sub": ["destroy", "prod"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
+		"no end": {"command": {"sub": ["apply"]}, "patch": {"verb": "send"}, "speaks": set()},
 		"production": {"command": {"sub": ["destroy"], "flags": ["-var-file=prod.tfvars"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
 		"a tool without plans": {"command": {"name": "pulumi", "sub": ["destroy"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
 	}
 	said := spoken.speaks with input as _destroyed(case.command, case.patch)
 	case.speaks == said & {"infrastructure_plan", "infrastructure_delete", "api_delete"}
+}
+
+test_no_plan[name] if {
+	some name, case in {
+		"no end": {"verb": "send"},
+		"its state": {"object": "state"},
+		"a program's own": {"kind": "process"},
+		"of no command": {"command": -1},
+	}
+	not rewriting.offers.infrastructure_plan with input as _destroyed({"sub": ["destroy"]}, case)
+}
+
+test_no_plan_of_a_tool_without_plans if {
+	not rewriting.offers.infrastructure_plan with input as _destroyed({"name": "pulumi", "sub": ["destroy"]}, {})
+}
+
+test_no_plan_as_the_settings_say if {
+	not rewriting.offers.infrastructure_plan with input as _destroyed({"sub": ["destroy"]}, {}) with data.reviewer.rewrite.destroy_plan as false
+}
+
+test_plan_that_has_happened_or_is_no_destruction[name] if {
+	some name, patch in {"has happened": {"phase": "post"}, "no signal": {"action": {"signals": []}}}
+	said := spoken.speaks with input as object.union(_destroyed({"sub": ["destroy"]}, {}), patch)
+	not "infrastructure_plan" in said
 }
 
 # Whatever switches plans off, a destruction stays one.

@@ -17,11 +17,9 @@ _pruners := {e.command |
 	some e in input.action.effects
 	e.kind == "system_call"
 	e.verb == "prune"
-	e.command >= 0
 }
 
 _has(i, "-a") if {
 	some f in input.action.commands[i].flags
 	regex.match(`^-[A-Za-z]*a[A-Za-z]*$`, f)
-	f != "-a"
 }

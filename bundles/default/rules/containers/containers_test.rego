@@ -5,7 +5,7 @@ import data.reviewer.spoken
 
 _daemon(case) := given.call({"action": {
 	"types": ["system_command"],
-	"signals": ["container_wipe"],
+	"signals": object.get(case, "signals", ["container_wipe"]),
 	"commands": [{"name": "docker", "sub": object.get(case, "sub", ["volume", "rm"]), "flags": object.get(case, "flags", []), "operands": object.get(case, "operands", [])}],
 	"effects": [object.union(
 		{"kind": "system_call", "verb": "wipe", "object": "volume", "certainty": "exact", "command": 0, "reversibility": "R4"},
@@ -27,6 +27,12 @@ test_daemon[name] if {
 		"pruned": {"effect": {"verb": "prune"}, "speaks": {"container_prune"}},
 		"pruned in production": {"effect": {"verb": "prune"}, "flags": ["--filter=label=prod"], "speaks": {"container_prune", "infrastructure_delete"}},
 		"something else": {"effect": {"verb": "stop"}, "speaks": set()},
+		"something else of production": {"effect": {"verb": "stop"}, "operands": ["shop_prod"], "speaks": set()},
+		"a program's own": {"effect": {"kind": "process"}, "speaks": set()},
+		"a program's own, pruned": {"effect": {"kind": "process", "verb": "prune"}, "speaks": set()},
+		"what is no volume": {"signals": [], "speaks": set()},
+		"what is no volume, of production": {"signals": [], "operands": ["shop_prod"], "speaks": set()},
+		"what is no volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "speaks": set()},
 	}
 	said := spoken.speaks with input as _daemon(case)
 	case.speaks == said & _container_rules
@@ -46,10 +52,23 @@ test_cluster[name] if {
 		"of this machine": {"flags": ["--context=kind-shop"], "kind": "namespace", "speaks": set()},
 		"of this machine, for helm": {"flags": ["--kube-context=minikube"], "kind": "namespace", "speaks": set()},
 		"a name that only begins so": {"flags": ["--context=kindly"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine and another": {"flags": ["--context=kind-shop", "--context=live"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of another cluster": {"flags": ["--context=kind-shop", "--cluster=live"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of a server": {"flags": ["--context=kind-shop", "--server=https://live.example.com"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine, secretly": {"flags": ["--context=kind-shop", "--server-print=false"], "kind": "namespace", "speaks": set()},
 		"a namespace of that name": {"flags": ["-n=kind-shop"], "kind": "pod", "speaks": {"api_delete", "container_wipe"}},
 	}
 	said := spoken.speaks with input as _cluster(case.flags, case.kind)
 	case.speaks == said & _container_rules
+}
+
+test_what_has_changed[name] if {
+	some name, doc in {
+		"pruned": _daemon({"effect": {"verb": "prune"}}),
+		"of a cluster": _cluster([], "namespace"),
+	}
+	said := spoken.speaks with input as object.union(doc, {"phase": "post"})
+	said & _container_rules == set()
 }
 
 test_daemon_that_has_changed if {

@@ -77,7 +77,6 @@ speaks contains "delete_unknown_target" if {
 	"unknown_target" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
-	e.kind in {"file_delete", "file_write"}
 	e.certainty in {"unknown", "prefix"}
 	e.location == "unknown"
 	_destroys(e)

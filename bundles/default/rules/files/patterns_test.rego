@@ -20,6 +20,8 @@ test_moves_into_what_is_missing[name] if {
 		"of which nothing is known": {"patch": {"exists": ""}, "speaks": false},
 		"one name": {"patch": {"certainty": "exact"}, "speaks": false},
 		"copies": {"patch": {"verb": "write"}, "speaks": false},
+		"what goes away": {"patch": {"kind": "file_delete"}, "speaks": false},
+		"has happened": {"phase": "post", "speaks": false},
 		"a slash": {"operands": ["*.md", "archive/"], "speaks": false},
 		"a target directory": {"flags": ["-vt"], "speaks": false},
 		"a target directory in full": {"flags": ["--target-directory"], "speaks": false},
@@ -32,7 +34,7 @@ test_moves_into_what_is_missing[name] if {
 	}
 	others := [given.effect(o[0], o[1]) | some o in object.get(case, "others", [])]
 	doc := _moved(object.get(case, "patch", {}), object.get(case, "operands", ["*.md", "archive"]), object.get(case, "flags", []), others)
-	said := spoken.speaks with input as doc
+	said := spoken.speaks with input as object.union(doc, object.filter(case, ["phase"]))
 	spoke := "move_into_missing" in said
 	case.speaks == spoke
 }
@@ -44,9 +46,12 @@ test_moves_away_to_one_name[name] if {
 		"by another": {"patch": {"command": 0}, "speaks": false},
 		"one file": {"patch": {"certainty": "exact"}, "speaks": false},
 		"deleted": {"patch": {"verb": "delete"}, "speaks": false},
+		"written": {"patch": {"kind": "file_write"}, "speaks": false},
+		"to a name that goes on": {"patch": {}, "landing": {"certainty": "prefix"}, "speaks": false},
 	}
+	landing := object.union({"certainty": "exact", "short": "./archive"}, object.get(case, "landing", {}))
 	away := given.effect("file_delete", object.union({"verb": "move", "short": "./*.md", "certainty": "glob", "command": 1}, case.patch))
-	said := spoken.speaks with input as _moved({"certainty": "exact", "short": "./archive"}, ["*.md", "archive"], [], [away])
+	said := spoken.speaks with input as _moved(landing, ["*.md", "archive"], [], [away])
 	spoke := "move_into_missing" in said
 	case.speaks == spoke
 }
@@ -61,9 +66,13 @@ test_bracketed_names[name] if {
 		"a letter in both cases": {"patch": {"short": "./build/[Dd]ebug"}, "speaks": false},
 		"in quotes": {"patch": {"short": "./app/[id]", "certainty": "exact"}, "speaks": false},
 		"no folder": {"patch": {"short": "./app/[id]", "recursive": false}, "speaks": false},
+		"its modes are changed": {"patch": {"short": "./app/[id]", "kind": "file_write"}, "speaks": false},
+		"has happened": {"patch": {"short": "./app/[id]"}, "phase": "post", "speaks": false},
 	}
+	other := given.effect("file_delete", {"verb": "delete", "recursive": true})
 	e := object.union({"verb": "delete", "certainty": "glob", "recursive": true}, case.patch)
-	said := spoken.speaks with input as given.action("file_deletion", [given.effect("file_delete", e)])
+	doc := given.action("file_deletion", [other, given.effect("file_delete", e)])
+	said := spoken.speaks with input as object.union(doc, object.filter(case, ["phase"]))
 	spoke := "delete_bracketed_name" in said
 	case.speaks == spoke
 }

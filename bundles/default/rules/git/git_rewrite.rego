@@ -33,7 +33,6 @@ _has(i, flag) if flag in input.action.commands[i].flags
 _has(i, "-f") if {
 	some f in input.action.commands[i].flags
 	regex.match(`^-[A-Za-z]*f[A-Za-z]*$`, f)
-	f != "-f"
 }
 
 _leased(i) if {

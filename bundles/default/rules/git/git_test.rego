@@ -12,13 +12,18 @@ test_work_that_is_thrown_away[name] if {
 		"files of no commit": {"patch": {"git": "untracked"}, "speaks": true},
 		"a clean tree": {"patch": {"git": "clean", "reversibility": "R2"}, "speaks": false},
 		"put aside": {"patch": {"reversibility": "R3"}, "speaks": false},
+		"undone by the same tool": {"patch": {"reversibility": "R1"}, "speaks": false},
+		"changed to what it was": {"patch": {"reversibility": "R0"}, "speaks": false},
 		"the session's own": {"patch": {"ledger": "created"}, "speaks": false},
 		"below a name that goes on": {"patch": {"ledger": "created", "certainty": "prefix"}, "speaks": true},
 		"no effect that says what": {"patch": {"verb": "write"}, "speaks": true},
 		"nothing is thrown away": {"signals": [], "patch": {}, "speaks": false},
+		"has happened": {"phase": "post", "patch": {"git": "dirty"}, "speaks": false},
+		"has happened, and nobody knows what": {"phase": "post", "patch": {"verb": "write"}, "speaks": false},
 	}
 	e := given.effect("file_write", object.union({"verb": "discard"}, case.patch))
-	said := spoken.speaks with input as _git(object.get(case, "signals", ["git_discard"]), [], [e])
+	doc := _git(object.get(case, "signals", ["git_discard"]), [], [e])
+	said := spoken.speaks with input as object.union(doc, object.filter(case, ["phase"]))
 	spoke := "git_discard" in said
 	case.speaks == spoke
 }

@@ -14,6 +14,8 @@ _platform_rules := {"repository_public", "review_bypass", "payment", "message_se
 test_platform[name] if {
 	some name, case in {
 		"a repository is shown": {"effect": {"verb": "expose", "object": "repository"}, "speaks": {"repository_public"}},
+		"a repository is shown, by its other name": {"effect": {"verb": "expose", "object": "repo"}, "speaks": {"repository_public"}},
+		"a repository is made": {"effect": {"object": "repository"}, "speaks": set()},
 		"a bucket is shown": {"effect": {"verb": "expose", "object": "bucket"}, "speaks": {"cloud_public"}},
 		"nobody knows what is shown": {"effect": {"verb": "expose"}, "speaks": {"cloud_public"}},
 		"a bucket of this machine": {"effect": {"verb": "expose", "object": "bucket", "target": "http://localhost:4566", "loopback": true}, "speaks": set()},
@@ -39,6 +41,8 @@ test_platform[name] if {
 		"as the user": {"effect": {"target": "https://api.stripe.com@example.com/"}, "speaks": set()},
 		"asked what was paid": {"effect": {"verb": "fetch", "target": "https://api.stripe.com/v1/x"}, "speaks": set()},
 		"paid at a stand-in": {"effect": {"object": "refund", "target": "http://localhost:12111", "loopback": true}, "speaks": set()},
+		"mail is read": {"effect": {"verb": "fetch", "object": "email"}, "speaks": set()},
+		"versions are kept": {"effect": {"object": "versioning"}, "speaks": set()},
 		"written to people": {"effect": {"object": "email"}, "speaks": {"message_sent"}},
 		"written to people, by who is asked": {"effect": {"target": "https://hooks.slack.com/services/x"}, "speaks": {"message_sent"}},
 	}
@@ -46,12 +50,38 @@ test_platform[name] if {
 	case.speaks == said & _platform_rules
 }
 
+_each_of_them := {
+	"shown": {"verb": "expose", "object": "repository"}, "opened": {"verb": "expose", "object": "bucket"},
+	"given": {"verb": "grant", "object": "owner"}, "merged": {"verb": "grant", "object": "merge-without-review"}, "named": {"object": "record"},
+	"off": {"verb": "disable", "object": "versioning"}, "unseen": {"verb": "disable", "object": "trail"}, "paid": {"object": "refund"}, "written": {"object": "email"},
+}
+
+# Beside a request that goes out.
+_beside_others(effect, patch) := given.call({"action": object.union(doc.action, {"effects": array.concat([given.request({})], doc.action.effects)})}) if {
+	doc := _asked(object.union(effect, patch))
+}
+
+test_platform_of_this_machine[name] if {
+	some name, effect in _each_of_them
+	said := spoken.speaks with input as _beside_others(effect, {"target": "http://localhost:3000", "loopback": true})
+	said & _platform_rules == set()
+}
+
+# What a program of this machine does is said to nobody.
+test_platform_of_a_program[name] if {
+	some name in {"given", "merged", "named", "off", "unseen", "paid", "written"}
+	said := spoken.speaks with input as _beside_others(_each_of_them[name], {"kind": "process"})
+	said & _platform_rules == set()
+}
+
+test_recovery_by_the_signal_of_an_end[name] if {
+	some name in {"off", "unseen"}
+	said := spoken.speaks with input as object.union(_asked(_each_of_them[name]), {"action": {"signals": []}})
+	said & _platform_rules == set()
+}
+
 test_platform_that_has_changed[name] if {
-	some name, effect in {
-		"shown": {"verb": "expose", "object": "repository"}, "opened": {"verb": "expose", "object": "bucket"},
-		"given": {"verb": "grant", "object": "owner"}, "merged": {"verb": "grant", "object": "merge-without-review"}, "named": {"object": "record"},
-		"off": {"verb": "disable", "object": "versioning"}, "unseen": {"verb": "disable", "object": "trail"}, "paid": {"object": "refund"}, "written": {"object": "email"},
-	}
+	some name, effect in _each_of_them
 	said := spoken.speaks with input as object.union(_asked(effect), {"phase": "post"})
 	said & _platform_rules == set()
 }

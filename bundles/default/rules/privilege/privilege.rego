@@ -6,7 +6,6 @@ package reviewer.spoken
 #   id: account_change
 speaks contains "account_change" if {
 	"changes" in input.facts
-	"system_command" in input.action.types
 	"account" in _system_verbs
 }
 
@@ -19,7 +18,6 @@ speaks contains "account_change" if {
 #   id: admin_group
 speaks contains "admin_group" if {
 	"changes" in input.facts
-	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
@@ -28,14 +26,10 @@ speaks contains "admin_group" if {
 }
 
 _words(c) := {lower(w) |
-	some text in array.concat(object.get(c, "operands", []), _values(c))
-	some w in split(text, ",")
+	some field in ["operands", "flags"]
+	some text in c[field]
+	some w in regex.split(`[,=]`, text)
 }
-
-_values(c) := [v |
-	some f in object.get(c, "flags", [])
-	some v in array.slice(split(f, "="), 1, 3)
-]
 
 # METADATA
 # title: What decides over rights on this machine is changed

@@ -11,11 +11,12 @@ test_groups_of_administrators[name] if {
 		"another group": {"flags": ["-aG=audio"], "operands": ["anna"], "speaks": false},
 		"a name that holds it": {"operands": ["sudoku"], "speaks": false},
 		"a flag of that name": {"flags": ["--sudo"], "speaks": false},
+		"an account elsewhere": {"kind": "network", "operands": ["wheel"], "speaks": false},
 		"no account": {"verb": "set", "operands": ["wheel"], "speaks": false},
 		"without words": {"speaks": false},
 	}
 	c := object.filter({"name": "usermod", "flags": object.get(case, "flags", null), "operands": object.get(case, "operands", null)}, _given(case))
-	e := {"kind": "system_call", "verb": object.get(case, "verb", "account"), "target": "anna", "certainty": "exact", "command": 0}
+	e := {"kind": object.get(case, "kind", "system_call"), "verb": object.get(case, "verb", "account"), "target": "anna", "certainty": "exact", "command": 0}
 	said := spoken.speaks with input as given.call({"action": {"types": ["system_command"], "commands": [c], "effects": [e]}})
 	spoke := "admin_group" in said
 	case.speaks == spoke

@@ -35,7 +35,6 @@ _mines(c) if {
 #   id: clock_change
 speaks contains "clock_change" if {
 	"changes" in input.facts
-	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
@@ -53,7 +52,7 @@ speaks contains "test_deleted" if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	e.verb in {"delete", "trash", "discard"}
-	e.location in {"inside", "self"}
+	e.location == "inside"
 	not e.exists == "no"
 	not e.class == "generated"
 	not e.ledger == "created"

@@ -34,8 +34,9 @@ test_clocks[name] if {
 		"set by its other name": {"verb": "set", "target": "date", "speaks": true},
 		"another setting": {"verb": "set", "target": "hostname", "speaks": false},
 		"shown": {"verb": "show", "target": "clock", "speaks": false},
+		"a file of that name": {"kind": "file_write", "verb": "set", "target": "date", "speaks": false},
 	}
-	e := {"kind": "system_call", "verb": case.verb, "target": case.target, "certainty": "exact", "command": 0}
+	e := {"kind": object.get(case, "kind", "system_call"), "verb": case.verb, "target": case.target, "certainty": "exact", "command": 0}
 	said := spoken.speaks with input as given.action("system_command", [e])
 	spoke := "clock_change" in said
 	case.speaks == spoke
@@ -49,6 +50,8 @@ test_tests[name] if {
 		"by its beginning": {"patch": {"short": "./test_tax.py"}, "speaks": true},
 		"of a class": {"patch": {"short": "./CartTest.java"}, "speaks": true},
 		"into the trash": {"patch": {"short": "./cart_test.go", "verb": "trash"}, "speaks": true},
+		"thrown away": {"patch": {"short": "./cart_test.go", "verb": "discard"}, "speaks": true},
+		"put back as it was": {"kind": "file_write", "patch": {"short": "./cart_test.go", "verb": "discard"}, "speaks": false},
 		"moved": {"patch": {"short": "./cart_test.go", "verb": "move"}, "speaks": false},
 		"not there": {"patch": {"short": "./cart_test.go", "exists": "no"}, "speaks": false},
 		"the session's own": {"patch": {"short": "./cart_test.go", "ledger": "created"}, "speaks": false},
@@ -56,7 +59,8 @@ test_tests[name] if {
 		"built": {"patch": {"short": "./build/tests/a.o", "class": "generated"}, "speaks": false},
 		"no test": {"patch": {"short": "./latest.go"}, "speaks": false},
 	}
-	said := spoken.speaks with input as given.action("file_deletion", [given.effect("file_delete", object.union({"verb": "delete"}, case.patch))])
+	e := given.effect(object.get(case, "kind", "file_delete"), object.union({"verb": "delete"}, case.patch))
+	said := spoken.speaks with input as given.action("file_deletion", [e, given.effect("file_delete", {"verb": "delete"})])
 	spoke := "test_deleted" in said
 	case.speaks == spoke
 }

@@ -24,7 +24,7 @@ _many_files(e) if e.location in {"home_root", "root", "ancestor"}
 
 _many_files(e) if {
 	some flag in input.action.commands[e.command].flags
-	regex.match(`^-[a-zA-Z]*[rR]`, flag)
+	regex.match(`^(-[a-zA-Z]*[rR]|--(dereference-)?recursive$)`, flag)
 }
 
 # What a program or a tool looks for.
@@ -33,7 +33,6 @@ _sought(e) := array.concat(object.get(c, "flags", []), object.get(c, "operands",
 	c.name in data.reviewer.secrets.searchers
 }
 
-_sought(e) := [input.event.args.pattern] if {
-	e.command == -1
+_sought(_) := [input.event.args.pattern] if {
 	input.event.tool in {"Grep", "Glob"}
 }

@@ -22,7 +22,6 @@ _keeps(e) if {
 
 # A new one is made: nothing of it was read, and nothing was there.
 _keeps(e) if {
-	e.kind == "file_write"
 	e.verb in {"write", "create"}
 	e.exists == "no"
 	e.certainty == "exact"

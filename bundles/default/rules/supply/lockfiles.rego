@@ -2,7 +2,9 @@ package reviewer.spoken
 
 # METADATA
 # title: A lock file is edited by hand
-# description: By a tool of the agent, or by a program that is told what to write.
+# description: >-
+#   By a tool of the agent, or by a program that is told what to write. Who may
+#   read it, what it is called, and a return to what was committed are no edits.
 # custom:
 #   id: lockfile_edit
 speaks contains "lockfile_edit" if {
@@ -12,7 +14,7 @@ speaks contains "lockfile_edit" if {
 	e.kind == "file_write"
 	e.location == "inside"
 	_base_name(e.short) in data.reviewer.packages.lockfiles
-	not e.verb in {"rename", "move", "copy", "chmod"}
+	not e.verb in {"rename", "move", "copy", "chmod", "chown", "restrict", "discard"}
 }
 
 _base_name(path) := parts[count(parts) - 1] if parts := split(path, "/")

@@ -5,7 +5,7 @@ package reviewer.spoken
 # custom:
 #   id: package_lookalike
 speaks contains "package_lookalike" if {
-	"package_install" in input.action.signals
+	"changes" in input.facts
 	input.phase == "pre"
 	some [registry, name] in _named_packages
 	not name in data.reviewer.packages.popular[registry]
@@ -15,19 +15,39 @@ speaks contains "package_lookalike" if {
 	_one_off(name, popular)
 }
 
-# The names behind an install, without version and extras.
+# The names behind an install.
 _named_packages contains [registry, name] if {
+	"package_install" in input.action.signals
 	some c in input.action.commands
 	some registry, programs in _installers
 	c.name in programs
 	some word in c.operands
+	name := _package(word)
+}
+
+# What a runner fetches if it is not there, and runs.
+_named_packages contains [registry, name] if {
+	some c in input.action.commands
+	some registry, programs in _runners
+	some wrapper in c.wrappers
+	wrapper in programs
+	name := _package(c.name)
+}
+
+# Without version and extras. Short names are near to many.
+_package(word) := name if {
 	name := lower(regex.replace(word, `[@=<>~!;\[ ].*$`, ""))
 	regex.match(`^[a-z][a-z0-9._-]{4,}$`, name)
 }
 
 _installers := {
-	"npm": {"npm", "pnpm", "yarn", "bun", "npx", "bunx", "pnpx"},
-	"python": {"pip", "pip3", "pipx", "uv", "uvx", "poetry", "pipenv", "pdm"},
+	"npm": {"npm", "pnpm", "yarn", "bun"},
+	"python": {"pip", "pip3", "pipx", "uv", "poetry", "pipenv", "pdm"},
+}
+
+_runners := {
+	"npm": {"npx", "bunx", "pnpx"},
+	"python": {"uvx", "pipx"},
 }
 
 # One letter more, less or other, or two that have changed places.

@@ -22,7 +22,6 @@ _inert if {
 _scriptless(e) if e.kind != "network"
 
 _scriptless(e) if {
-	e.command >= 0
 	command := input.action.commands[e.command]
 	command.name in {"npm", "pnpm", "yarn"}
 	"--ignore-scripts" in command.flags
@@ -47,7 +46,7 @@ _known_sources if {
 _sources contains word if {
 	some c in input.action.commands
 	some word in c.operands
-	regex.match(`://|^git[+@]|^[a-z]+:[^/]|\.git$|@(git\+)?https?:`, word)
+	regex.match(`://|^git[+@]|^[a-z]+:[^/]|\.git$`, word)
 }
 
 _sources contains value if {

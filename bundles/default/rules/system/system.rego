@@ -2,7 +2,6 @@ package reviewer.spoken
 
 # What the action does to the machine itself, beyond files.
 _system_verbs contains e.verb if {
-	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
@@ -77,7 +76,7 @@ _changes_kernel if {
 speaks contains "guard_off" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	_system_verbs & {"stop", "disable"} != set()
+	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
 	e.verb in {"stop", "disable"}

@@ -28,20 +28,44 @@ test_workspace[name] if {
 		"denied, inside": {"effect": {"short": "./secret/a"}, "settings": {"denied": ["./secret"]}, "speaks": {"workspace_denied"}},
 		"a read": {"effect": object.union(_home, {"kind": "file_read"}), "settings": {}, "speaks": set()},
 		"a read, all checked": {"effect": object.union(_home, {"kind": "file_read"}), "settings": {"enforce": "all"}, "speaks": {"workspace_outside"}},
+		"a write, all checked": {"effect": _home, "settings": {"enforce": "all"}, "speaks": {"workspace_outside"}},
+		"a program, all checked": {"effect": {"kind": "process", "short": "~/.ssh/run", "location": "home"}, "settings": {"enforce": "all"}, "speaks": set()},
 		"a deletion": {"effect": object.union(_home, {"kind": "file_delete"}), "settings": {}, "speaks": {"delete_outside_scope"}},
 		"what holds a denied place": {
 			"effect": {"kind": "file_write", "short": "~", "target": "/home/anna", "location": "home_root", "recursive": true}, "settings": {},
+			"speaks": {"workspace_denied", "workspace_outside"},
+		},
+		"the folder that holds it, and not what is in there": {"effect": {"short": "~", "target": "/home/anna", "location": "home_root"}, "settings": {}, "speaks": {"workspace_outside"}},
+		"a search that passes by a denied place": {
+			"effect": {"kind": "file_read", "short": "~", "target": "/home/anna", "location": "home_root", "recursive": true}, "settings": {"enforce": "all"},
+			"speaks": {"workspace_outside"},
+		},
+		"everything": {
+			"effect": {"kind": "file_write", "short": "/", "target": "/", "location": "root", "recursive": true}, "settings": {"denied": ["/srv/keys"]},
 			"speaks": {"workspace_denied", "workspace_outside"},
 		},
 		"somewhere below what holds the workspace": {
 			"effect": {"short": "~/?", "target": "/home/anna", "location": "unknown", "certainty": "prefix"}, "settings": {}, "speaks": {"workspace_outside"},
 		},
 		"nobody knows where": {"effect": {"short": "", "target": "", "location": "unknown", "certainty": "unknown"}, "settings": {}, "speaks": set()},
+		"nobody knows where, and all below": {
+			"effect": {"short": "", "target": "", "location": "unknown", "certainty": "unknown", "recursive": true}, "settings": {"denied": ["/srv/keys"]},
+			"speaks": set(),
+		},
 		"a device": {"effect": {"short": "/dev/tty", "location": "device"}, "settings": {}, "speaks": set()},
 	}
 	patch := object.union({"short": "./a.txt"}, case.effect)
 	got := spoken.speaks with input as _write_to(patch) with data.reviewer.workspace as _workspace(case.settings)
 	got == case.speaks
+}
+
+# What has happened cannot be kept from its place.
+test_workspace_after_the_call[outside] if {
+	some outside in ["ask", "block"]
+	effect := {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}
+	got := spoken.speaks with input as object.union(_write_to(effect), {"phase": "post"})
+		with data.reviewer.workspace as _workspace({"outside": outside})
+	got == set()
 }
 
 # An effect may come without its full path, or without its short form.
