@@ -87,7 +87,7 @@ func labelsSize(labels []Label) int {
 }
 
 func (d *denial) size() int {
-	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + 20 + digits(d.N) + digits(d.At)
+	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + 29 + digits(d.N) + digits(d.At)
 }
 
 func (c *checkRun) size() int {

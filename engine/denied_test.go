@@ -100,9 +100,9 @@ func TestRefused(t *testing.T) {
 		return s
 	}
 	send := request("1", "https://example.com/a")
-	send.Effects[0].Egress = true
+	send.Refuseds[0].Egress = true
 	other := request("2", "https://example.com/b")
-	other.Effects[0].Egress = true
+	other.Refuseds[0].Egress = true
 	for name, test := range map[string]struct {
 		tale *tale
 		next Action
@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		"allowed, not heard of":     {newTale().asked(a).end(KindStop), python, false},
 		"a host":                    {newTale().answered(send, Ask).end(KindStop), other, true},
 	} {
-		if got := test.tale.next(test.next).History.Denied; got.Effect != test.want {
+		if got := test.tale.next(test.next).History.Denied; got.Refused != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}

@@ -96,9 +96,10 @@ type CycleFacts struct {
 // DeniedFacts says that what the action would do was denied: to any agent among
 // the latest actions of the session, or to this one among its own.
 type DeniedFacts struct {
-	Same   bool  `json:"same"`   // the very same call
-	Effect bool  `json:"effect"` // another call with an effect at least as strong on the same target, or on one that holds it
-	Ago    int64 `json:"ago"`    // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
+	Same    bool  `json:"same"`    // the very same call
+	Effect  bool  `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it
+	Refused bool  `json:"refused"` // the same, but a person said no to the other call
+	Ago     int64 `json:"ago"`     // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
 }
 
 // FiredFacts is when an event of the agent had a finding last, and at which level.

@@ -173,7 +173,7 @@ func (h *History) refuse(c *callEntry) {
 		return
 	}
 	if p := a.pastOf(c.Pre); p != nil {
-		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target}
+		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target, Person: true}
 		if p.Verb == actSend {
 			d.Target = truncateKey(hostName(p.Target))
 		}
@@ -232,7 +232,8 @@ func (h *History) deniedFacts(agent *agentHistory, a *Action) DeniedFacts {
 		same := d.Print == print && print != ""
 		effect := !same && d.fits(a)
 		if same || effect {
-			f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect, min(f.Ago, ago)
+			f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect && !d.Person, min(f.Ago, ago)
+			f.Refused = f.Refused || effect && d.Person
 		}
 	}
 	return f
