@@ -100,9 +100,9 @@ func TestRefused(t *testing.T) {
 		return s
 	}
 	send := request("1", "https://example.com/a")
-	send.Refuseds[0].Egress = true
+	send.Effects[0].Egress = true
 	other := request("2", "https://example.com/b")
-	other.Refuseds[0].Egress = true
+	other.Effects[0].Egress = true
 	for name, test := range map[string]struct {
 		tale *tale
 		next Action

@@ -232,7 +232,7 @@ func TestConstraints(t *testing.T) {
 			s.says(Goal{Constraints: []Constraint{c}})
 		}
 		s.end(KindStop).control(ControlResume)
-		if d := cmp.Diff(test.want, s.next(command("x", EffectFileRead, "./a")).Goal.Constraints); d != "" {
+		if d := cmp.Diff(test.want, said(s.next(command("x", EffectFileRead, "./a")))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -316,5 +316,40 @@ func TestLiftOfAKind(t *testing.T) {
 	}
 	if d := cmp.Diff([]Constraint{{Kind: ConstraintLeave, What: "src"}}, s.Constraints); d != "" {
 		t.Error(d)
+	}
+}
+
+// said lists the constraints that an input holds.
+func said(in Input) []Constraint {
+	list := []Constraint{}
+	for _, r := range in.Goal.Constraints {
+		list = append(list, Constraint{Kind: r.Kind, What: r.What})
+	}
+	return list
+}
+
+// TestTouched: what must not be done is compared with what an action does.
+func TestTouched(t *testing.T) {
+	write := command("w", EffectFileWrite, "./src/billing/a.go")
+	read := command("r", EffectFileRead, "./src/billing/a.go")
+	drop := command("d", EffectSystemCall, "")
+	drop.Effects[0].Short, drop.Effects[0].Target = "", "postgres://db.example.com/production"
+	for name, test := range map[string]struct {
+		what string
+		a    Action
+		want bool
+	}{
+		"a folder above":   {"src/billing", write, true},
+		"a part of it":     {"billing", write, true},
+		"another":          {"src/cart", write, false},
+		"only read":        {"src/billing", read, false},
+		"anything":         {"", write, true},
+		"a word of a name": {"production", drop, true},
+		"part of a word":   {"product", drop, false},
+	} {
+		s := newTale().says(Goal{Constraints: []Constraint{{Kind: ConstraintLeave, What: test.what}}})
+		if got := s.next(test.a).Goal.Constraints[0].Touched; got != test.want {
+			t.Errorf("%s: touched is %v", name, got)
+		}
 	}
 }
