@@ -58,7 +58,7 @@ func (s *shell) trustVariable(name string, v arg) {
 	case "GOFLAGS":
 		s.signalIf(strings.Contains(v.text, "-insecure"), engine.SignalUnchecked)
 	case "GOPROXY":
-		s.signalIf(!v.is("", "direct", "off") && !strings.Contains(v.text, "proxy.golang.org"), engine.SignalPackageSource)
+		s.signalIf(!v.is("", "direct", "off"), engine.SignalPackageSource)
 	case "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER":
 		s.signalIf(v.text != "", engine.SignalPackageSource)
 	}
