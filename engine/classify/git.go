@@ -53,10 +53,17 @@ func git(c *call) {
 	if tree, ok := global.get("--work-tree"); ok {
 		dirs = append(dirs, tree)
 	}
+	elsewhere := c.gitElsewhere(global)
+	if elsewhere {
+		c.s.scope.saved = putAside{}
+	}
 	c.inDirectory(dirs, func() {
 		c.gitHooks(sub.text, args)
 		c.gitSub(sub.text, args)
 	})
+	if elsewhere {
+		c.s.scope.saved = putAside{}
+	}
 	c.opts.flags = slices.Concat(global.flags, c.opts.flags)
 	c.opts.operands = append([]arg{sub}, c.opts.operands...)
 }

@@ -27,6 +27,18 @@ func (s putAside) covers(place string, lost Discard) bool {
 		(s.what.Changes || !lost.Changes) && (s.what.Staged || !lost.Staged) && (s.what.Untracked || !lost.Untracked) && (s.what.Ignored || !lost.Ignored)
 }
 
+// gitElsewhere says that options or variables name another repository, index or
+// working tree than those of the directory: what is put aside in one is not what
+// the other loses.
+func (c *call) gitElsewhere(global options) bool {
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"} {
+		if _, set := c.s.scope.lookup(name); set {
+			return true
+		}
+	}
+	return global.has("--git-dir", "--work-tree", "--namespace")
+}
+
 // gitSaves notes what a command puts aside or commits. It holds for what runs
 // only after the command has worked: git stash -u && git reset --hard.
 func (c *call) gitSaves(sub string, o options) {
@@ -34,7 +46,7 @@ func (c *call) gitSaves(sub string, o options) {
 	first := o.operand(0)
 	switch {
 	case sub == "commit":
-		if !o.has("-a", "--all") || len(o.operands) > 0 {
+		if !o.has("-a", "--all") || len(o.operands) > 0 || o.has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p", "--patch", "--interactive", "-h", "--help") {
 			return
 		}
 		what.Changes, what.Staged = true, true

@@ -242,6 +242,7 @@ func (s *shell) or(c *syntax.BinaryCmd) outcome {
 	same := s.scope.child()
 	same.dirs = ok
 	s.scope.merge(same, b)
+	s.scope.saved = putAside{} // what put something aside may be what failed
 	return outcome{concat(x.out, y.out), y.fail, x.ends}
 }
 
