@@ -321,6 +321,21 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// How much of the history conditions see is as settings say, up to what is kept.
+func TestView(t *testing.T) {
+	for settings, want := range map[string]int{"{}": 0, "history: {last: 3}": 3, "history: {last: 20}": 20} {
+		e, err := Assemble(shippedBundle(t), layer(t, Organisation, "settings.yaml", settings))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.View.Last != want {
+			t.Errorf("%s: conditions see %d earlier actions, want %d", settings, e.View.Last, want)
+		}
+	}
+	_, err := Assemble(shippedBundle(t), layer(t, Organisation, "settings.yaml", "history: {last: 21}"))
+	checkErrors(t, "more than is kept", err, "organisation/settings.yaml:1: history.last: must be <= 20 but found 21")
+}
+
 func TestStore(t *testing.T) {
 	user := layer(t, User, "settings.yaml", "resources: {max_file_operations: 7}", "a.rego", "package policies.user\n")
 	for _, layers := range [][]*Bundle{{shippedBundle(t)}, {shippedBundle(t), user}} {

@@ -8,7 +8,7 @@ import (
 )
 
 // control is an entry of a framework that a rule is a part of.
-var control = regexp.MustCompile(`^(OWASP-ASI(0[1-9]|10)|ATLAS-AML\.T\d{4}(\.\d{3})?|ATTACK-T\d{4}(\.\d{3})?|SOC2-CC[1-9]\.\d)$`)
+var control = regexp.MustCompile(`^(OWASP-ASI(0[1-9]|10)|ATLAS-AML\.T\d{4}(\.\d{3})?|ATTACK-T\d{4}(\.\d{3})?|SOC2-(CC[1-9]|A1)\.\d)$`)
 
 // Each rule that ships says all that a person needs to decide about it: what it
 // saw, what to do instead, where to read on, and which controls it is a part of.

@@ -114,6 +114,7 @@ func questions() []question {
 	all = append(all, machines()...)
 	all = append(all, ends()...)
 	all = append(all, agentsWork()...)
+	all = append(all, runs()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -309,6 +310,11 @@ func otherLists() map[string][]any {
 		"databases.block": {"truncate"}, "markers.production": {"live"}, "markers.test": {},
 		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
 		"workspace.allowed": {"~/notes"}, "workspace.denied": {}, "prefilter.types": {}, "prefilter.locations": {}, "packages.sources": {"example.com"},
+		"goals.harmless": {"deploy"}, "goals.disproportionate": {},
+		"patterns.composites":              {map[string]any{"of": []any{"repetitive_errors", "exploration_wandering"}, "factor": 3.0}},
+		"rationality.alignment.kinds.read": {}, "rationality.alignment.kinds.explain": {}, "rationality.alignment.kinds.fix": {},
+		"rationality.alignment.kinds.add": {}, "rationality.alignment.kinds.refactor": {}, "rationality.alignment.kinds.test": {},
+		"rationality.alignment.kinds.deploy": {}, "rationality.alignment.kinds.clean": {}, "rationality.alignment.kinds.migrate": {},
 	}
 }
 
@@ -316,13 +322,18 @@ func otherLists() map[string][]any {
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"windows":           "bundles: windows are read when a policy is assembled",
-		"history":           "bundles: how much of the history is seen is read when a policy is assembled",
-		"mode":              "bundles, TestSettingsErrors: it has one value, and others are refused",
-		"audit.retain_days": "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"audit.budget_mb":   "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"audit.sync":        "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"redact.pii":        "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
+		"windows":                 "bundles: windows are read when a policy is assembled",
+		"history.last":            "bundles, TestView: it is read when a policy is assembled",
+		"patterns.enabled":        "bundles, TestSwitchedOffPatterns",
+		"patterns.sensitivity":    "bundles, TestSensitivity",
+		"patterns.factors.low":    "bundles, TestSensitivity",
+		"patterns.factors.medium": "bundles, TestSensitivity",
+		"patterns.factors.high":   "bundles, TestSensitivity",
+		"mode":                    "bundles, TestSettingsErrors: it has one value, and others are refused",
+		"audit.retain_days":       "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.budget_mb":         "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.sync":              "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"redact.pii":              "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 	}
 }
 

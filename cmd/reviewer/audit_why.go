@@ -114,6 +114,9 @@ func explainDecision(w io.Writer, p paint, d *engine.Decision) {
 			fmt.Fprintf(w, " %s %.4g", c, d.Rationality.Components[c])
 		}
 		fmt.Fprintln(w)
+		for _, text := range d.Rationality.Suggestions {
+			fmt.Fprintf(w, "  better: %s\n", oneLine(text, 300))
+		}
 	}
 	for _, alt := range d.Alternatives {
 		fmt.Fprintf(w, "  safer: %s\n", oneLine(alt, 300))

@@ -14,7 +14,7 @@ test_the_common_case if {
 		"decision": "allow", "enforced": "allow", "reason": data.reviewer.messages.allowed,
 		"risk": {"score": 0, "level": "minimal", "factors": ["reads_only"]},
 		"rationality": {
-			"score": 0.81, "level": "high", "issues": [],
+			"score": 0.81, "level": "high", "issues": [], "suggestions": [],
 			"components": {"goal_alignment": 0.75, "logical_progression": 0.7, "efficiency": 1, "completeness": 1},
 		},
 		"side_effects": {"severity": "none", "reversible": true},

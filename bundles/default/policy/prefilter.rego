@@ -41,9 +41,9 @@ _safe(e) if {
 	not scores.in_zone(e)
 }
 
-# What a tool makes again and what configures a build are as harmless to read as
-# any other file.
+# What a tool makes again, what configures a build and what tests are as harmless
+# to read as any other file.
 _sensitive(e) if {
 	e.class
-	not e.class in {"generated", "ci_config", "git_data"}
+	not e.class in {"generated", "ci_config", "git_data", "test"}
 }

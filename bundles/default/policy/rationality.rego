@@ -6,13 +6,16 @@ package reviewer.scores
 rationality := {
 	"score": rationality_score,
 	"level": rationality_level,
-	"components": {
-		"goal_alignment": data.reviewer.rationality.neutral_alignment,
-		"logical_progression": data.reviewer.rationality.progression[input.history.progression],
-		"efficiency": _efficiency,
-		"completeness": 1 - _missing,
-	},
+	"components": _components,
 	"issues": _issues,
+	"suggestions": rationality_suggestions,
+}
+
+_components := {
+	"goal_alignment": _alignment,
+	"logical_progression": data.reviewer.rationality.progression[input.history.progression],
+	"efficiency": _efficiency,
+	"completeness": 1 - _missing,
 }
 
 # METADATA
@@ -23,7 +26,7 @@ rationality := {
 rationality_score := score if {
 	r := data.reviewer.rationality
 	parts := [
-		r.weights.goal_alignment * r.neutral_alignment,
+		r.weights.goal_alignment * _alignment,
 		r.weights.logical_progression * r.progression[input.history.progression],
 		r.weights.efficiency,
 		r.weights.completeness,
@@ -31,6 +34,41 @@ rationality_score := score if {
 
 	# To 4 places: a text in between costs a third of multiplying and dividing.
 	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses))]))
+}
+
+# How an action lies to what people asked for. In doubt it is aligned: most steps
+# of a task touch what nobody named.
+_alignment := data.reviewer.rationality.neutral_alignment if not "goal" in input.facts
+
+_alignment := round(sum([a.weights.named * _named, a.weights.kind * _kind, a.weights.words * _words]) * 10000) / 10000 if {
+	"goal" in input.facts
+	a := data.reviewer.rationality.alignment
+}
+
+default _named := 1
+
+_named := data.reviewer.rationality.alignment.unnamed if not input.goal.named
+
+# Looking is a part of any work; what else is depends on what was asked for.
+default _kind := 0
+
+_kind := 1 if "reads_only" in input.facts
+
+_kind := 1 if {
+	not "reads_only" in input.facts
+	input.goal.intents == []
+}
+
+_kind := 1 if {
+	not "reads_only" in input.facts
+	some intent in input.goal.intents
+	every t in input.action.types {
+		t in data.reviewer.rationality.alignment.kinds[intent]
+	}
+}
+
+_words := min([1, a.unsaid + (((1 - a.unsaid) * input.goal.words) / a.full_words)]) if {
+	a := data.reviewer.rationality.alignment
 }
 
 # What is lost of either: a cheaper way is known only where nothing is missing.
@@ -73,6 +111,17 @@ default _missing := 0
 _missing := round((count([p | some p in input.history.presupposes; not p.met]) / count(input.history.presupposes)) * 10000) / 10000 if {
 	"presupposes_unmet" in input.facts
 }
+
+# METADATA
+# title: What would make more sense
+# description: One for each component that is not above medium, where the whole is not high.
+rationality_suggestions := [text |
+	some component in ["goal_alignment", "logical_progression", "efficiency", "completeness"]
+	_components[component] <= data.reviewer.rationality.medium_threshold
+	text := data.reviewer.rationality.suggestions[component]
+] if {
+	rationality_level != "high"
+} else := []
 
 _issues := ["irrational"] if {
 	rationality_level == "low"

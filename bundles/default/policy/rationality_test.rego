@@ -114,3 +114,64 @@ test_confidence[name] if {
 	doc := given.call({"action": {"types": ["mcp_call"], "opaque": case.opaque}})
 	case.confidence == scores.confidence with input as doc with data.reviewer.risk.base.mcp_call as case.base
 }
+
+# What people asked for, and how an action lies to it.
+test_goal_alignment[name] if {
+	some name, case in {
+		"no goal": {"known": false, "alignment": 0.75},
+		"only known": {"alignment": 0.775},
+		"named": {"goal": {"named": true}, "alignment": 0.9},
+		"some of its words": {"goal": {"words": 0.1}, "alignment": 0.815},
+		"a quarter of its words": {"goal": {"words": 0.25}, "alignment": 0.875},
+		"all of its words": {"goal": {"words": 1}, "alignment": 0.875},
+		"named and said": {"goal": {"named": true, "words": 1}, "alignment": 1},
+		"of the kind": {"goal": {"intents": ["fix"]}, "alignment": 0.775},
+		"of another kind": {"goal": {"intents": ["explain"]}, "alignment": 0.475},
+		"of one of the kinds": {"goal": {"intents": ["explain", "fix"]}, "alignment": 0.775},
+		"partly of the kind": {"goal": {"intents": ["add"]}, "types": ["file_creation", "file_deletion"], "alignment": 0.475},
+		"named, of another kind": {"goal": {"named": true, "intents": ["read"]}, "alignment": 0.6},
+	}
+	doc := given.call({
+		"action": {"types": object.get(case, "types", ["file_modification"]), "effects": [given.effect("file_write", {})]},
+		"goal": object.union({"known": object.get(case, "known", true)}, object.get(case, "goal", {})),
+	})
+	case.alignment == scores.rationality.components.goal_alignment with input as doc
+}
+
+test_looking_belongs_to_every_goal[intent] if {
+	some intent, _ in data.reviewer.rationality.alignment.kinds
+	doc := given.call({
+		"action": {"types": ["mcp_call"], "effects": [given.effect("file_read", {})]},
+		"goal": {"known": true, "intents": [intent]},
+	})
+	scores.rationality.components.goal_alignment == 0.775 with input as doc
+}
+
+test_alignment_counts_in_the_score if {
+	doc := given.call({
+		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
+		"goal": {"known": true, "intents": ["explain"]},
+		"history": {"progression": "repeats"},
+	})
+	scores.rationality.score == 0.58 with input as doc
+}
+
+test_suggestions if {
+	texts := {"goal_alignment": "A", "logical_progression": "L", "efficiency": "E", "completeness": "C"}
+	off := given.call({
+		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
+		"goal": {"known": true, "intents": ["explain"]},
+		"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]},
+	})
+	["A", "L", "C"] == scores.rationality.suggestions with input as off with data.reviewer.rationality.suggestions as texts
+	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"progression": "repeats", "presupposes": []}})
+	["L", "E"] == scores.rationality.suggestions with input as again with data.reviewer.rationality.suggestions as texts
+	["L"] == scores.rationality.suggestions with input as again
+		with data.reviewer.rationality.suggestions as texts
+		with data.reviewer.rationality.cheaper_way_known as 0.5001
+}
+
+test_no_suggestions_where_all_is_well if {
+	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"progression": "repeats", "presupposes": []}})
+	[] == scores.rationality.suggestions with input as again with data.reviewer.rationality.high_threshold as 0.6
+}

@@ -60,7 +60,10 @@ _risk_factors := concat(", ", array.concat(_base_factor, scores.risk.factors))
 
 _base_factor := [concat("+", input.action.types)]
 
-_rationality := [_fill(_texts.low_rationality, {"{issues}": _progress})] if {
+_rationality := [_fill(_texts.low_rationality, {
+	"{issues}": _progress,
+	"{suggestions}": concat("; ", scores.rationality_suggestions),
+})] if {
 	input.phase == "pre"
 	scores.rationality_level == "low"
 } else := []

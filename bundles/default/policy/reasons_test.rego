@@ -4,7 +4,7 @@ import data.reviewer.given_test as given
 import data.reviewer.reasons
 
 _messages := {
-	"high_risk": "High risk action: {factors}", "low_rationality": "Low rationality: {issues}",
+	"high_risk": "High risk action: {factors}", "low_rationality": "Low rationality: {issues}; {suggestions}",
 	"side_effects": "Side effects: {kinds} ({severity})", "matrix": "risk {risk}, rationality {rationality}",
 	"first_time": "first of its kind", "allowed": "All rules passed.",
 	"denial": "DENIED {reason}|{rule}|{alternative}|{id}", "question": "ASKED {reason}|{rule}|{alternative}|{id}",
@@ -27,9 +27,10 @@ _bad := given.call({
 
 test_order_of_reasons if {
 	got := reasons.all with input as _bad with data.reviewer.catalog as given.catalog with data.reviewer.messages as _messages
+		with data.reviewer.rationality.suggestions as {"goal_alignment": "A", "logical_progression": "L", "completeness": "C"}
 	got == [
 		"High risk action: file_deletion, failed_before, reversibility",
-		"Low rationality: contradicts",
+		"Low rationality: contradicts; L; C",
 		"Side effects: file_delete (high)",
 		"says_block on ./a.txt",
 		"says_warn on ./a.txt",
@@ -92,11 +93,12 @@ test_critical_side_effects_are_a_reason if {
 }
 
 test_low_rationality_is_a_reason[name] if {
-	some name, case in {"low": {"level": "low", "reasons": ["Low rationality: x, explores"]}, "medium": {"level": "medium", "reasons": []}}
+	some name, case in {"low": {"level": "low", "reasons": ["Low rationality: x, explores; a; b"]}, "medium": {"level": "medium", "reasons": []}}
 	case.reasons == reasons.all with input as given.action("file_read", [])
 		with data.reviewer.matrix.minimal.low as "allow"
 		with data.reviewer.scores.rationality_level as case.level
 		with data.reviewer.scores.rationality as {"issues": ["x"]}
+		with data.reviewer.scores.rationality_suggestions as ["a", "b"]
 		with data.reviewer.messages as _messages
 }
 
