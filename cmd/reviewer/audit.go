@@ -17,7 +17,7 @@ func (a *app) auditCommand() *cobra.Command {
 	}
 	return group(cmd,
 		a.auditShowCommand(), a.auditTailCommand(), a.auditWhyCommand(), a.auditVerifyCommand(),
-		a.auditReplayCommand(), a.auditReconcileCommand(), a.auditSealCommand(), a.auditExportCommand(), a.auditCaseCommand(),
+		a.auditReplayCommand(), a.auditReconcileCommand(), a.auditStatsCommand(), a.auditSealCommand(), a.auditExportCommand(), a.auditCaseCommand(),
 	)
 }
 

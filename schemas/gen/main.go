@@ -1,6 +1,7 @@
 // Command gen writes the JSON Schemas of the documents whose form is a Go type,
-// docs/settings.md, which describes the settings, and docs/rules.md, which
-// describes the rules that ship.
+// docs/settings.md, which describes the settings, docs/rules.md, which
+// describes the rules that ship, and docs/metrics.md and docs/grafana.json, which
+// describe and show the metrics.
 // It runs in the directory schemas: go generate ./schemas.
 package main
 
@@ -15,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/engine/stats"
 )
 
 // document is one schema file and the type that it describes.
@@ -37,11 +39,12 @@ func documents() []document {
 		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
 		{"report.json", "Report: what checking or testing a policy found, as -f json writes it", report.Document{}},
 		{"coverage.json", "Coverage: what of a policy its tests reached", report.CoverageDocument{}},
+		{"stats.json", "Stats: what the log says in numbers, as audit stats -f json writes it", stats.Document{}},
 	}
 }
 
 func main() {
-	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md")); err != nil {
+	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"), writePatterns("../docs/patterns.md"), writeMetrics("../docs")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -85,6 +88,21 @@ func writeRules(file string) error {
 	text, err := bundles.ShippedRulesDoc()
 	if err != nil {
 		return fmt.Errorf("describe rules: %w", err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+func writeMetrics(dir string) error {
+	dashboard, err := stats.Dashboard()
+	return errors.Join(err,
+		os.WriteFile(filepath.Join(dir, "metrics.md"), []byte(stats.MetricsDoc()), 0o644),
+		os.WriteFile(filepath.Join(dir, "grafana.json"), dashboard, 0o644))
+}
+
+func writePatterns(file string) error {
+	text, err := bundles.ShippedPatternsDoc()
+	if err != nil {
+		return fmt.Errorf("describe patterns: %w", err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
 }

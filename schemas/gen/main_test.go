@@ -69,3 +69,43 @@ func TestRulesDocIsCurrent(t *testing.T) {
 		t.Errorf("docs/rules.md is out of date; run go generate ./schemas\n%s", diff)
 	}
 }
+
+// What is written and drawn of the metrics is what their table says.
+func TestMetricsDocsAreCurrent(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeMetrics(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"metrics.md", "grafana.json"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join("../../docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(got), string(want)); diff != "" {
+			t.Errorf("docs/%s is out of date; run go generate ./schemas\n%s", name, diff)
+		}
+	}
+}
+
+// What is written about the patterns is what their rows say.
+func TestPatternsDocIsCurrent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "patterns.md")
+	if err := writePatterns(file); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/patterns.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), string(want)); diff != "" {
+		t.Errorf("docs/patterns.md is out of date; run go generate ./schemas\n%s", diff)
+	}
+}

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Verified iterates over a session's records, oldest first, as far as each
+// line's hash is the prev of the next: a line is handed out when the one behind
+// it holds it. The newest is held by nothing yet, and a half line at the end is
+// no record yet. The first thing that does not fit ends it with a *Damage; what
+// seals and the ledger say is Verify's business.
+func (s *Store) Verified(one Session) iter.Seq2[*engine.Record, error] {
+	return verifiedRecords(one.Dir, dirName)
+}
+
+// VerifiedLedger is Verified for the machine's chain.
+func (s *Store) VerifiedLedger() iter.Seq2[*engine.Record, error] {
+	return verifiedRecords(s.ledgerDir(), func(engine.SessionKey) string { return filepath.Base(s.ledgerDir()) })
+}
+
+// verifiedRecords reads the chain in a folder, which must have the name that
+// belongs to the session in it.
+func verifiedRecords(dir string, name func(engine.SessionKey) string) iter.Seq2[*engine.Record, error] {
+	return func(yield func(*engine.Record, error) bool) {
+		var held *engine.Record
+		var hash string
+		for line, err := range lines(dir, 0) {
+			var r *engine.Record
+			if err == nil {
+				r, err = nextVerified(line, held, hash, name)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if held != nil && !yield(held, nil) {
+				return
+			}
+			held, hash = r, engine.LineHash(line.Raw)
+		}
+		if held != nil {
+			yield(held, nil)
+		}
+	}
+}
+
+// nextVerified decodes a line, and compares it with the one before and its hash.
+func nextVerified(line Line, before *engine.Record, hash string, name func(engine.SessionKey) string) (*engine.Record, error) {
+	r, err := readRecord(line.Raw)
+	what := ""
+	switch {
+	case err != nil:
+		what = err.Error()
+	case before == nil || purgedBetween(line, before):
+		what = misbegun(line, r, name)
+	case r.N != before.N+1:
+		what = fmt.Sprintf("n is %d after %d", r.N, before.N)
+	case r.Prev != hash:
+		what = "prev is not the hash of the line before: one of the two was changed"
+	case r.Chain != before.Chain:
+		what = fmt.Sprintf("the record belongs to chain %q", r.Chain)
+	}
+	if what != "" {
+		return nil, &Damage{File: line.File, Line: line.Number, What: what}
+	}
+	return r, nil
+}
+
+// misbegun says why a record cannot be the first that is left of a chain.
+func misbegun(line Line, r *engine.Record, name func(engine.SessionKey) string) string {
+	switch {
+	case r.N == 1 && (r.Kind != engine.KindOpen || r.Prev != engine.ChainSeed(r.Chain)):
+		return "line 1 of the chain is not its open record"
+	case r.N > 1 && r.Kind != engine.KindKeyframe:
+		return "the file does not begin with a keyframe"
+	case filepath.Base(filepath.Dir(line.File)) != name(engine.SessionKey{Harness: r.Harness, Session: r.Session}):
+		return "the folder holds the chain of another session: it was moved or copied here"
+	}
+	return ""
+}
+
+// purgedBetween says that retention took the files between two lines while they
+// were read: then no file before the second line's is left.
+func purgedBetween(line Line, before *engine.Record) bool {
+	if line.Number > 1 || line.N == before.N+1 {
+		return false
+	}
+	files, err := chainFiles(filepath.Dir(line.File))
+	return err == nil && len(files) > 0 && fileName(files[0]) == filepath.Base(line.File)
+}

@@ -1,0 +1,15 @@
+// Package stats counts what the records of a log say: calls by answer, how long
+// reviews took, what people answered, which rules and patterns spoke, and what
+// was done about a run that went wrong.
+//
+// A Collector takes the records of one session after the other, once each, and
+// makes a Document of them. Its memory does not grow with the length of a
+// session, and with the number of different names only up to fixed bounds: what
+// comes after goes under Other. The same records give the same document.
+//
+// Metrics describes what of a document is written for Prometheus; Dashboard and
+// MetricsDoc are made of that table.
+//
+// Not its business: where records come from and whether they verify
+// (engine/audit), what they mean (engine), and tables on a terminal (cmd).
+package stats

@@ -1,0 +1,190 @@
+package stats
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Outcome says what came of an intervention.
+type Outcome string
+
+// The outcomes.
+const (
+	Helped   Outcome = "helped"   // the issue did not come back soon
+	Returned Outcome = "returned" // it did
+	Open     Outcome = "open"     // the session has not gone on for long enough to tell
+)
+
+// Outcomes lists every Outcome.
+func Outcomes() []string { return []string{string(Helped), string(Returned), string(Open)} }
+
+// Vocabulary says which values an intervention's fields may hold.
+func (Intervention) Vocabulary(field string) []string {
+	if field == "outcome" {
+		return Outcomes()
+	}
+	return nil
+}
+
+// An issue that is found again within so many calls of the agent, or so many
+// milliseconds, has come back.
+const (
+	returnCalls = 10
+	returnTime  = 60_000
+)
+
+// maxWatched bounds the interventions of one session that are waited for.
+const maxWatched = 1024
+
+// byScores is the issue of what the scores alone decided.
+const byScores = "scores"
+
+// watch is an intervention that is waited for.
+type watch struct {
+	agent, issue string
+	kind         string
+	record, call string // that it was about
+	strictness   int
+	before       int   // strictness of the one that did not help; -1: there was none
+	calls        int64 // of the agent until then
+	time         int64
+	settled      bool // it is counted; the next one may still be an escalation
+}
+
+// interventions counts what was done about issues, and what came of it.
+type interventions struct {
+	counts      counts[Intervention]
+	escalations counts[string]
+	watched     []*watch
+	calls       map[string]int64 // by agent
+}
+
+func newInterventions() *interventions {
+	return &interventions{counts: counts[Intervention]{}, escalations: counts[string]{}}
+}
+
+// begin forgets the session before, which must have ended.
+func (v *interventions) begin() { v.watched, v.calls = nil, map[string]int64{} }
+
+// see takes over a record of the session.
+func (v *interventions) see(r *engine.Record) {
+	if r.Kind == engine.KindAct && r.Act != nil {
+		v.act(r)
+	}
+	if r.Decision == nil || r.Answer == nil {
+		return
+	}
+	agent := agentOf(r)
+	if r.Kind == engine.KindPre && (v.calls[agent] > 0 || len(v.calls) < maxWatched) {
+		v.calls[agent]++
+	}
+	v.watched = slices.DeleteFunc(v.watched, func(w *watch) bool { return w.agent == agent && v.over(w, r) })
+	for _, w := range v.watched {
+		if w.agent == agent && (r.Call == "" || r.Call != w.call) && names(r, w.issue) {
+			v.settle(w, Returned)
+		}
+	}
+	if issue := issueOf(r); issue != "" {
+		v.add(r, agent, issue)
+	}
+}
+
+// over says that an intervention need not be waited for any longer, and counts it.
+func (v *interventions) over(w *watch, r *engine.Record) bool {
+	if v.calls[w.agent]-w.calls <= returnCalls || r.T-w.time <= returnTime {
+		return false
+	}
+	v.settle(w, Helped)
+	return true
+}
+
+func (v *interventions) settle(w *watch, o Outcome) {
+	if w.settled {
+		return
+	}
+	w.settled = true
+	v.counts.add(Intervention{Type: w.kind, Issue: w.issue, Outcome: o}, Intervention{Type: w.kind, Issue: Other, Outcome: o})
+	if w.before >= 0 && w.strictness > w.before {
+		v.escalations.add(w.issue, Other)
+	}
+}
+
+// add waits for what comes of an intervention.
+func (v *interventions) add(r *engine.Record, agent, issue string) {
+	effect := r.Answer.Effect
+	next := &watch{agent: agent, issue: issue, kind: string(effect), record: r.ID(), call: r.Call,
+		strictness: effect.Strictness(), before: -1, calls: v.calls[agent], time: r.T}
+	if i := slices.IndexFunc(v.watched, func(w *watch) bool { return w.agent == agent && w.issue == issue }); i >= 0 {
+		if r.Call != "" && r.Call == v.watched[i].call {
+			return // one intervention, told before and after the call
+		}
+		v.settle(v.watched[i], Returned)
+		next.before = v.watched[i].strictness
+		v.watched = slices.Delete(v.watched, i, i+1)
+	}
+	if len(v.watched) >= maxWatched {
+		v.settle(v.watched[0], Open)
+		v.watched = v.watched[1:]
+	}
+	v.watched = append(v.watched, next)
+}
+
+// act notes that what was answered was not all: it is the stronger intervention
+// of the two. One that no answer asked for stands for itself.
+func (v *interventions) act(r *engine.Record) {
+	for _, w := range v.watched {
+		if w.record == r.Act.Of && !w.settled {
+			w.kind, w.strictness = r.Act.Kind, engine.Block.Strictness()+1
+			return
+		}
+	}
+	v.counts.add(Intervention{r.Act.Kind, Other, Open, 0}, Intervention{Other, Other, Open, 0})
+}
+
+// end counts what nothing more is heard of.
+func (v *interventions) end() {
+	for _, w := range v.watched {
+		v.settle(w, Open)
+	}
+}
+
+func agentOf(r *engine.Record) string {
+	if r.Agent == "" {
+		return engine.MainAgent
+	}
+	return r.Agent
+}
+
+// issueOf returns what a record's answer is about: the strictest rule or
+// pattern that alone leads to it. It is empty where nothing was done.
+func issueOf(r *engine.Record) string {
+	effect := r.Answer.Effect
+	if effect == engine.Allow || r.Answer.Mode == engine.ModeDegraded {
+		return ""
+	}
+	for _, rule := range r.Decision.Rules {
+		if enforced(rule).Strictness() >= effect.Strictness() {
+			return rule.ID
+		}
+	}
+	return byScores
+}
+
+// enforced is what a rule leads to after its own enforcement.
+func enforced(rule engine.RuleResult) engine.Verdict {
+	switch {
+	case rule.Enforcement == "observe":
+		return engine.Allow
+	case rule.Enforcement == "warn" && rule.Decision.Strictness() > engine.Warn.Strictness():
+		return engine.Warn
+	}
+	return rule.Decision
+}
+
+// names says whether an issue is found in a record.
+func names(r *engine.Record, issue string) bool {
+	return issue == byScores && issueOf(r) == byScores ||
+		slices.ContainsFunc(r.Decision.Rules, func(rule engine.RuleResult) bool { return rule.ID == issue }) ||
+		slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.ID == issue && f.Error == "" })
+}

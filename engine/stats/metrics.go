@@ -1,0 +1,137 @@
+package stats
+
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Metric is a number, or several that labels tell apart, as Prometheus reads it.
+//
+// All but the histogram are gauges: what is counted is the log that is kept, of
+// which retention deletes the oldest part, and a counter must not fall.
+type Metric struct {
+	Name   string
+	Help   string
+	Labels []string
+	read   func(*Document) []sample // nil: the histogram of review times
+}
+
+// sample is the value of a metric for some values of its labels.
+type sample struct {
+	labels []string
+	value  float64
+}
+
+// reviewSeconds is the one histogram.
+const reviewSeconds = "reviewer_review_seconds"
+
+// Metrics lists every metric, in the order in which they are written. One that
+// nothing was counted for is left out.
+func Metrics() []Metric {
+	return []Metric{
+		{"reviewer_decisions", "Events that were reviewed, by what they were, what policy said, what was answered, and how the answer came about.",
+			[]string{"phase", "decision", "effect", "mode"}, readDecisions},
+		{"reviewer_prefiltered", "Tool calls that policy let through before it computed any score.", nil,
+			func(d *Document) []sample { return number(d.Prefiltered) }},
+		{reviewSeconds, "Time from the receipt of an event to the decision.", nil, nil},
+		{"reviewer_tool_calls", "Tool calls by tool and by what was answered.", []string{"tool", "effect"}, readTools},
+		{"reviewer_questions", "Questions to people, by what they answered as far as the log can tell.", []string{"answer"}, readQuestions},
+		{"reviewer_false_positive_ratio", "Share of the answered questions that people answered with yes.", nil,
+			readRate(func(r Rate) float64 { return r.Rate })},
+		{"reviewer_false_positive_ratio_lower", "Lower end of the 95 % interval of reviewer_false_positive_ratio.", nil,
+			readRate(func(r Rate) float64 { return r.Low })},
+		{"reviewer_false_positive_ratio_upper", "Upper end of the 95 % interval of reviewer_false_positive_ratio.", nil,
+			readRate(func(r Rate) float64 { return r.High })},
+		{"reviewer_rule_results", "How often a rule spoke, by what it said.", []string{"rule", "decision"},
+			each(func(d *Document) []Rule { return d.Rules }, func(r Rule) (int64, []string) { return r.Count, []string{r.Rule, string(r.Decision)} })},
+		{"reviewer_pattern_findings", "Events at which a pattern was found, by its level.", []string{"pattern", "level"},
+			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Count, []string{p.Pattern, p.Level} })},
+		{"reviewer_pattern_sessions", "Sessions in which a pattern was found, by its level.", []string{"pattern", "level"},
+			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Sessions, []string{p.Pattern, p.Level} })},
+		{"reviewer_interventions", "What was done about a run, by the rule or pattern that it was about and by what came of it.", []string{"type", "issue", "outcome"},
+			each(func(d *Document) []Intervention { return d.Interventions }, func(i Intervention) (int64, []string) {
+				return i.Count, []string{i.Type, i.Issue, string(i.Outcome)}
+			})},
+		{"reviewer_escalations", "How often something stricter was done about an issue that had come back.", []string{"issue"},
+			each(func(d *Document) []Escalation { return d.Escalations }, func(e Escalation) (int64, []string) { return e.Count, []string{e.Issue} })},
+		{"reviewer_controls", "What people did: stopped, resumed, allowed.", []string{"do"},
+			each(func(d *Document) []Control { return d.Controls }, func(c Control) (int64, []string) { return c.Count, []string{c.Do} })},
+		{"reviewer_errors", "What failed, with the rule where it was one.", []string{"what", "id"},
+			each(func(d *Document) []Error { return d.Errors }, func(e Error) (int64, []string) { return e.Count, []string{string(e.What), e.ID} })},
+		{"reviewer_records", "Records of the log by kind.", []string{"kind"},
+			each(func(d *Document) []Kind { return d.Records }, func(k Kind) (int64, []string) { return k.Count, []string{string(k.Kind)} })},
+		{"reviewer_sessions", "Sessions with a record.", nil, func(d *Document) []sample { return number(d.Sessions.Total) }},
+		{"reviewer_sessions_stopped", "Sessions that are stopped now.", nil, func(d *Document) []sample { return number(d.Sessions.Stopped) }},
+		{"reviewer_sessions_damaged", "Sessions whose chain does not verify to its end.", nil, func(d *Document) []sample { return number(d.Sessions.Damaged) }},
+		{"reviewer_first_record_timestamp_seconds", "Unix time of the oldest record that was counted.", nil, readTime(func(d *Document) int64 { return d.First })},
+		{"reviewer_last_record_timestamp_seconds", "Unix time of the newest record that was counted.", nil, readTime(func(d *Document) int64 { return d.Last })},
+	}
+}
+
+func number(n int64) []sample { return []sample{{value: float64(n)}} }
+
+// each makes a sample of each row of a list.
+func each[R any](list func(*Document) []R, read func(R) (int64, []string)) func(*Document) []sample {
+	return func(d *Document) []sample {
+		var samples []sample
+		for _, row := range list(d) {
+			n, labels := read(row)
+			samples = append(samples, sample{labels, float64(n)})
+		}
+		return samples
+	}
+}
+
+// noReview is the label of what was answered without a review.
+const noReview = "none"
+
+func readDecisions(d *Document) []sample {
+	var samples []sample
+	for _, row := range d.Decisions {
+		said := string(row.Decision)
+		if said == "" {
+			said = noReview
+		}
+		samples = append(samples, sample{[]string{string(row.Phase), said, string(row.Effect), string(row.Mode)}, float64(row.Count)})
+	}
+	return samples
+}
+
+func readTools(d *Document) []sample {
+	var samples []sample
+	for _, tool := range d.Tools {
+		for _, v := range engine.Verdicts() {
+			if n := tool.Of(engine.Verdict(v)); n > 0 {
+				samples = append(samples, sample{[]string{tool.Key, v}, float64(n)})
+			}
+		}
+	}
+	return samples
+}
+
+func readQuestions(d *Document) []sample {
+	q := d.Questions
+	if q.Asked == 0 {
+		return nil
+	}
+	return []sample{
+		{[]string{"approved"}, float64(q.Approved)}, {[]string{"refused"}, float64(q.Refused)}, {[]string{"open"}, float64(q.Open)},
+	}
+}
+
+func readRate(part func(Rate) float64) func(*Document) []sample {
+	return func(d *Document) []sample {
+		if d.Questions.FalsePositive == nil {
+			return nil
+		}
+		return []sample{{value: part(*d.Questions.FalsePositive)}}
+	}
+}
+
+func readTime(of func(*Document) int64) func(*Document) []sample {
+	return func(d *Document) []sample {
+		if of(d) == 0 {
+			return nil
+		}
+		return []sample{{value: float64(of(d)) / 1000}}
+	}
+}

@@ -1,0 +1,65 @@
+package stats
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// maxQuestions bounds the questions of one session whose answer may still
+// change; what is known of older ones stays as it is.
+const maxQuestions = 4096
+
+// answer is what is known of a question.
+type answer int
+
+const (
+	unanswered answer = iota
+	approved
+	refused
+)
+
+// questions counts what people answered. The answers are inferred, and what was
+// taken for a refusal may turn out to have run: the last word counts.
+type questions struct {
+	counts [3]int64 // by answer
+	known  map[string]answer
+	order  []string // of known, oldest first
+}
+
+// begin forgets the session before.
+func (q *questions) begin() { q.known, q.order = map[string]answer{}, nil }
+
+// see takes over what a record says of questions, or that it is one.
+func (q *questions) see(r *engine.Record) {
+	for _, a := range r.Answer.Approvals {
+		if before, ok := q.known[a.Of]; ok {
+			word := refused
+			if a.Approved {
+				word = approved
+			}
+			q.counts[before]--
+			q.counts[word]++
+			q.known[a.Of] = word
+		}
+	}
+	if r.Kind == engine.KindPre && r.Answer.Effect == engine.Ask {
+		q.ask(r.ID())
+	}
+}
+
+func (q *questions) ask(id string) {
+	if len(q.order) >= maxQuestions {
+		delete(q.known, q.order[0])
+		q.order = q.order[1:]
+	}
+	q.counts[unanswered]++
+	q.known[id] = unanswered
+	q.order = append(q.order, id)
+}
+
+func (q *questions) document() Questions {
+	d := Questions{Approved: q.counts[approved], Refused: q.counts[refused], Open: q.counts[unanswered]}
+	d.Asked = d.Approved + d.Refused + d.Open
+	if n := d.Approved + d.Refused; n > 0 {
+		rate := rateOf(d.Approved, n)
+		d.FalsePositive = &rate
+	}
+	return d
+}
