@@ -167,7 +167,7 @@ func kindOfFile(name string) string {
 		return "settings"
 	case base == "data.yaml" || base == "data.json":
 		return "data"
-	case strings.HasPrefix(name, "rules/") && path.Ext(name) != ".rego":
+	case (strings.HasPrefix(name, "rules/") || strings.HasPrefix(name, "patterns/")) && path.Ext(name) != ".rego":
 		return "rules"
 	case strings.HasPrefix(name, "access/"):
 		return "access"
@@ -274,6 +274,8 @@ func (g *mutation) rule(row *yaml.Node) {
 	g.verdict(parts["decision"])
 	g.oneOf(parts["enforcement"], ChangeWord, Enforcements())
 	g.truth(parts["always"])
+	g.truth(parts["fixed"])
+	g.number(parts["hysteresis"])
 	if match := parts["match"]; match != nil {
 		for i := 1; i < len(match.Content); i += 2 {
 			g.items(match, match.Content[i-1], match.Content[i])

@@ -57,13 +57,18 @@ func TestMutants(t *testing.T) {
 			"8:46 item.drop shop.kubectl: helm -> (left out) /policies/user/catalog/shop.kubectl",
 			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
 		}},
-		"a pattern with levels": {User, "rules/a.yaml", `
+		"a pattern with levels": {User, "patterns/a.yaml", `
 id: shop.many
 severity: high
 measure: session.file_ops
 threshold: 10
 levels: [{at: 10, level: medium}, {at: 20.5, level: critical}]
+hysteresis: 5
+fixed: true
 `, []string{
+			"8:8 truth shop.many: true -> false /policies/user/catalog/shop.many",
+			"7:13 number shop.many: 5 -> 6 /policies/user/catalog/shop.many",
+			"7:13 number shop.many: 5 -> 4 /policies/user/catalog/shop.many",
 			"4:12 louder shop.many: session.file_ops -> session.file_ops! /policies/user/catalog/shop.many",
 			"5:12 number shop.many: 10 -> 11 /policies/user/catalog/shop.many",
 			"5:12 number shop.many: 10 -> 9 /policies/user/catalog/shop.many",

@@ -14,7 +14,7 @@ const docHead = `# Settings
 
 A layer above the base changes settings with a ` + "`settings.yaml`" + `: the organisation in
 ` + "`/etc/reviewer/policy`" + `, the person in ` + "`policy`" + ` below the state directory, the project in
-` + "`.reviewer/policy`" + ` below its folder. ` + "`reviewer config show`" + ` prints the value of each
+` + "`.reviewer/policy`" + ` below its folder, or in ` + "`.reviewer.yaml`" + ` in it, which is the same file. ` + "`reviewer config show`" + ` prints the value of each
 setting and the layer that says so; ` + "`reviewer config check`" + ` says what is wrong with one.
 
 How values of several layers become one:
@@ -24,6 +24,7 @@ How values of several layers become one:
 | min, max | replaces the default | counts if it is lower, higher |
 | strictest | replaces the default | counts if it is stricter |
 | intersect | replaces the default | keeps only what it has too |
+| narrow | replaces the default | keeps only what lies in what it has too |
 | union | is added | is added |
 | replace | replaces the default | replaces it; the project may not set it |
 | (none) | only the base layer has it | |

@@ -86,6 +86,9 @@ func (m *merger) value(path string, s *setting, into map[string]any, key string,
 		m.errs = append(m.errs, m.layer.where(path).wrong("%s: the project layer may not set this, since the agent can write it", path))
 		return
 	}
+	if s.Merge == mergeNarrow {
+		v = places(list(v))
+	}
 	before, there := into[key]
 	joined := m.joins(path, s)
 	switch {
@@ -133,6 +136,8 @@ func (s *setting) combine(a, b any) any {
 		return union(list(a), list(b))
 	case "intersect":
 		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })
+	case mergeNarrow:
+		return narrow(list(a), list(b))
 	case "strictest":
 		if s.rank(b) > s.rank(a) {
 			return b

@@ -205,7 +205,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "intersect", "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -276,6 +276,10 @@ func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
 		words := []any{"a", "b", "inside", "~/.ssh/", "temp"}
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:g.IntN(len(words))]
+	case mergeNarrow:
+		words := []any{".", "src", "src/api", "docs", "srcs"}
+		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		return words[:1+g.IntN(len(words)-1)]
 	case "strictest":
 		return s.order()[g.IntN(len(s.order()))]
 	}
@@ -316,6 +320,12 @@ func looser(s *setting, before, after any) string {
 	case "intersect":
 		for _, v := range after.([]any) {
 			if !slices.Contains(before.([]any), v) {
+				return fmt.Sprintf("%v was added", v)
+			}
+		}
+	case mergeNarrow:
+		for _, v := range after.([]any) {
+			if !slices.ContainsFunc(before.([]any), func(o any) bool { return holds(o, v) }) {
 				return fmt.Sprintf("%v was added", v)
 			}
 		}

@@ -46,25 +46,26 @@ type Cut struct {
 
 // Action is what an Event means. Lists are sorted where order says nothing.
 type Action struct {
-	Name        string                  `json:"name"`               // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
-	Resource    string                  `json:"resource"`           // the command, path, URL, or a JSON summary; masked, shortened
-	Types       []Type                  `json:"types"`              // sorted, at least one
-	Intent      Type                    `json:"intent"`             // the one type that names the action best
-	Commands    []Command               `json:"commands"`           // in the order in which they would run
-	Paths       []string                `json:"paths"`              // distinct Short paths that are touched, sorted
-	Hosts       []string                `json:"hosts"`              // distinct hosts that are contacted, sorted
-	Effects     []Effect                `json:"effects"`            // worst kinds first
-	Signals     []Signal                `json:"signals"`            // sorted
-	Opaque      []Opaque                `json:"opaque"`             // what was not understood
-	Fingerprint string                  `json:"fingerprint"`        // 16 hex digits: same tool and same arguments (MAC)
-	Tokens      []string                `json:"tokens,omitempty"`   // 16 smallest token hashes (8 hex), for similarity of commands
-	Words       []string                `json:"words,omitempty"`    // hashes of the words that say what it is about (8 hex), as in Goal.Words; at most 24
-	Marks       []string                `json:"marks,omitempty"`    // keyed hashes (8 hex) of the texts in it that could have come from elsewhere, as they are and decoded: addresses, hosts, paths, packages, long words; at most 24
-	Check       bool                    `json:"check,omitempty"`    // it looks whether the work is good: tests, linters, validators
-	Waits       bool                    `json:"waits,omitempty"`    // it sleeps before it does something
-	Carries     []Label                 `json:"carries,omitempty"`  // labels of what it shares with earlier outputs; joined from history
-	Contents    map[string]ContentFacts `json:"contents,omitempty"` // argument name -> facts of a text that is not stored
-	Detected    map[string]int64        `json:"detected,omitempty"` // id of a detector of the policy -> how often it was found in the raw texts
+	Name        string                  `json:"name"`                  // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
+	Resource    string                  `json:"resource"`              // the command, path, URL, or a JSON summary; masked, shortened
+	Types       []Type                  `json:"types"`                 // sorted, at least one
+	Intent      Type                    `json:"intent"`                // the one type that names the action best
+	Commands    []Command               `json:"commands"`              // in the order in which they would run
+	Paths       []string                `json:"paths"`                 // distinct Short paths that are touched, sorted
+	Hosts       []string                `json:"hosts"`                 // distinct hosts that are contacted, sorted
+	Effects     []Effect                `json:"effects"`               // worst kinds first
+	Signals     []Signal                `json:"signals"`               // sorted
+	Opaque      []Opaque                `json:"opaque"`                // what was not understood
+	Fingerprint string                  `json:"fingerprint"`           // 16 hex digits: same tool and same arguments (MAC)
+	Tokens      []string                `json:"tokens,omitempty"`      // 16 smallest token hashes (8 hex), for similarity of commands
+	Words       []string                `json:"words,omitempty"`       // hashes of the words that say what it is about (8 hex), as in Goal.Words; at most 24
+	Marks       []string                `json:"marks,omitempty"`       // keyed hashes (8 hex) of the texts in it that could have come from elsewhere, as they are and decoded: addresses, hosts, paths, packages, long words; at most 28
+	Check       bool                    `json:"check,omitempty"`       // it looks whether the work is good: tests, linters, validators
+	Waits       bool                    `json:"waits,omitempty"`       // it sleeps before it does something
+	Carries     []Label                 `json:"carries,omitempty"`     // labels of what it shares with earlier outputs; joined from history
+	SecretsOut  []WayOut                `json:"secrets_out,omitempty"` // ways in which something of a secret that was read reaches another machine by it; joined from history
+	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored
+	Detected    map[string]int64        `json:"detected,omitempty"`    // id of a detector of the policy -> how often it was found in the raw texts
 }
 
 // Command is one simple command after wrappers were taken off.
@@ -225,6 +226,7 @@ type Effect struct {
 	Secret        bool          `json:"secret,omitempty"`    // the file holds something of a credential or env file; joined from history
 	Untrusted     bool          `json:"untrusted,omitempty"` // the file holds something that nobody in the session wrote; joined from history
 	Named         bool          `json:"named,omitempty"`     // a person named the path, or a folder that holds it; joined from history
+	Scoped        bool          `json:"scoped,omitempty"`    // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
 
 // Place names an effect's path, behind the host where it lies unless that is

@@ -47,7 +47,7 @@ func (a *agentHistory) fixedSize() int {
 	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
 		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
 	for id, f := range a.Fired {
-		n += len(id) + len(f.Level) + digits(f.At) + 20
+		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Told) + len(f.ToldLevel) + 40
 	}
 	return n
 }
@@ -72,7 +72,11 @@ func countsSize(m map[string]int64) int {
 // texts are plain.
 
 func (p *pathEntry) size() int {
-	return len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
+	n := len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
+	if p.Apart {
+		n += 9
+	}
+	return n
 }
 
 func labelsSize(labels []Label) int {

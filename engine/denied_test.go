@@ -17,6 +17,10 @@ func TestDenied(t *testing.T) {
 		a.Effects[0].Egress = true
 		return a
 	}
+	forced := func(a Action) Action {
+		a.Effects[0].Forced = true
+		return a
+	}
 	python := func(kind EffectKind, path string, change ...func(*Effect)) Action {
 		return command("python "+string(kind)+path, kind, path, change...)
 	}
@@ -36,53 +40,59 @@ func TestDenied(t *testing.T) {
 		next Action
 		want DeniedFacts
 	}{
-		"nothing was":                    {newTale().done(deletes("./a")), deletes("./a"), none},
-		"the same call":                  {denied(deletes("./a")), deletes("./a"), same},
-		"another tool, the same path":    {denied(deletes("./a")), python(EffectFileDelete, "./a"), effect},
-		"another path":                   {denied(deletes("./a")), python(EffectFileDelete, "./b"), none},
-		"a read of it":                   {denied(deletes("./a")), reads("./a"), none},
-		"it is emptied instead":          {denied(deletes("./a")), edits("./a"), effect},
-		"a write, then a deletion":       {denied(edits("./a")), deletes("./a"), effect},
-		"a read, by another tool":        {denied(reads("./.env")), python(EffectFileRead, "./.env"), effect},
-		"a read, after it is moved":      {denied(reads("./.env")), python(EffectFileDelete, "./.env", do("move")), effect},
-		"one of many effects":            {denied(with(deletes("./a"), deletes("./b"))), python(EffectFileDelete, "./b"), effect},
-		"one effect of many":             {denied(deletes("./a")), with(reads("./x"), python(EffectFileDelete, "./a")), effect},
-		"the folder that holds it":       {denied(deletes("./d/a")), python(EffectFileDelete, "./d", recursive), effect},
-		"everything":                     {denied(deletes("./d/a")), python(EffectFileDelete, ".", recursive), effect},
-		"the root":                       {denied(deletes("/etc/a")), python(EffectFileDelete, "/", recursive), effect},
-		"the folder, if empty":           {denied(deletes("./d/a")), python(EffectFileDelete, "./d"), none},
-		"a folder of a like name":        {denied(deletes("./data/a")), python(EffectFileDelete, "./dat", recursive), none},
-		"part of it":                     {denied(deletes("./d", recursive)), python(EffectFileDelete, "./d/a"), none},
-		"a pattern that fits":            {denied(deletes("./a.db")), python(EffectFileDelete, "./*.db", glob), effect},
-		"a pattern that does not":        {denied(deletes("./a.db")), python(EffectFileDelete, "./*.tmp", glob), none},
-		"all in the folder":              {denied(deletes("./d/e/a")), python(EffectFileDelete, "./d/*", glob, recursive), effect},
-		"a search through the folder":    {denied(reads("./d/.env")), python(EffectFileRead, "./d", recursive), none},
-		"below a long path":              {denied(deletes(file)), python(EffectFileDelete, deep, recursive), effect},
-		"below a longer path":            {denied(deletes(file)), python(EffectFileDelete, deep+"/and/deeper", recursive), effect},
-		"beside a long path":             {denied(deletes(file)), python(EffectFileDelete, deep+"er", recursive), none},
-		"a long path":                    {denied(deletes(file)), python(EffectFileDelete, file), effect},
-		"with a newline in it":           {denied(deletes("./a\nb")), python(EffectFileDelete, "./a\nb"), effect},
-		"below one with a newline in it": {denied(deletes("./a\nb/\xff/c")), python(EffectFileDelete, "./a\nb", recursive), effect},
-		"the same path elsewhere":        {denied(deletes("/a")), python(EffectFileDelete, "/a", func(e *Effect) { e.Host = "ssh:db" }), none},
-		"a path that is not known":       {denied(deletes("")), python(EffectFileDelete, ""), none},
-		"a service, stopped otherwise":   {denied(system("1", "stop", "nginx")), system("2", "stop", "nginx"), effect},
-		"a service, started":             {denied(system("1", "stop", "nginx")), system("2", "start", "nginx"), none},
-		"another service":                {denied(system("1", "stop", "nginx")), system("2", "stop", "cron"), none},
-		"the whole machine":              {denied(system("1", "reboot", "")), system("2", "reboot", ""), effect},
-		"a host, by another program":     {denied(sends("1", "https://example.com/a?b")), sends("2", "example.com"), effect},
-		"a host, another address":        {denied(sends("1", "https://example.com/a")), sends("2", "http://me:x@EXAMPLE.com:8080/b"), effect},
-		"another host":                   {denied(sends("1", "https://example.com/a")), sends("2", "https://example.org/a"), none},
-		"a page of that host":            {denied(sends("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
-		"a page, by another program":     {denied(request("1", "https://example.com/a")), request("2", "https://example.com/a"), effect},
-		"another page":                   {denied(request("1", "https://example.com/a")), request("2", "https://example.com/b"), none},
-		"ten actions ago":                {times(denied(deletes("./a")), 9), deletes("./a"), DeniedFacts{Same: true, Ago: 10}},
-		"eleven actions ago":             {times(denied(deletes("./a")), 10), deletes("./a"), none},
-		"denied again":                   {times(denied(deletes("./a")), 5).answered(deletes("./a"), Block), deletes("./a"), same},
-		"the same and another":           {denied(python(EffectFileDelete, "./a"), deletes("./a")), deletes("./a"), DeniedFacts{Same: true, Effect: true, Ago: 1}},
-		"a sub-agent tries":              {denied(deletes("./a")).by("sub"), python(EffectFileDelete, "./a"), effect},
-		"a sub-agent tries later":        {times(denied(deletes("./a")).by("sub"), 10), python(EffectFileDelete, "./a"), none},
-		"others act in between":          {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
-		"without a fingerprint":          {denied(Action{Types: []Type{TypeUnknown}}), Action{Types: []Type{TypeUnknown}}, none},
+		"nothing was":                     {newTale().done(deletes("./a")), deletes("./a"), none},
+		"the same call":                   {denied(deletes("./a")), deletes("./a"), same},
+		"another tool, the same path":     {denied(deletes("./a")), python(EffectFileDelete, "./a"), effect},
+		"another path":                    {denied(deletes("./a")), python(EffectFileDelete, "./b"), none},
+		"a read of it":                    {denied(deletes("./a")), reads("./a"), none},
+		"it is emptied instead":           {denied(deletes("./a")), edits("./a"), effect},
+		"a write, then a deletion":        {denied(edits("./a")), deletes("./a"), effect},
+		"a read, by another tool":         {denied(reads("./.env")), python(EffectFileRead, "./.env"), effect},
+		"a read, after it is moved":       {denied(reads("./.env")), python(EffectFileDelete, "./.env", do("move")), effect},
+		"one of many effects":             {denied(with(deletes("./a"), deletes("./b"))), python(EffectFileDelete, "./b"), effect},
+		"one effect of many":              {denied(deletes("./a")), with(reads("./x"), python(EffectFileDelete, "./a")), effect},
+		"the folder that holds it":        {denied(deletes("./d/a")), python(EffectFileDelete, "./d", recursive), effect},
+		"everything":                      {denied(deletes("./d/a")), python(EffectFileDelete, ".", recursive), effect},
+		"the root":                        {denied(deletes("/etc/a")), python(EffectFileDelete, "/", recursive), effect},
+		"the folder, if empty":            {denied(deletes("./d/a")), python(EffectFileDelete, "./d"), none},
+		"a folder of a like name":         {denied(deletes("./data/a")), python(EffectFileDelete, "./dat", recursive), none},
+		"part of it":                      {denied(deletes("./d", recursive)), python(EffectFileDelete, "./d/a"), none},
+		"a pattern that fits":             {denied(deletes("./a.db")), python(EffectFileDelete, "./*.db", glob), effect},
+		"a pattern that does not":         {denied(deletes("./a.db")), python(EffectFileDelete, "./*.tmp", glob), none},
+		"all that is in it":               {denied(deletes("./d", recursive)), python(EffectFileDelete, "./d/*", glob), effect},
+		"some that is in it":              {denied(deletes("./d", recursive)), python(EffectFileDelete, "./d/*.tmp", glob), none},
+		"it is put into the trash":        {denied(deletes("./a")), python(EffectFileDelete, "./a", do("trash")), none},
+		"all in the folder":               {denied(deletes("./d/e/a")), python(EffectFileDelete, "./d/*", glob, recursive), effect},
+		"a search through the folder":     {denied(reads("./d/.env")), python(EffectFileRead, "./d", recursive), none},
+		"below a long path":               {denied(deletes(file)), python(EffectFileDelete, deep, recursive), effect},
+		"below a longer path":             {denied(deletes(file)), python(EffectFileDelete, deep+"/and/deeper", recursive), effect},
+		"beside a long path":              {denied(deletes(file)), python(EffectFileDelete, deep+"er", recursive), none},
+		"a long path":                     {denied(deletes(file)), python(EffectFileDelete, file), effect},
+		"with a newline in it":            {denied(deletes("./a\nb")), python(EffectFileDelete, "./a\nb"), effect},
+		"below one with a newline in it":  {denied(deletes("./a\nb/\xff/c")), python(EffectFileDelete, "./a\nb", recursive), effect},
+		"the same path elsewhere":         {denied(deletes("/a")), python(EffectFileDelete, "/a", func(e *Effect) { e.Host = "ssh:db" }), none},
+		"a path that is not known":        {denied(deletes("")), python(EffectFileDelete, ""), none},
+		"a service, stopped otherwise":    {denied(system("1", "stop", "nginx")), system("2", "stop", "nginx"), effect},
+		"a service, started":              {denied(system("1", "stop", "nginx")), system("2", "start", "nginx"), none},
+		"another service":                 {denied(system("1", "stop", "nginx")), system("2", "stop", "cron"), none},
+		"the whole machine":               {denied(system("1", "reboot", "")), system("2", "reboot", ""), effect},
+		"a host, by another program":      {denied(sends("1", "https://example.com/a?b")), sends("2", "example.com"), effect},
+		"a host, another address":         {denied(sends("1", "https://example.com/a")), sends("2", "http://me:x@EXAMPLE.com:8080/b"), effect},
+		"a push, denied by force":         {denied(forced(sends("1", "origin"))), sends("2", "origin"), none},
+		"a push, by force again":          {denied(forced(sends("1", "origin"))), forced(sends("2", "origin")), effect},
+		"a push by force, denied without": {denied(sends("1", "origin")), forced(sends("2", "origin")), effect},
+		"another host":                    {denied(sends("1", "https://example.com/a")), sends("2", "https://example.org/a"), none},
+		"a page of that host":             {denied(sends("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
+		"a page, by another program":      {denied(request("1", "https://example.com/a")), request("2", "https://example.com/a"), effect},
+		"another page":                    {denied(request("1", "https://example.com/a")), request("2", "https://example.com/b"), none},
+		"ten actions ago":                 {times(denied(deletes("./a")), 9), deletes("./a"), DeniedFacts{Same: true, Ago: 10}},
+		"eleven actions ago":              {times(denied(deletes("./a")), 10), deletes("./a"), none},
+		"denied again":                    {times(denied(deletes("./a")), 5).answered(deletes("./a"), Block), deletes("./a"), same},
+		"the same and another":            {denied(python(EffectFileDelete, "./a"), deletes("./a")), deletes("./a"), DeniedFacts{Same: true, Effect: true, Ago: 1}},
+		"a sub-agent tries":               {denied(deletes("./a")).by("sub"), python(EffectFileDelete, "./a"), effect},
+		"a sub-agent tries later":         {times(denied(deletes("./a")).by("sub"), 10), python(EffectFileDelete, "./a"), none},
+		"others act in between":           {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
+		"without a fingerprint":           {denied(Action{Types: []Type{TypeUnknown}}), Action{Types: []Type{TypeUnknown}}, none},
 	} {
 		if got := test.tale.next(test.next).History.Denied; got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
@@ -122,6 +132,75 @@ func TestRefused(t *testing.T) {
 		if got := test.tale.next(test.next).History.Denied; got.Refused != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
+	}
+}
+
+// What was denied of a thing is forgotten where a person orders work on it by
+// name, and only then.
+func TestDeniedAndOrdered(t *testing.T) {
+	python := command("python", EffectFileDelete, "./data/a")
+	for name, test := range map[string]struct {
+		goal Goal
+		want bool
+	}{
+		"nothing is said":           {Goal{}, true},
+		"work, and no name":         {Goal{Intents: []Intent{IntentClean}}, true},
+		"a name, and no work":       {Goal{Intents: []Intent{IntentRead}, Names: []string{"data"}}, true},
+		"the name":                  {Goal{Intents: []Intent{IntentClean}, Names: []string{"data"}}, false},
+		"the path":                  {Goal{Intents: []Intent{IntentClean}, Names: []string{"./data/a"}}, false},
+		"another name":              {Goal{Intents: []Intent{IntentClean}, Names: []string{"dat"}}, true},
+		"it is to be left alone":    {Goal{Intents: []Intent{IntentClean}, Names: []string{"data"}, Constraints: []Constraint{{Kind: ConstraintLeave, What: "data"}}}, true},
+		"another is":                {Goal{Intents: []Intent{IntentClean}, Names: []string{"data"}, Constraints: []Constraint{{Kind: ConstraintLeave, What: "lib"}}}, false},
+		"nothing is to be changed":  {Goal{Intents: []Intent{IntentClean}, Names: []string{"data"}, Constraints: []Constraint{{Kind: ConstraintFreeze}}}, true},
+		"what was forbidden is not": {Goal{Intents: []Intent{IntentClean}, Names: []string{"data"}, Constraints: []Constraint{{Kind: ConstraintLift}}}, false},
+	} {
+		if got := newTale().answered(deletes("./data/a"), Block).says(test.goal).next(python).History.Denied; got.Effect != test.want {
+			t.Errorf("%s: %+v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// A denied call that ran was let through by somebody: nothing is left to work
+// around, and what it did counts. A failure may be the denial itself.
+func TestDeniedAndRan(t *testing.T) {
+	ends := func(a Action, o Outcome) *tale {
+		s := newTale().answered(a, Block)
+		s.add(&Record{Kind: KindPost, Phase: PhasePost, Call: "c2", Action: &a, Event: &EventFacts{Result: &ResultFacts{Outcome: o}}})
+		return s
+	}
+	python := command("python", EffectFileDelete, "./a")
+	for o, want := range map[Outcome]bool{OutcomeRan: false, OutcomeFailed: true, OutcomeDenied: true, OutcomeUnknown: true, "odd": true} {
+		if got := ends(deletes("./a"), o).next(python); got.History.Denied.Effect != want || got.Session.Denials != 1 {
+			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denied, got.Session.Denials, want)
+		}
+		ops := int64(1)
+		if !want {
+			ops = 2
+		}
+		if got := ends(deletes("./a"), o).next(python).Session.FileOps; got != ops {
+			t.Errorf("%s: %d operations, want %d", o, got, ops)
+		}
+	}
+	ledger := func(s *tale) string { return s.next(deletes("./a")).Action.Effects[0].Ledger }
+	if got := ledger(ends(edits("./a", created), OutcomeRan)); got != ledgerCreated {
+		t.Errorf("what it made is %q", got)
+	}
+	if got := ledger(ends(edits("./a", created), OutcomeFailed)); got != "" {
+		t.Errorf("what it did not make is %q", got)
+	}
+	secret := on("./.env", EffectFileRead, func(e *Effect) { e.Class = ClassEnvFile })
+	if !ends(secret, OutcomeRan).next(python).Session.SecretsRead {
+		t.Error("a secret that was read all the same is not known")
+	}
+	other := ends(deletes("./a"), OutcomeRan).answered(deletes("./b"), Block)
+	if got := other.next(command("python b", EffectFileDelete, "./b")).History.Denied; !got.Effect {
+		t.Errorf("another call's denial is forgotten: %+v", got)
+	}
+	goTest, tests := checks("go test"), edits("./a_test.go", func(e *Effect) { e.Class = ClassTest })
+	s := newTale().failed(goTest, "e").answered(tests, Block)
+	s.add(&Record{Kind: KindPost, Phase: PhasePost, Call: "c4", Action: &tests, Event: &EventFacts{Result: &ResultFacts{Outcome: OutcomeRan}}})
+	if got := s.next(goTest).History.Checks; got != 1 {
+		t.Errorf("a denied edit of tests that ran counts %d times, want 1", got)
 	}
 }
 

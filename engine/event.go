@@ -125,7 +125,8 @@ type ResultFacts struct {
 	Trouble     Trouble       `json:"trouble,omitempty"` // what kind of error it is; absent: none, or none that is known
 	MS          int64         `json:"ms,omitempty"`
 	Content     *ContentFacts `json:"content,omitempty"`
-	Marks       []string      `json:"marks,omitempty"` // of the output; see Action.Marks
+	Marks       []string      `json:"marks,omitempty"`   // of the output; see Action.Marks
+	Secrets     []string      `json:"secrets,omitempty"` // marks of the secrets in it
 }
 
 // Trouble is a kind of error that every agent meets, whatever tool reports it.

@@ -34,6 +34,8 @@ const (
 	FactAfterFailure = "after_failure"  // one of the three actions before has failed
 	FactAuthError    = "auth_error"     // one of the twenty actions before failed because of who asked
 	FactCarries      = "carries"        // the action shares a text with something that was read
+	FactSecretOut    = "secret_out"     // something of a secret that was read reaches another machine
+	FactObeys        = "obeys"          // it shares a text with something untrusted that was read, or touches a file that holds such a thing
 	FactReadSecret   = "read_secret"    // a secret was read among the twenty actions before
 	FactReadOthers   = "read_untrusted" // something untrusted was read among the twenty actions before
 	FactGrowing      = "growing"        // the use of some resource grows from bin to bin
@@ -58,7 +60,7 @@ func FactNames() []string {
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
 		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
-		FactNewHost, FactSpread,
+		FactNewHost, FactSpread, FactSecretOut, FactObeys,
 	}
 }
 
@@ -102,6 +104,9 @@ func (in *Input) runFacts(set map[string]bool) {
 	set[FactAfterFailure] = h.Since.Failed <= factSoon
 	set[FactAuthError] = h.Since.AuthError <= factLong
 	set[FactCarries] = len(in.Action.Carries) > 0
+	set[FactObeys] = slices.Contains(in.Action.Carries, LabelUntrusted) ||
+		slices.ContainsFunc(in.Action.Effects, func(e Effect) bool { return e.Untrusted })
+	set[FactSecretOut] = len(in.Action.SecretsOut) > 0
 	set[FactReadSecret] = h.Since.Secret <= factLong
 	set[FactReadOthers] = h.Since.Untrusted <= factLong
 	set[FactGrowing] = len(s.Growing) > 0

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Label says where data come from. Labels go with what is read: to the output
 // of a call, to actions that share a text with such an output, and to the files
@@ -73,20 +76,44 @@ func (h *History) outputLabels(a *Action) []Label {
 				list = append(list, LabelSecret)
 			}
 			list = append(list, h.labelsBelow(e)...)
+			if thirdParty(e.Place()) {
+				list = append(list, LabelUntrusted)
+			}
 		case e.Kind == EffectFileDelete && e.Verb == "move": // where it goes, its labels go
 			if e.Class == ClassCredential || e.Class == ClassEnvFile {
 				list = append(list, LabelSecret)
 			}
 			list = append(list, h.labelsBelow(e)...)
-		case e.Kind == EffectNetwork && !e.Loopback:
+		case e.Kind == EffectNetwork && !e.Loopback && !a.synchronises(e):
 			list = append(list, LabelUntrusted)
 		}
 	}
-	if slices.Contains(a.Types, TypeMCPCall) {
+	if a.serves() {
 		list = append(list, LabelUntrusted)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// synchronises says that an effect is git's, to its remote: what it prints are
+// names of branches and its own words.
+func (a *Action) synchronises(e *Effect) bool {
+	if e.Command < 0 || e.Command >= len(a.Commands) {
+		return false
+	}
+	c := &a.Commands[e.Command]
+	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
+}
+
+// thirdParty says that a path is in a package that was fetched.
+func thirdParty(place string) bool {
+	return slices.ContainsFunc(strings.Split(place, "/"), func(part string) bool {
+		switch part {
+		case "node_modules", "bower_components", "site-packages", "dist-packages", "Pods":
+			return true
+		}
+		return false
+	})
 }
 
 // labelsBelow lists the labels of a path, and of what lies in it where an effect
@@ -115,6 +142,29 @@ func (h *History) foldOutput(r *Record, o Outcome) {
 		h.label(agentOf(r), l, r.N)
 		h.addMarks(l, res.Marks)
 	}
+	h.addMarks(LabelSecret, res.Secrets)
+	for _, l := range h.turned(r.Action) {
+		h.addMarks(l, res.Marks)
+	}
+	if o == OutcomeRan {
+		h.foldPushed(r.Action)
+	}
+}
+
+// turned lists the labels of a text that an action turns into another one, in
+// code or out of it, with nothing else at hand: what it prints has them too.
+// Whatever runs may say things of its own, so that only a secret outlasts that.
+func (h *History) turned(a *Action) []Label {
+	if a.asksElsewhere() {
+		return nil
+	}
+	var list []Label
+	for _, l := range h.carries(a) {
+		if !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Kind == EffectFileRead || l != LabelSecret }) {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 // foldFlow labels the session with what an action will return, before anything
@@ -126,6 +176,7 @@ func (h *History) foldFlow(r *Record, a *Action) {
 	for _, l := range returns {
 		h.label(agentOf(r), l, r.N)
 	}
+	h.foldCommit(a)
 	labels := append(h.carries(a), returns...)
 	if len(labels) == 0 {
 		return
@@ -140,7 +191,7 @@ func (h *History) foldFlow(r *Record, a *Action) {
 		if p := h.path(truncateKey(e.Place())); p != nil {
 			p.Labels = append(p.Labels, labels...)
 			slices.Sort(p.Labels)
-			p.Labels = slices.Compact(p.Labels)
+			p.Labels, p.Apart = slices.Compact(p.Labels), e.apart()
 		}
 	}
 }

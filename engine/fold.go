@@ -73,6 +73,8 @@ func (h *History) foldControl(r *Record) {
 		h.foldAllow(r)
 	case ControlScope:
 		h.Goals.addScope(r.Control.Path)
+	case ControlUnscope:
+		h.Goals.dropScope(r.Control.Path)
 	}
 }
 
@@ -90,6 +92,7 @@ const (
 	ControlAllowOnce    = "allow_once"    // this very call, one time
 	ControlAllowSession = "allow_session" // this very call, until the session ends
 	ControlScope        = "scope"         // a path belongs to what the session is about
+	ControlUnscope      = "unscope"       // it does no longer
 )
 
 func (h *History) foldPre(r *Record) {
@@ -147,9 +150,8 @@ func (h *History) foldCall(r *Record, denied bool) {
 	c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Pre: r.N, Enforced: answered(r), Outcome: OutcomePending}
 	if denied {
 		c.Outcome = OutcomeDenied
-	} else {
-		c.Creates = creates(r.acts())
 	}
+	c.Creates = creates(r.acts())
 	if c.Enforced == Ask {
 		h.Asked++
 	}
@@ -246,7 +248,7 @@ func (h *History) foldPost(r *Record) {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
-	h.foldFate(c, outcome)
+	h.foldFate(c, r, outcome)
 	news := outcome == OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
@@ -258,15 +260,27 @@ func (h *History) foldPost(r *Record) {
 
 // foldFate notes what a person said to a call, as far as its outcome tells: one
 // that was taken for refused and ran was not, and one that was let through and did
-// not run was refused elsewhere.
-func (h *History) foldFate(c *callEntry, o Outcome) {
+// not run was refused elsewhere. A denied call that ran all the same was let
+// through by somebody: what it does counts from now on, and is no longer to be
+// worked around. That one failed shows nothing: clients call a denial a failure.
+func (h *History) foldFate(c *callEntry, r *Record, o Outcome) {
 	h.settle(c, o)
 	switch {
 	case o == OutcomeDenied && c.Outcome == OutcomePending:
 		h.refuse(c)
 	case o != OutcomeDenied && c.Outcome == OutcomeUnknown:
-		h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == c.Pre })
+		h.forgetDenial(c.Pre)
+	case o == OutcomeRan && c.Outcome == OutcomeDenied && c.Pre > 0 && c.Post == 0:
+		h.forgetDenial(c.Pre)
+		if a := h.agent(c.Agent); a != nil {
+			h.foldCheck(a, r)
+		}
+		h.foldEffects(r)
 	}
+}
+
+func (h *History) forgetDenial(pre int64) {
+	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == pre })
 }
 
 // foldRan notes the paths that exist, and that were read, now that a call ran.
@@ -373,7 +387,8 @@ const (
 	totalFired = 32
 )
 
-// foldFindings notes which findings with a level an event had.
+// foldFindings notes which findings with a level an event had, and whether a rule
+// of that id spoke.
 func (h *History) foldFindings(r *Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {
@@ -388,7 +403,12 @@ func (h *History) foldFindings(r *Record) {
 		if a.Fired == nil {
 			a.Fired = map[string]firedEntry{}
 		}
-		a.Fired[id] = firedEntry{At: a.Events, Level: boundKey(f.Level, digestLength)}
+		level := boundKey(f.Level, digestLength)
+		entry := firedEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
+		if d := r.Decision; d != nil && slices.Contains(d.RuleIDs(), f.ID) {
+			entry.Told, entry.ToldLevel = a.Events, level
+		}
+		a.Fired[id] = entry
 	}
 }
 
@@ -444,7 +464,7 @@ func (h *History) mark(short, state string, n int64) {
 	key := truncateKey(short)
 	e := pathEntry{Key: key, State: state, N: n}
 	if old := h.path(key); old != nil {
-		e.Used, e.Where, e.Labels = old.Used || state == ledgerRead, old.Where, old.Labels
+		e.Used, e.Where, e.Labels, e.Apart = old.Used || state == ledgerRead, old.Where, old.Labels, old.Apart
 		if !replaces(old.State, state) {
 			e.State, e.N = old.State, old.N
 		}
@@ -548,36 +568,6 @@ func writes(a *Action) bool {
 	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
 		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
 	})
-}
-
-// typeSet is a set of types, one bit each in the order of Types: in the ring's
-// JSON, names would take a tenth of the state.
-type typeSet int64
-
-// typesOf counts a word that is no type as unknown.
-func typesOf(types []Type) typeSet {
-	var set typeSet
-	all := Types()
-	for _, t := range types {
-		i := slices.Index(all, string(t))
-		if i < 0 {
-			i = slices.Index(all, string(TypeUnknown))
-		}
-		set |= 1 << i
-	}
-	return set
-}
-
-// list names the types, sorted.
-func (s typeSet) list() []Type {
-	list := []Type{}
-	for i, t := range Types() {
-		if s&(1<<i) != 0 {
-			list = append(list, Type(t))
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // target names what an action is mostly about, and its class.

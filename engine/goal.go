@@ -103,9 +103,22 @@ func (h *History) foldGoal(g *Goal) {
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
+	if g.wantsChanges() {
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(c Constraint) bool { return c == Constraint{Kind: ConstraintRead} })
+	}
 	for _, c := range g.Constraints {
 		s.constrain(c)
 	}
+	h.forgive(g)
+}
+
+// wantsChanges says that a prompt orders work on what is there. Whoever said
+// before that nothing must be changed, only told, now says otherwise; a word about
+// one thing, a freeze or a plan is not taken back by it.
+func (g *Goal) wantsChanges() bool {
+	return slices.ContainsFunc(g.Intents, func(i Intent) bool {
+		return i == IntentFix || i == IntentAdd || i == IntentRefactor || i == IntentClean || i == IntentMigrate
+	})
 }
 
 // constrain adds a constraint, or takes back what a later word lifts. Of more
@@ -213,6 +226,12 @@ func (s *goalState) scoped(path string) bool {
 	return slices.ContainsFunc(upwards(path), func(p string) bool { return slices.Contains(s.Scope, truncateKey(p)) })
 }
 
+// added says that an effect stays in what a person added to the scope. A target
+// of which only the beginning is known may lead out of it again.
+func (s *goalState) added(e *Effect) bool {
+	return e.Host == "" && (e.Certainty == CertaintyExact || e.Certainty == CertaintyGlob) && e.Short != "" && s.scoped(e.Short)
+}
+
 // maxUpwards is how many folders up a path is looked at; below more of them, it
 // counts as not named.
 const maxUpwards = 40
@@ -236,6 +255,11 @@ func (s *goalState) addScope(path string) {
 	if path != "" {
 		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)
 	}
+}
+
+// dropScope takes such a word back.
+func (s *goalState) dropScope(path string) {
+	s.Scope = slices.DeleteFunc(s.Scope, func(p string) bool { return p == path || p == truncateKey(path) })
 }
 
 // names says that a name stands for a path: it is the path, a folder above it,

@@ -96,6 +96,30 @@ func TestIntents(t *testing.T) {
 	}
 }
 
+// An order to change something ends "change nothing" of an earlier prompt, and
+// nothing else that was said; in one prompt, both hold.
+func TestOrderAfterReadOnly(t *testing.T) {
+	only := []Constraint{{Kind: ConstraintRead}}
+	all := append(only, Constraint{ConstraintLeave, "a"}, Constraint{Kind: ConstraintFreeze}, Constraint{Kind: ConstraintPlan}, Constraint{ConstraintRead, "b"}, Constraint{Kind: ConstraintLocal})
+	for name, test := range map[string]struct {
+		first, then Goal
+		want        []Constraint
+	}{
+		"a question":        {Goal{Constraints: only}, Goal{Intents: []Intent{IntentExplain, IntentRead}}, only},
+		"tests are run":     {Goal{Constraints: only}, Goal{Intents: []Intent{IntentTest}}, only},
+		"nothing":           {Goal{Constraints: only}, Goal{}, only},
+		"a fix":             {Goal{Constraints: only}, Goal{Intents: []Intent{IntentFix, IntentRead}}, []Constraint{}},
+		"an addition":       {Goal{Constraints: only}, Goal{Intents: []Intent{IntentAdd}}, []Constraint{}},
+		"said again":        {Goal{Constraints: only}, Goal{Intents: []Intent{IntentFix}, Constraints: only}, only},
+		"both in one":       {Goal{Intents: []Intent{IntentFix}, Constraints: only}, Goal{}, only},
+		"what else is said": {Goal{Constraints: all}, Goal{Intents: []Intent{IntentClean}}, all[1:]},
+	} {
+		if d := cmp.Diff(test.want, newTale().says(test.first).says(test.then).h.Goals.Constraints); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
 func TestNamed(t *testing.T) {
 	long := "./" + strings.Repeat("deep/", 20)
 	for name, test := range map[string]struct {
@@ -351,5 +375,42 @@ func TestTouched(t *testing.T) {
 		if got := s.next(test.a).Goal.Constraints[0].Touched; got != test.want {
 			t.Errorf("%s: touched is %v", name, got)
 		}
+	}
+}
+
+// A person's word about the scope holds for the place and all below it, and for
+// nothing of which only the beginning is known; it can be taken back.
+func TestScopeByHand(t *testing.T) {
+	h := NewHistory()
+	long := "/srv/" + strings.Repeat("long-", 30) + "docs"
+	say := func(do, path string) {
+		h.Append(&Record{Kind: KindControl, N: h.N + 1, Control: &Control{Do: do, Path: path}})
+	}
+	scoped := func(e Effect) bool {
+		in := NewInput(&Record{Action: &Action{Effects: []Effect{e}}}, h, View{})
+		return in.Action.Effects[0].Scoped
+	}
+	say(ControlScope, "~/docs")
+	say(ControlScope, long)
+	for e, want := range map[Effect]bool{
+		{Short: "~/docs", Certainty: CertaintyExact}:                       true,
+		{Short: "~/docs/a/b.txt", Certainty: CertaintyExact}:               true,
+		{Short: "~/docs/*.txt", Certainty: CertaintyGlob}:                  true,
+		{Short: long + "/a.txt", Certainty: CertaintyExact}:                true,
+		{Short: "~/docs2/a.txt", Certainty: CertaintyExact}:                false,
+		{Short: "~", Certainty: CertaintyExact, Recursive: true}:           false,
+		{Short: "~/docs/?", Certainty: CertaintyPrefix}:                    false,
+		{Short: "~/docs/a", Certainty: CertaintyExact, Host: "ssh:web"}:    false,
+		{Target: "https://example.com/~/docs", Certainty: CertaintyExact}:  false,
+		{Short: "/srv/" + strings.Repeat("long-", 30), Certainty: "exact"}: false,
+	} {
+		if got := scoped(e); got != want {
+			t.Errorf("%q %s on %q is in the scope: %t, want %t", e.Short, e.Certainty, e.Host, got, want)
+		}
+	}
+	say(ControlUnscope, "~/docs")
+	say(ControlUnscope, long)
+	if scoped(Effect{Short: "~/docs", Certainty: CertaintyExact}) || len(h.Goals.Scope) != 0 {
+		t.Errorf("left in the scope: %v", h.Goals.Scope)
 	}
 }

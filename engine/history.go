@@ -95,8 +95,9 @@ type History struct {
 	Hosts     string           `json:"hosts"` // digests of those that were contacted, 8 digits each, most recent last
 	Bins      []bin            `json:"bins"`  // use of resources, most recent last
 	Spawned   int64            `json:"spawned"`
-	Deleted   int64            `json:"deleted"` // paths that the session did not make
-	Fired     map[string]int64 `json:"fired"`   // finding with a level -> how many events had it
+	Deleted   int64            `json:"deleted"`             // paths that the session did not make
+	Committed bool             `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed
+	Fired     map[string]int64 `json:"fired"`               // finding with a level -> how many events had it
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`
@@ -105,10 +106,13 @@ type History struct {
 	PromptN     int64 `json:"prompt_n,omitempty"` // record of the latest prompt
 }
 
-// firedEntry is the latest event of an agent that had a finding with a level.
+// firedEntry is the latest event of an agent that had a finding with a level, and
+// the latest at which a rule said so.
 type firedEntry struct {
-	At    int64  `json:"a"` // the agent's actions so far
-	Level string `json:"l"`
+	At        int64  `json:"a"` // the agent's actions so far
+	Level     string `json:"l"`
+	Told      int64  `json:"t,omitempty"`  // as At
+	ToldLevel string `json:"tl,omitempty"` // empty: never
 }
 
 // Stopped says that a person or policy stopped the session. It stays until a
@@ -171,6 +175,7 @@ type pathEntry struct {
 	Used   bool    `json:"u,omitempty"`
 	Where  string  `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
 	Labels []Label `json:"l,omitempty"` // of what it holds
+	Apart  bool    `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
 }
 
 // The states of a path in the ledger, mildest first: of two, the later wins.

@@ -102,11 +102,14 @@ type DeniedFacts struct {
 	Ago     int64 `json:"ago"`     // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
 }
 
-// FiredFacts is when an event of the agent had a finding last, and at which level.
+// FiredFacts is when an event of the agent had a finding last, and at which
+// level; and when a rule of that id spoke last, and at which.
 type FiredFacts struct {
-	Ago   int64  `json:"ago"`   // the agent's actions since; NeverAgo where only others had it
-	Level string `json:"level"` // empty where only others had it
-	Times int64  `json:"times"` // events of the whole session that had it
+	Ago       int64  `json:"ago"`        // the agent's actions since; NeverAgo where only others had it
+	Level     string `json:"level"`      // empty where only others had it
+	Told      int64  `json:"told"`       // the agent's actions since the rule spoke; NeverAgo where it did not
+	ToldLevel string `json:"told_level"` // empty where it did not
+	Times     int64  `json:"times"`      // events of the whole session that had it
 }
 
 // PastFacts is an earlier action in brief.

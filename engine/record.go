@@ -122,14 +122,14 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope
+	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope, unscope
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // who, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
 	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the directory in which they mean the same
-	Path   string `json:"path,omitempty"`   // scope: as Effect.Short spells it
+	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
 }
 
 // Act is an intervention that was carried out.

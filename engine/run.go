@@ -174,11 +174,26 @@ func (h *History) refuse(c *callEntry) {
 	}
 	if p := a.pastOf(c.Pre); p != nil {
 		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target, Person: true}
-		if p.Verb == actSend {
+		if sends(p.Verb) {
 			d.Target = truncateKey(hostName(p.Target))
 		}
 		h.Denials = append(h.Denials, d)
 	}
+}
+
+// forgive forgets denials about what a person names as they order work: they say
+// themselves what they want of it. What they forbid in the same breath stays
+// denied, and so does what the rules say of the next call.
+func (h *History) forgive(g *Goal) {
+	if !g.wantsChanges() {
+		return
+	}
+	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool {
+		named := slices.ContainsFunc(g.Names, func(n string) bool { return names(n, d.Target) })
+		return named && !slices.ContainsFunc(g.Constraints, func(c Constraint) bool {
+			return c.Kind != ConstraintLift && (c.What == "" || names(c.What, d.Target))
+		})
+	})
 }
 
 // place names what an effect is about: a path, a host to which data go, an
@@ -187,15 +202,20 @@ func (e *Effect) place() string {
 	switch {
 	case e.Short != "":
 		return truncateKey(e.Place())
-	case e.act() == actSend:
+	case sends(e.act()):
 		return truncateKey(hostName(e.Target))
 	}
 	return truncateKey(e.Target)
 }
 
-// actSend is the act of what leaves the machine, whichever address of a host it
-// is sent to.
-const actSend = "send"
+// The acts of what leaves the machine, whichever address of a host it is sent
+// to: added to what is there, or put in its place.
+const (
+	actSend  = "send"
+	actForce = "force"
+)
+
+func sends(act string) bool { return act == actSend || act == actForce }
 
 // act is what is done where the same target can be treated in ways that have
 // nothing to do with each other.
@@ -203,6 +223,8 @@ func (e *Effect) act() string {
 	switch {
 	case e.Kind == EffectSystemCall || e.Kind == EffectProcess:
 		return boundKey(e.Verb, digestLength)
+	case e.Kind == EffectNetwork && e.Egress && e.Forced:
+		return actForce
 	case e.Kind == EffectNetwork && e.Egress:
 		return actSend
 	}
@@ -257,12 +279,17 @@ func (d *denial) fits(a *Action) bool {
 		return false
 	}
 	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
-		if e.act() != d.Verb || !asStrong(EffectKind(d.Kind), e.Kind) {
+		act := e.act()
+		if act != d.Verb && !(d.Verb == actSend && act == actForce) || e.Verb == trashVerb || !asStrong(EffectKind(d.Kind), e.Kind) {
 			return false
 		}
 		return e.place() == d.Target || e.Kind != EffectFileRead && d.Target != "" && e.reaches(d.Target)
 	})
 }
+
+// trashVerb is a deletion that can be taken back: the safer form of one that was
+// denied, and no way around it.
+const trashVerb = "trash"
 
 // asStrong says that one kind of effect is as much as another one: to write is to
 // delete for what was there, and what is moved or changed can be read elsewhere.
@@ -281,6 +308,9 @@ func (e *Effect) reaches(key string) bool {
 	}
 	if truncateKey(place) == key {
 		return true
+	}
+	if all, ok := strings.CutSuffix(place, "/*"); ok && e.Certainty == CertaintyGlob && truncateKey(all) == key {
+		return true // all that is in it
 	}
 	stem, cut := stemOf(key)
 	if !e.Recursive {
@@ -564,10 +594,14 @@ func (a *agentHistory) failedRank() int64 {
 func (h *History) fired(a *agentHistory) map[string]FiredFacts {
 	m := map[string]FiredFacts{}
 	for id, times := range h.Fired {
-		m[id] = FiredFacts{Ago: NeverAgo, Times: times}
+		m[id] = FiredFacts{Ago: NeverAgo, Told: NeverAgo, Times: times}
 	}
 	for id, f := range a.Fired {
-		m[id] = FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Times: max(1, h.Fired[id])}
+		facts := FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: NeverAgo, ToldLevel: f.ToldLevel, Times: max(1, h.Fired[id])}
+		if f.ToldLevel != "" {
+			facts.Told = ago(a.Events, f.Told)
+		}
+		m[id] = facts
 	}
 	return m
 }

@@ -433,14 +433,14 @@ func TestFired(t *testing.T) {
 	}{
 		"nothing":             {newTale(), map[string]FiredFacts{}},
 		"no level":            {finds(newTale(), "", Finding{ID: "x", Measure: 3}), map[string]FiredFacts{}},
-		"just now":            {finds(newTale(), "", loop), map[string]FiredFacts{"loop": {1, "medium", 1}}},
-		"some time ago":       {times(finds(newTale(), "", loop), 7), map[string]FiredFacts{"loop": {8, "medium", 1}}},
-		"worse":               {finds(finds(newTale(), "", loop), "", worse), map[string]FiredFacts{"loop": {1, "high", 2}}},
-		"two":                 {finds(finds(newTale(), "", loop), "", Finding{ID: "drift", Level: "low"}), map[string]FiredFacts{"loop": {2, "medium", 1}, "drift": {1, "low", 1}}},
-		"of another agent":    {finds(newTale(), "sub", loop).by(""), map[string]FiredFacts{"loop": {NeverAgo, "", 1}}},
-		"of both":             {finds(finds(newTale(), "", loop), "sub", worse).by(""), map[string]FiredFacts{"loop": {1, "medium", 2}}},
-		"others in between":   {times(finds(newTale(), "", loop).by("sub"), 20).by(""), map[string]FiredFacts{"loop": {1, "medium", 1}}},
-		"longer than is kept": {times(finds(newTale(), "", loop), 2*NeverAgo), map[string]FiredFacts{"loop": {NeverAgo, "medium", 1}}},
+		"just now":            {finds(newTale(), "", loop), map[string]FiredFacts{"loop": {1, "medium", NeverAgo, "", 1}}},
+		"some time ago":       {times(finds(newTale(), "", loop), 7), map[string]FiredFacts{"loop": {8, "medium", NeverAgo, "", 1}}},
+		"worse":               {finds(finds(newTale(), "", loop), "", worse), map[string]FiredFacts{"loop": {1, "high", NeverAgo, "", 2}}},
+		"two":                 {finds(finds(newTale(), "", loop), "", Finding{ID: "drift", Level: "low"}), map[string]FiredFacts{"loop": {2, "medium", NeverAgo, "", 1}, "drift": {1, "low", NeverAgo, "", 1}}},
+		"of another agent":    {finds(newTale(), "sub", loop).by(""), map[string]FiredFacts{"loop": {NeverAgo, "", NeverAgo, "", 1}}},
+		"of both":             {finds(finds(newTale(), "", loop), "sub", worse).by(""), map[string]FiredFacts{"loop": {1, "medium", NeverAgo, "", 2}}},
+		"others in between":   {times(finds(newTale(), "", loop).by("sub"), 20).by(""), map[string]FiredFacts{"loop": {1, "medium", NeverAgo, "", 1}}},
+		"longer than is kept": {times(finds(newTale(), "", loop), 2*NeverAgo), map[string]FiredFacts{"loop": {NeverAgo, "medium", NeverAgo, "", 1}}},
 	} {
 		if d := cmp.Diff(test.want, test.tale.next(reads("./a")).History.Fired); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -456,12 +456,43 @@ func TestFired(t *testing.T) {
 	}
 }
 
+// What was found and what was told are apart: a warning that is kept quiet is
+// found all the same.
+func TestTold(t *testing.T) {
+	loop := func(level string, told bool) func(*tale) {
+		return func(s *tale) {
+			a, d := reads("./a"), &Decision{Decision: Warn}
+			if told {
+				d.Rules = []RuleResult{{ID: "other"}, {ID: "loop"}}
+			}
+			s.add(&Record{Kind: KindPre, Phase: PhasePre, Action: &a, Findings: []Finding{{ID: "loop", Level: level}}, Decision: d})
+		}
+	}
+	for name, test := range map[string]struct {
+		events []func(*tale)
+		want   FiredFacts
+	}{
+		"told":                 {[]func(*tale){loop("medium", true)}, FiredFacts{1, "medium", 1, "medium", 1}},
+		"not told":             {[]func(*tale){loop("medium", false)}, FiredFacts{1, "medium", NeverAgo, "", 1}},
+		"told, then quiet":     {[]func(*tale){loop("medium", true), loop("high", false), loop("low", false)}, FiredFacts{1, "low", 3, "medium", 3}},
+		"told, quiet and told": {[]func(*tale){loop("medium", true), loop("medium", false), loop("high", true)}, FiredFacts{1, "high", 1, "high", 3}},
+	} {
+		s := newTale()
+		for _, event := range test.events {
+			event(s)
+		}
+		if d := cmp.Diff(test.want, s.next(reads("./a")).History.Fired["loop"]); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
 // A finding after a call counts as one before it.
 func TestFiredAfterTheCall(t *testing.T) {
 	a := reads("./a")
 	s := newTale().asked(a)
 	s.add(&Record{Kind: KindPost, Phase: PhasePost, Call: fmt.Sprint("c", s.h.N), Action: &a, Findings: []Finding{{ID: "errors", Level: "low"}}, Event: &EventFacts{Result: &ResultFacts{Outcome: OutcomeFailed}}})
-	if d := cmp.Diff(map[string]FiredFacts{"errors": {1, "low", 1}}, s.next(a).History.Fired); d != "" {
+	if d := cmp.Diff(map[string]FiredFacts{"errors": {1, "low", NeverAgo, "", 1}}, s.next(a).History.Fired); d != "" {
 		t.Error(d)
 	}
 }

@@ -173,6 +173,8 @@ func Values(t reflect.Type) []string {
 		return ConstraintKinds()
 	case reflect.TypeFor[Label]():
 		return Labels()
+	case reflect.TypeFor[WayOut]():
+		return WaysOut()
 	case reflect.TypeFor[Verdict]():
 		return Verdicts()
 	case reflect.TypeFor[Kind]():

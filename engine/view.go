@@ -18,11 +18,12 @@ func (h *History) join(a Action) Action {
 		if e.Kind == EffectFileDelete && e.Recursive && h.movedBelow(&e) {
 			e.Ledger = ledgerMoved
 		}
-		e.Named = h.Goals.named(&e)
+		e.Named, e.Scoped = h.Goals.named(&e), h.Goals.added(&e)
 		effects[i] = e
 	}
 	a.Effects = effects
 	a.Carries = h.carries(&a)
+	a.SecretsOut = h.secretsOut(&a)
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,9 +61,18 @@ func (s *schema) random(g *rand.Rand, path string, usual any) any {
 		}
 		return v
 	case "union", "intersect":
-		words := slices.Concat(usual.([]any), otherLists()[path])
+		words := []any{}
+		for _, w := range slices.Concat(usual.([]any), otherLists()[path]) {
+			if !slices.ContainsFunc(words, func(o any) bool { return reflect.DeepEqual(o, w) }) {
+				words = append(words, w)
+			}
+		}
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:g.IntN(len(words)+1)]
+	case "narrow":
+		words := []any{".", "src", "src/api", "docs"}
+		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		return words[:1+g.IntN(len(words)-1)]
 	case "strictest":
 		words := append(slices.Clone(s.Order), s.Enum...)
 		return words[g.IntN(len(words))]

@@ -35,6 +35,8 @@ func TestRatios(t *testing.T) {
 	debug.SetGCPercent(400) // as main does
 	ratio(t, "warm decision of an allowed call / trivial Rego rule (median)", 12, func(t *testing.T) (a, b time.Duration) { return warm(t, true) })
 	ratio(t, "warm decision of any call, a third denied / trivial Rego rule (median)", 20, func(t *testing.T) (a, b time.Duration) { return warm(t, false) })
+	ratio(t, "all patterns / trivial Rego rule (mean; goal: 10 µs)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, false) })
+	ratio(t, "all patterns, where each of them runs / trivial Rego rule (mean)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, true) })
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
 	ratio(t, "policy test --coverage / opa test --coverage, the same Rego tests (median)", 1, policyTests)
@@ -104,10 +106,7 @@ func defaultPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
 func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	ctx := context.Background()
 	p, _ := defaultPolicy(t)
-	trivial, err := rego.Compile(ctx, map[string]string{"base/trivial.rego": "package reviewer\n\ndecision := {\"decision\": \"allow\", \"enforced\": \"allow\"}\n"}, map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trivial := trivialRego(t)
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
 	h := engine.NewHistory()
 	h.Workspace = "/srv/shop"
@@ -131,6 +130,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	var as, bs []time.Duration
 	for _, rec := range slices.Repeat(records, 60) {
 		in := engine.NewInput(rec, h, p.View)
+		var err error
 		as = append(as, timed(func() { _, err = p.Review(ctx, rec, h) }))
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,8 @@ func writeInput(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := engine.NewInput(engine.NewRecord(e, facts, 1), engine.NewHistory(), nil)
+	p, _ := defaultPolicy(t)
+	in := engine.NewInput(engine.NewRecord(e, facts, 1), engine.NewHistory(), p.View)
 	raw, err := json.Marshal(in)
 	if err == nil {
 		raw = append(raw[:len(raw)-1], `,"findings":[],"finding":{}}`...)

@@ -138,6 +138,9 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 	if err != nil {
 		return checked{}, err
 	}
+	if as == "" && filepath.Base(path) == shortSettings {
+		as = bundles.Project
+	}
 	c := checked{Layer: as, Path: path}
 	if as == "" {
 		if c.Layer, err = layerAt(dir); err != nil {

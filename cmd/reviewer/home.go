@@ -57,7 +57,7 @@ func layerDir(layer, home, workspace string) string {
 		return filepath.Join(home, "policy")
 	case bundles.Project:
 		if workspace != "" {
-			return filepath.Join(workspace, ".reviewer", "policy")
+			return filepath.Join(workspace, filepath.FromSlash(projectDir))
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,6 +121,17 @@ type paint struct{ on bool }
 func (a *app) paint(o *output) paint {
 	f, ok := a.stdout.(*os.File)
 	return paint{ok && o.file == "" && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+}
+
+// width is how many characters a line may have: those of the terminal, or as
+// many as it has where no terminal cuts it.
+func (a *app) width(o *output) int {
+	if f, ok := a.stdout.(*os.File); ok && o.file == "" {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return max(columns, 40)
+		}
+	}
+	return math.MaxInt
 }
 
 func (p paint) colour(code, s string) string {

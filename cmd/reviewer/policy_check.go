@@ -186,15 +186,12 @@ func (a *app) activeLayers() ([][]lint.Layer, error) {
 	var layers []lint.Layer
 	for _, name := range bundles.Layers()[1:] {
 		dir := layerDir(name, home, here)
-		if dir == "" {
-			continue
-		}
-		there, err := isDir(dir)
+		files, err := filesOfLayer(name, dir)
 		if err != nil {
 			return nil, err
 		}
-		if there {
-			layers = append(layers, lint.Layer{Name: name, Files: os.DirFS(dir), At: filepath.ToSlash(dir), Given: true})
+		if files != nil {
+			layers = append(layers, lint.Layer{Name: name, Files: files, At: filepath.ToSlash(dir), Given: true})
 		}
 	}
 	return [][]lint.Layer{overBase(layers)}, nil

@@ -61,14 +61,11 @@ func effectivePolicy(home, workspace string) (*bundles.Effective, error) {
 }
 
 func loadLayer(layer, dir string) (*bundles.Bundle, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	there, err := isDir(dir)
-	if err != nil || !there {
+	files, err := filesOfLayer(layer, dir)
+	if err != nil || files == nil {
 		return nil, err
 	}
-	b, err := bundles.Load(os.DirFS(dir), layer)
+	b, err := bundles.Load(files, layer)
 	if err != nil {
 		return nil, fmt.Errorf("%s policy in %s: %w", layer, dir, err)
 	}

@@ -12,10 +12,10 @@ import (
 func (a *app) sessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Stop and resume sessions",
+		Short: "List and show sessions, say what they are about, stop and resume them",
 		Long:  "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.",
 	}
-	return group(cmd, a.sessionStopCommand(), a.sessionResumeCommand())
+	return group(cmd, a.sessionListCommand(), a.sessionShowCommand(), a.sessionScopeCommand(), a.sessionStopCommand(), a.sessionResumeCommand())
 }
 
 func (a *app) sessionStopCommand() *cobra.Command {

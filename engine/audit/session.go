@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -26,27 +28,48 @@ type Session struct {
 	Actions   int64
 	Prompts   int64
 	Denied    int64
-	Bytes     int64 // on disk
+	Asked     int64            // calls about which a person was asked
+	Fired     map[string]int64 // id of a pattern -> events that it was found at
+	Bytes     int64            // on disk
 	Dir       string
 	Err       error // the chain cannot be read to its end; what is known is still there
 }
 
-// Sessions lists all sessions, the latest first. It costs a snapshot and a few
-// lines for each, and takes no lock.
+// Sessions lists all sessions, the latest first. It costs a snapshot and the
+// lines behind it for each, and takes no lock.
 func (s *Store) Sessions() ([]Session, error) {
 	dirs, err := s.sessionDirs()
 	if err != nil {
 		return nil, err
 	}
-	var list []Session
-	for _, dir := range dirs {
-		if one := s.session(dir); one.N > 0 || one.Err != nil {
-			list = append(list, one)
-		}
-	}
+	list := slices.DeleteFunc(s.each(dirs), func(one Session) bool { return one.N == 0 && one.Err == nil })
 	slices.SortStableFunc(list, func(a, b Session) int { return cmp.Compare(b.Last, a.Last) })
 	return list, nil
 }
+
+// each sums up the chains in several folders, as many at a time as there are
+// processors: most of it is decoding.
+func (s *Store) each(dirs []string) []Session {
+	list := make([]Session, len(dirs))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(len(dirs), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := range next {
+				list[i] = s.session(dirs[i])
+			}
+		})
+	}
+	for i := range dirs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return list
+}
+
+// State returns a session's state as its newest record left it, without a lock.
+func (s *Store) State(one Session) (*engine.History, error) { return s.peek(one.Dir) }
 
 func (s *Store) sessionDirs() ([]string, error) {
 	entries, err := os.ReadDir(s.sessionsDir())
@@ -69,9 +92,11 @@ func (s *Store) session(dir string) Session {
 	}
 	one := Session{Key: engine.SessionKey{Harness: state.Harness, Session: state.Session}, Chain: state.Chain, N: state.N,
 		First: state.Started, Last: state.T, Workspace: state.Workspace, Stopped: state.Stop,
-		Actions: state.Actions, Prompts: state.Prompts, Denied: state.Denied, Dir: dir, Err: err}
-	if r, ferr := firstRecord(dir); ferr == nil && one.N == 0 {
-		one.Key, one.Chain, one.First = engine.SessionKey{Harness: r.Harness, Session: r.Session}, r.Chain, r.T
+		Actions: state.Actions, Prompts: state.Prompts, Denied: state.Denied, Asked: state.Asked, Fired: state.Fired, Dir: dir, Err: err}
+	if one.N == 0 {
+		if r, ferr := firstRecord(dir); ferr == nil {
+			one.Key, one.Chain, one.First = engine.SessionKey{Harness: r.Harness, Session: r.Session}, r.Chain, r.T
+		}
 	}
 	for _, f := range fileSizes(dir) {
 		one.Bytes += f.size

@@ -12,7 +12,7 @@ func agentPrograms(name string) program {
 	switch name {
 	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands",
 		"claude-code", "gemini-cli", "qwen-code", "opencode-ai", "copilot-cli", "cline-cli": // as packages are called: npx @anthropic-ai/claude-code
-		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --add-dir --mcp-config --approval-mode ", run: agent}
+		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --setting-sources --add-dir --mcp-config --approval-mode ", run: agent}
 	case "reviewer":
 		return program{values: " --policy --home -o --output -f --format --to --older-than ", own: true, run: reviewer}
 	case "reviewer-hook":
@@ -28,13 +28,14 @@ func agent(c *call) {
 	c.process()
 	if o.operand(0).is("mcp", "config", "settings", "plugin", "extensions") {
 		c.subs = subName(o.operand(0))
-		if o.operand(1).is("add", "add-json", "remove", "set", "install", "add-from-claude-desktop", "disable") {
+		if o.operand(1).is("add", "add-json", "remove", "set", "install", "add-from-claude-desktop", "disable", "uninstall", "unset") {
 			c.changesAgent(o.operand(0))
 		}
 	}
-	if unguarded(o.list) || unguarded(swallowed(o)) || c.unguardedByName() {
+	if unguarded(o.list) || unguarded(swallowed(o)) || c.unguardedByName() || c.otherSettings() {
 		c.signal(engine.SignalAgentUnguarded)
 	}
+	c.misled()
 }
 
 // changesAgent notes a change to an agent's settings by its own command. A
@@ -64,14 +65,14 @@ func unguarded(list []option) bool {
 	for _, opt := range list {
 		name := strings.TrimLeft(opt.name, "-")
 		switch name {
-		case "dangerously-skip-permissions", "yolo", "trust-all-tools", "dangerously-bypass-approvals-and-sandbox", "full-auto", "allow-all-tools", "allow-all", "yes-always", "y", "always-approve", "auto-approve", "skip-permissions-unsafe", "dangerously-allow-all", "no-verify", "allow-dangerously-skip-permissions", "bare":
+		case "dangerously-skip-permissions", "yolo", "trust-all-tools", "dangerously-bypass-approvals-and-sandbox", "full-auto", "allow-all-tools", "allow-all", "yes-always", "y", "always-approve", "auto-approve", "skip-permissions-unsafe", "dangerously-allow-all", "no-verify", "allow-dangerously-skip-permissions", "bare", "safe-mode":
 			return true
 		case "approval-mode", "permission-mode", "a", "ask-for-approval", "sandbox", "s":
 			if opt.value.is("yolo", "bypassPermissions", "never", "danger-full-access", "full-auto", "dontAsk") {
 				return true
 			}
-		case "settings":
-			if strings.Contains(opt.value.text, "disableAllHooks") {
+		case "setting-sources":
+			if !strings.Contains(opt.value.text, "user") { // a person's hooks are not loaded
 				return true
 			}
 		case "c", "config":

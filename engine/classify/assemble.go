@@ -286,8 +286,11 @@ func (r *resolver) holdsGit(e *engine.Effect) bool {
 
 // tampers says that an effect changes reviewer, or what the agent may do.
 func tampers(e *engine.Effect, res *resolver) bool {
+	if e.Kind == engine.EffectSystemCall && e.Verb == "mount" {
+		return res.coversGuard(e.Target)
+	}
 	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
-		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) })
+		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) || within(g, e.Target) })
 	}
 	if !alters(e) {
 		return false
@@ -298,6 +301,9 @@ func tampers(e *engine.Effect, res *resolver) bool {
 				return true
 			}
 		}
+	}
+	if gone(e) && res.sweepsSettings(e) {
+		return true
 	}
 	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
 }

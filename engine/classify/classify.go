@@ -206,6 +206,9 @@ func (m *masker) result(r *engine.Result, a *engine.Action, k *marker) *engine.R
 	f.Content = &content
 	if k != nil {
 		f.Marks = k.ofOutput(text, a)
+		if asked := asksForSecret(a); asked || len(content.Secrets) > 0 {
+			f.Secrets = k.ofFound(text, asked)
+		}
 	}
 	return f
 }

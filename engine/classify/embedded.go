@@ -496,13 +496,6 @@ func (c *call) extract(lang string, code arg, via string) {
 	c.out = arg{text: holeText}
 }
 
-// guardVariable notes that the script sets a variable of the guard's own.
-func (s *shell) guardVariable(name string) {
-	if strings.HasPrefix(name, "REVIEWER_") {
-		s.signal(engine.SignalGuardTamper)
-	}
-}
-
 // envCode looks at variables whose value is run by the programs that find them
 // in their environment.
 func (s *shell) envCode(name string, a arg) {

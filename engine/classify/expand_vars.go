@@ -77,7 +77,9 @@ func (s *shell) special(name string) (arg, bool) {
 		return joinWords(s.scope.args), true
 	case "IFS":
 		return word(" \t\n"), true
-	case "?", "$", "!", "-", "#!", "_", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID",
+	case "PPID":
+		return word(parentProcess), true
+	case "?", "$", "!", "-", "#!", "_", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "BASHPID",
 		"EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "OSTYPE", "MACHTYPE", "BASH_SOURCE", "FUNCNAME", "BASH_VERSION",
 		"REPLY", "PIPESTATUS", "BASH_REMATCH", "COLUMNS", "LINES":
 		return unknownArg(), true

@@ -23,6 +23,7 @@ func sed(c *call) {
 	for _, o := range c.opts.list {
 		if o.name == "-i" || o.matches("--in-place") || o.name == "-I" {
 			c.writes("write", files...)
+			c.editsStartup(scripts, files)
 			c.spoils(files)
 			return
 		}

@@ -54,6 +54,8 @@ func filePrograms(name string) program {
 		return program{long: true, own: true, literal: true, run: find}
 	case "fd", "fdfind":
 		return program{own: true, run: fd}
+	case "cpio":
+		return program{values: " -D --directory -F --file -I -O -E --pattern-file -H --format ", run: cpio}
 	case "patch":
 		return program{values: " -p -d -i -o -r -B -D -F -V -Y -z --directory --input --output --strip --reject-file ", run: patch}
 	case "vi", "vim", "nvim", "ed", "ex", "emacs", "nano":
@@ -523,6 +525,24 @@ func broadMode(mode string) bool {
 	return false
 }
 
+func cpio(c *call) {
+	o := c.opts
+	c.reads(o.all("-F", "--file", "-I")...)
+	dirs := o.all("-D", "--directory")
+	switch {
+	case o.has("-p", "--pass-through"):
+		dirs = o.operands
+	case !o.has("-i", "--extract") || o.has("-t", "--list"):
+		c.writes("write", o.all("-O")...)
+		return
+	case len(dirs) == 0:
+		dirs = []arg{word(".")}
+	}
+	for _, d := range dirs {
+		c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "write", recursive: true}, d.with(strings.TrimSuffix(d.text, "/")+"/"+holeText))
+	}
+}
+
 func patch(c *call) {
 	if c.opts.has("--dry-run") {
 		c.signal(engine.SignalDryRun)
@@ -539,6 +559,11 @@ func patch(c *call) {
 	dir, ok := c.opts.get("-d", "--directory")
 	if !ok {
 		dir = word(".")
+	}
+	input := c.opts.all("-i", "--input")
+	c.reads(input...)
+	if !ok && c.patches(input) {
+		return
 	}
 	c.writes("write", word(strings.TrimSuffix(dir.text, "/")+"/"+holeText))
 }

@@ -245,10 +245,12 @@ func find(c *call) {
 func findFlags(args []arg) []given {
 	var out []given
 	inside := false // the command of -exec, whose options are its own
-	for _, a := range args {
+	for i, a := range args {
 		switch {
 		case a.is(";", "+"):
 			inside = false
+		case !inside && i+1 < len(args) && args[i+1].known() && a.is("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"):
+			out = append(out, given{text: a.text + "=" + args[i+1].text, word: a, valued: true, value: &args[i+1]})
 		case a.hasPrefix("-") && a.known() && !inside:
 			out = append(out, given{text: a.text, word: a})
 			inside = a.is("-exec", "-execdir", "-ok", "-okdir")

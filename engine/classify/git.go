@@ -87,6 +87,9 @@ func (c *call) gitSetting(key string, v arg, stored bool) bool {
 	switch {
 	case k == "core.hookspath":
 		c.signal(engine.SignalGitNoVerify)
+		if stored && v.is("/dev/null", "/nonexistent", "/var/empty") { // off for good, and for everybody here
+			c.signal(engine.SignalGuardTamper)
+		}
 		return true
 	case strings.HasPrefix(k, "alias."):
 		if stored {
@@ -435,6 +438,7 @@ func (c *call) gitFiles(sub string, o options) {
 		c.reads(o.operands...)
 		switch {
 		case o.has("--check", "--stat", "--numstat", "--summary"):
+		case c.patches(o.operands):
 		case o.exact("--unsafe-paths"): // a patch may name any path
 			c.writes("write", unknownArg())
 		case c.s.scope.dirs[0].sure == prefix:

@@ -55,6 +55,9 @@ func (c *call) gitSaves(sub string, o options) {
 	case len(o.operands) == 0, first.is("push") && len(o.operands) == 1, first.is("save"):
 		all := o.has("-a", "--all")
 		what = Discard{Changes: true, Staged: true, Untracked: all || o.has("-u", "--include-untracked"), Ignored: all}
+	case first.is("push"):
+		c.emit(rawEffect{kind: engine.EffectFileWrite, verb: "stash", reversible: engine.R1}, o.operands[1:]...)
+		return
 	case first.is("pop", "apply", "branch"):
 		what, c.s.popped = Discard{}, true
 	default:

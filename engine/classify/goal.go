@@ -25,7 +25,7 @@ const (
 func (m *masker) goalOf(prompt string, k *marker) *engine.Goal {
 	own := ownWords(ends(prompt, maxPromptEnd))
 	masked := m.text(own)
-	g := &engine.Goal{Marks: k.ofText(own), Words: wordHashes([]string{masked}, maxGoalWords)}
+	g := &engine.Goal{Marks: k.ofPrompt(own), Words: wordHashes([]string{masked}, maxGoalWords)}
 	goals := goalReader{goal: g, intents: map[engine.Intent]bool{}}
 	for _, s := range sentences(masked) {
 		goals.sentence(s)

@@ -14,7 +14,7 @@ import (
 
 // Bounds of what is looked at for marks and of what is kept.
 const (
-	maxActionMarks = 24
+	maxActionMarks = 28
 	maxResultMarks = 48
 	maxMarked      = 64 << 10 // bytes of a text: the first
 	maxLooks       = 64       // names that are looked up on the disk
@@ -33,19 +33,22 @@ const (
 	rankDecoded         // what stands in a literal as code
 	rankShort           // in actions: could be a short secret
 	rankReversed        // what reads so backwards
+	rankGram            // in secrets, and in actions what could be a piece of one: see grams
+	rankWord            // in prompts: could be the name of a package
 	ranks
 )
 
-// markShares is how many of 24 marks a rank may take before the others had theirs:
+// markShares is how many of 28 marks a rank may take before the others had theirs:
 // no wealth of words pushes out what is hidden.
-var markShares = [ranks]int{10, 4, 4, 3, 3}
+var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
 
 // literals are the texts in a text that could have come from elsewhere, by
 // rank, each once.
 type literals struct {
 	list [ranks][]string
 	seen map[string]bool
-	room int // how many more of a rank are collected than can be kept
+	room int  // how many more of a rank are collected than can be kept
+	act  bool // of an action, which may hold pieces of secrets
 }
 
 func newLiterals(keep int) *literals { return &literals{seen: map[string]bool{}, room: 4 * keep} }
@@ -110,29 +113,143 @@ func (k *marker) ofText(text string) []string {
 	return k.hashes(l, maxResultMarks)
 }
 
-// ofSecrets returns the marks of the output of a file with secrets: its values.
-// Hosts and addresses in it are no secrets, and are met elsewhere.
-func (k *marker) ofSecrets(text string) []string {
+// ofPrompt returns the marks of what a person wrote. Each word could be the name
+// of a package that they want.
+func (k *marker) ofPrompt(text string) []string {
 	l := newLiterals(maxResultMarks)
-	for line := range strings.Lines(clip(text, maxMarked)) {
-		for _, v := range secretValues(line) {
-			l.add(rankToken, v)
+	text = clip(text, maxMarked)
+	l.text(text, rankToken)
+	for w := range strings.FieldsSeq(text) {
+		if name := packageName(strings.Trim(w, "\"'`(),;")); len(name) > 1 && !stopWords.has(name) {
+			l.add(rankWord, packageLiteral+name)
 		}
 	}
 	return k.hashes(l, maxResultMarks)
 }
 
+// ofSecrets returns the marks of the output of a file with secrets: its values.
+// Hosts and addresses in it are no secrets, and are met elsewhere.
+func (k *marker) ofSecrets(text string) []string {
+	l := newLiterals(maxResultMarks)
+	for line := range strings.Lines(clip(text, maxMarked)) {
+		l.secrets(line)
+	}
+	return k.hashes(l, maxResultMarks)
+}
+
+// secrets collects the values in a line of a file with secrets.
+func (l *literals) secrets(line string) {
+	for _, v := range secretValues(line) {
+		l.secret(v)
+	}
+}
+
+// ofFound returns the marks of the secrets that give themselves away in a text,
+// wherever it comes from; asked says that a secret was asked for, and nothing
+// else.
+func (k *marker) ofFound(text string, asked bool) []string {
+	l := newLiterals(maxResultMarks)
+	text = clip(text, maxMarked)
+	for line := range strings.Lines(text) {
+		if asked {
+			l.secrets(line)
+		}
+	}
+	for _, s := range findSecrets(text) {
+		if s.kind == kindMasked || s.kind == "client_id" {
+			continue
+		}
+		for line := range strings.Lines(text[s.start:s.end]) { // a key has several
+			if line = strings.TrimSpace(line); len(line) >= secretValue && !strings.HasPrefix(line, "-----") {
+				l.secret(line)
+			}
+		}
+	}
+	return k.hashes(l, maxResultMarks)
+}
+
+// secret collects a secret, and pieces of it.
+func (l *literals) secret(v string) {
+	l.add(rankToken, v)
+	for _, g := range grams(v) {
+		l.add(rankGram, g)
+	}
+}
+
+// Pieces of secrets: any gramSize+gramWindow-1 characters in common are noticed.
+const (
+	gramSize   = 10
+	gramWindow = 3
+	maxGrams   = 24 // of one text
+)
+
+// grams picks pieces of a text that looks random, so that two texts with twelve
+// characters in a row in common have a piece in common: of each three pieces next
+// to each other the one with the least hash.
+func grams(s string) []string {
+	if !dense(s) {
+		return nil
+	}
+	var out []string
+	last := -1
+	for i := 0; i+gramSize+gramWindow-1 <= len(s) && len(out) < maxGrams; i++ {
+		least := i
+		for j := i + 1; j < i+gramWindow; j++ {
+			if fnv32(s[j:j+gramSize]) < fnv32(s[least:least+gramSize]) {
+				least = j
+			}
+		}
+		if least != last {
+			out, last = append(out, s[least:least+gramSize]), least
+		}
+	}
+	return out
+}
+
+// fnv32 is the hash FNV-1a. It only orders pieces; marks are keyed hashes.
+func fnv32(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}
+
+// dense says that a text is no word or list of words: it was drawn by lot.
+func dense(s string) bool {
+	return len(s) >= longToken && hasDigit(s) && strings.Map(dropLetter, s) != s && !strings.ContainsAny(s, " \t") && !plainWords(s)
+}
+
+// plainWords says that a text is made of words and numbers, as the names of regions,
+// models and versions are: eu-central-1, 300ms, v1.2.3-beta.
+func plainWords(s string) bool {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_./:@,+ ", r) }) {
+		letters := strings.Trim(part, "0123456789")
+		ends := len(part) - len(letters)
+		if hasDigit(letters) || letters != "" && (ends > 4 && len(letters) > 2 || ends > 8) || mixedCase(letters) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesSecret says that what is given to a name is a secret, however it looks.
+func namesSecret(name string) bool {
+	low := strings.ToLower(name)
+	return strings.Contains(low, "pass") || slices.ContainsFunc(keywords, func(k keyword) bool { return strings.Contains(low, k.word) })
+}
+
 // secretValues are the values in a line of a file with secrets: what is behind
 // = or :, or the line itself where it is one long token, and passwords in
-// addresses.
+// addresses. Of names that do not say secret only what looks like one counts.
 func secretValues(line string) []string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "-----") {
 		return nil
 	}
-	value := line
+	name, value := "", line
 	if i := strings.IndexAny(line, "=:"); i >= 0 && !strings.HasPrefix(line[i:], "://") {
-		value = line[i+1:]
+		name, value = line[:i], line[i+1:]
 	}
 	value = strings.Trim(strings.TrimSpace(strings.TrimRight(strings.TrimSpace(value), ",;")), "\"'` ")
 	if u, err := url.Parse(value); err == nil && u.Host != "" {
@@ -141,7 +258,7 @@ func secretValues(line string) []string {
 		}
 		return nil
 	}
-	if len(value) < secretValue || strings.Trim(value, "0123456789.") == "" && len(value) < longToken || hostName(value) || strings.ContainsAny(value, " \t") && value == line {
+	if len(value) < secretValue || plainWords(value) && !namesSecret(name) || strings.Trim(value, "0123456789.") == "" && len(value) < longToken || hostName(value) || strings.ContainsAny(value, " \t") && value == line {
 		return nil
 	}
 	return []string{value}
@@ -151,6 +268,7 @@ func secretValues(line string) []string {
 // read once decoded. Of contents the beginning counts.
 func (k *marker) ofAction(texts []string) []string {
 	l := newLiterals(maxActionMarks)
+	l.act = true
 	room := maxMarked
 	for _, text := range texts {
 		text = clip(text, room)
@@ -172,6 +290,7 @@ func (l *literals) text(text string, rank int) {
 		for _, command := range commandsIn(line) {
 			l.add(place, command)
 		}
+		l.packages(line)
 		for _, piece := range pieces(line) {
 			if l.full(place) && l.full(rank) {
 				return
@@ -208,10 +327,22 @@ func (l *literals) piece(p string, place, token int) {
 	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune(":/?&#@%!$^~*=", r) }) {
 		if part = strings.Trim(part, ".-_+"); rare(part) {
 			l.add(token, part)
+			l.pieces(part)
 		}
 	}
 	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") && !strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
 		l.add(token, coded) // base64, whose letters two of these are
+		l.pieces(coded)
+	}
+}
+
+// pieces collects what could be pieces of a secret.
+func (l *literals) pieces(token string) {
+	if !l.act || l.full(rankGram) {
+		return
+	}
+	for _, g := range grams(token) {
+		l.add(rankGram, g)
 	}
 }
 
@@ -383,20 +514,124 @@ func commandsIn(line string) []string {
 func appendCommands(list []string, text string) []string {
 	words := strings.Fields(strings.TrimLeft(strings.TrimSpace(text), "$>#-*0123456789.) \t"))
 	at := slices.IndexFunc(words, func(w string) bool { return commandPrograms.has(lower(w)) })
-	if at < 0 || at > 0 && !strings.HasSuffix(words[at-1], ":") {
+	if at < 0 || at > 0 && !strings.HasSuffix(words[at-1], ":") && !beforeCommand.has(lower(words[at-1])) {
 		return list
 	}
 	start := at
 	for i := at; i <= len(words); i++ {
 		if i == len(words) || words[i] == "|" || words[i] == "&&" || words[i] == ";" || words[i] == "||" {
-			if command := strings.Join(words[start:i], " "); i-start > 1 && len(command) >= longToken {
-				list = append(list, strings.Trim(command, "\"'.;"))
-			}
+			list = appendCommand(list, words[start:i])
 			start = i + 1
 		}
 	}
 	return list
 }
+
+// beforeCommand are words before a command in a sentence, and goingOn those behind one.
+const (
+	beforeCommand = wordlist(`run runs running execute executing type try invoke call enter issue use then and please`)
+	goingOn       = wordlist(`and then to in at before after for so which that with from on if or first now`)
+)
+
+// appendCommand adds a command, and what it is without the rest of a sentence.
+func appendCommand(list []string, words []string) []string {
+	if _, ok := installed(words); ok {
+		return list // what is installed has marks of its own
+	}
+	end := slices.IndexFunc(words, func(w string) bool { return goingOn.has(w) })
+	for _, n := range []int{len(words), end} {
+		command := strings.Trim(strings.Join(words[:max(n, 0)], " "), "\"'.,;")
+		if n > 1 && len(command) >= longToken && !slices.Contains(list, command) {
+			list = append(list, command)
+		}
+	}
+	return list
+}
+
+// installers are programs that fetch packages by name, and the words after them
+// with which they do; runners fetch what they run.
+var installers = map[string]wordlist{
+	"npm": "install i add exec x", "pnpm": "install i add dlx", "yarn": "add dlx", "bun": "install i add x", "deno": "install add",
+	"pip": "install", "pip3": "install", "uv": "add", "pipx": "install run", "poetry": "add", "pdm": "add", "conda": "install", "mamba": "install",
+	"gem": "install", "cargo": "install add", "go": "get install", "brew": "install", "apt": "install", "apt-get": "install", "yum": "install", "dnf": "install",
+	"apk": "add", "pacman": "-s", "snap": "install", "choco": "install", "winget": "install", "composer": "require", "dotnet": "add",
+}
+
+const (
+	runners     = wordlist(`npx pnpx bunx uvx`)
+	valuedFlags = wordlist(`-r -c -i -f -t -C -w --requirement --constraint --index-url --extra-index-url --registry --prefix --cwd --filter --workspace --target --find-links --source`)
+)
+
+// installed returns the packages that a command fetches, without their versions;
+// ok says that it is a command that does.
+func installed(words []string) (names []string, ok bool) {
+	if len(words) > 2 && (lower(words[0]) == "uv" || strings.HasPrefix(lower(words[0]), "python")) && (words[1] == "pip" || words[1] == "-m" && words[2] == "pip") {
+		words = words[slices.Index(words, "pip"):]
+	}
+	if len(words) < 2 {
+		return nil, false
+	}
+	program := lower(words[0])
+	rest := words[1:]
+	if verbs := installers[program]; verbs != "" && verbs.has(lower(words[1])) {
+		rest = words[2:]
+	} else if !runners.has(program) {
+		return nil, false
+	}
+	for i := 0; i < len(rest); i++ {
+		switch w := strings.Trim(rest[i], "\"'`,;"); {
+		case valuedFlags.has(w):
+			i++
+		case strings.HasPrefix(w, "-"):
+		case goingOn.has(w) || w == "":
+			return names, true
+		default:
+			if name := packageName(w); name != "" {
+				names = append(names, name)
+			}
+			if runners.has(program) || strings.HasSuffix(w, ".") {
+				return names, true
+			}
+		}
+	}
+	return names, true
+}
+
+// packageName is the name of a package as it stands in a command, in small
+// letters and without its version; empty: it is a file, a folder or an address.
+func packageName(w string) string {
+	w = lower(strings.TrimRight(w, ".:!?"))
+	if i := strings.LastIndexByte(w, '@'); i > 0 {
+		w = w[:i]
+	}
+	if i := strings.IndexAny(w, "=<>~![;("); i > 0 {
+		w = w[:i]
+	}
+	if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") != "" || w[0] == '.' || w[0] == '/' || fileName(w) && !strings.HasSuffix(w, ".js") || w[0] != '@' && strings.Count(w, "/") == 1 {
+		return ""
+	}
+	return w
+}
+
+// packages collects what a line of text has installed, in commands and sentences.
+func (l *literals) packages(line string) {
+	words := strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == '`' || r == '|' || r == '&' || r == '"' || r == '\'' })
+	for i := range words {
+		if low := lower(words[i]); installers[low] == "" && !runners.has(low) {
+			continue
+		}
+		names, _ := installed(words[i:min(len(words), i+maxOperands)])
+		for _, name := range names {
+			l.add(rankPlace, packageLiteral+name)
+		}
+	}
+}
+
+// packageLiteral begins what stands for a package, and is met in no text.
+const packageLiteral = "package\x00"
+
+// maxOperands is how many words of a command are looked at for packages.
+const maxOperands = 24
 
 // short collects the words of an action that could be a short secret.
 func (l *literals) short(text string, rank int) {
@@ -426,9 +661,7 @@ func (l *literals) shortPart(p string, rank int) {
 func (l *literals) decoded(text string) {
 	for at := 0; at < len(text); {
 		end := run(text, at, len(text), base64Char)
-		for _, plain := range decodings(text[at:end]) {
-			l.hidden(plain, rankDecoded)
-		}
+		l.decodedRun(text[at:end])
 		at = end + 1
 	}
 	if plain, err := url.PathUnescape(text); err == nil && plain != text {
@@ -442,6 +675,22 @@ func (l *literals) decoded(text string) {
 			for _, part := range parts {
 				l.backwards(part)
 			}
+		}
+	}
+}
+
+// decodedRun decodes a run of characters of base64, and what stands between the
+// slashes in it: it may be the path of an address.
+func (l *literals) decodedRun(code string) {
+	for _, plain := range decodings(code) {
+		l.hidden(plain, rankDecoded)
+	}
+	if !strings.Contains(code, "/") {
+		return
+	}
+	for part := range strings.SplitSeq(code, "/") {
+		for _, plain := range decodings(part) {
+			l.hidden(plain, rankDecoded)
 		}
 	}
 }
@@ -524,6 +773,14 @@ func markedTexts(r *reading) []string {
 		}
 	}
 	return append(short, long...)
+}
+
+// asksForSecret says that a store is asked for a secret, or the environment for a
+// variable whose name says that it is one.
+func asksForSecret(a *engine.Action) bool {
+	return a != nil && (slices.Contains(a.Signals, engine.SignalCredential) || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
+		return c.Name == "printenv" && slices.ContainsFunc(c.Operands, namesSecret)
+	}))
 }
 
 // readsSecrets says that a file with secrets is read, so that what comes out is

@@ -174,7 +174,7 @@ func FuzzMarks(f *testing.F) {
 	f.Add("://@:?#\n=:\n-----\nA=B://c:ddddddddd@e")
 	f.Fuzz(func(t *testing.T, text string) {
 		k := testMarker()
-		for _, marks := range [][]string{k.ofText(text), k.ofSecrets(text), k.ofAction([]string{text, text})} {
+		for _, marks := range [][]string{k.ofText(text), k.ofPrompt(text), k.ofSecrets(text), k.ofFound(text, true), k.ofAction([]string{text, text})} {
 			if len(marks) > maxResultMarks || len(slices.Compact(slices.Sorted(slices.Values(marks)))) != len(marks) {
 				t.Errorf("marks %v", marks)
 			}

@@ -116,6 +116,9 @@ func nodePackages(c *call) {
 	sub := o.operand(0)
 	c.subs = subName(sub)
 	rest := o.operands[min(1, len(o.operands)):]
+	if o.has("-g", "--global", "--location") {
+		c.replacesGuard(rest, sub.is("uninstall", "un", "remove", "rm", "r", "unlink"))
+	}
 	c.inDirectory(o.all("--prefix", "-C", "--cwd", "--dir"), func() {
 		seen := c.packageScripts(sub, rest)
 		switch {
@@ -241,6 +244,9 @@ func goCommand(c *call) {
 	o := parseOptions(rest, program{long: true, values: " -o -run -C -mod -tags -ldflags -gcflags -timeout -count -bench -coverprofile -exec -p -toolexec "})
 	for _, code := range o.all("-exec", "-toolexec") {
 		c.child(func() outcome { return c.s.embed(code, "go", false) })
+	}
+	if sub.is("install") {
+		c.replacesGuard(o.operands, false)
 	}
 	switch {
 	case sub.is("get", "install", "mod") && !(sub.is("mod") && !o.operand(0).is("download", "tidy")):

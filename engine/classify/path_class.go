@@ -29,6 +29,9 @@ func (r *resolver) classOf(p string) engine.Class {
 		}
 	}
 	n := r.names(p)
+	if r.guardName(n) {
+		return engine.ClassGuard
+	}
 	for _, c := range []struct {
 		class engine.Class
 		is    func(names) bool
@@ -225,19 +228,28 @@ func gitData(n names) bool { return n.has(".git") }
 // agentNames are files that steer agents, by name; agentDirs by folder.
 const (
 	agentNames = wordlist(`.mcp.json mcp.json .claude.json claude.md claude.local.md agents.md agents.override.md gemini.md .cursorrules .windsurfrules .clinerules .goosehints
-		.aider.conf.yml opencode.json opencode.jsonc copilot-instructions.md managed-settings.json claude_desktop_config.json mcp_config.json cline_mcp_settings.json mcp_settings.json`)
-	agentDirs = wordlist(`.claude .codex .gemini .cursor .windsurf .continue .opencode .cline .roo .kiro .goose .amazonq .qwen .factory .copilot claude-code`)
+		.aider.conf.yml opencode.json opencode.jsonc copilot-instructions.md managed-settings.json claude_desktop_config.json mcp_config.json cline_mcp_settings.json mcp_settings.json crush.json .crush.json`)
+	agentDirs = wordlist(`.claude .codex .gemini .cursor .windsurf .continue .opencode .cline .roo .kiro .goose .amazonq .qwen .factory .copilot .kilocode claude-code`)
 )
 
 func agentConfig(n names) bool {
 	if n.base == ".credentials.json" || n.base == "auth.json" || n.base == "oauth_creds.json" {
 		return false // a credential
 	}
-	if agentNames.has(n.base) || editorSettings(n) || within(".config/goose", n.home) {
+	if agentNames.has(n.base) || editorSettings(n) || n.has(".clinerules") || strings.Contains(n.full, ".github/hooks/") {
 		return true
 	}
-	at := slices.IndexFunc(n.parts, func(p string) bool { return agentDirs.has(p) })
-	return at >= 0 && !agentBooks(n.parts[at+1:])
+	for _, dir := range []string{".config/goose", ".config/opencode", ".config/amp", ".config/crush"} {
+		if within(dir, n.home) {
+			return true
+		}
+	}
+	for i := len(n.parts) - 1; i >= 0; i-- { // the innermost: a working tree below an agent's own folder has settings of its own
+		if agentDirs.has(n.parts[i]) {
+			return !agentBooks(n.parts[i+1:])
+		}
+	}
+	return false
 }
 
 // editorSettings are those of editors in which agents live: of a project, or of
@@ -273,9 +285,9 @@ func guards(p string) bool {
 		return true
 	case strings.HasPrefix(base, "settings") && strings.Contains(base, ".json"), strings.HasPrefix(base, "managed-settings"):
 		return true
-	case strings.Contains(base, "mcp") && strings.HasSuffix(base, ".json"), base == ".claude.json", base == "claude_desktop_config.json", base == "opencode.json", base == "opencode.jsonc":
+	case strings.Contains(base, "mcp") && strings.HasSuffix(base, ".json"), base == ".claude.json", base == "claude_desktop_config.json", base == "opencode.json", base == "opencode.jsonc", base == "crush.json", base == ".crush.json":
 		return true
-	case base == "config.toml", base == "config.json", base == "config.yaml", base == "cli-config.json", base == "permissions.json", base == "trustedfolders.json", base == ".aider.conf.yml", base == "hooks.json", base == "hooks", strings.Contains(dir, "/hooks"), strings.Contains(dir, "/plugins"), strings.Contains(dir, "/rules") && strings.Contains(dir, ".codex"):
+	case base == "config.toml", base == "config.json", base == "config.yaml", base == "cli-config.json", base == "permissions.json", base == "permissions.yaml", base == "trustedfolders.json", base == ".aider.conf.yml", base == "hooks.json", base == "hooks", strings.Contains(dir, "/hooks"), strings.Contains(dir, "/plugin"), strings.HasSuffix(dir, "/cli-agents"), strings.HasSuffix(dir, "/managed-settings.d"), strings.Contains(dir, "/rules") && strings.Contains(dir, ".codex"):
 		return true
 	}
 	return false

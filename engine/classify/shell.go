@@ -33,6 +33,7 @@ type shellInput struct {
 	env     map[string]value                   // variables from outside; may be nil
 	listDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	disk    *codeDisk                          // code in files; nil: is not looked into
+	later   int                                // how deep it is in code that runs later
 }
 
 // shell interprets code abstractly: it walks every command that could run and
@@ -51,6 +52,8 @@ type shell struct {
 	programs   map[string]string // copies and links of programs that it has made
 	gitAliases map[string]arg    // short forms that it has taught git
 	madeTrees  []value           // working trees that it has made with git
+	startups   map[string]bool   // code of it that runs later and was looked into
+	sought     bool              // it has asked for the numbers of the guard's processes
 	popped     bool              // what was stashed may lie in the working tree
 	first      int               // index of the first command of the statement; -1: none yet
 	steps      int
@@ -72,6 +75,7 @@ type frame struct {
 	muted      bool
 	mounts     []mount
 	host       string // where it runs; empty: on this machine
+	remade     bool   // files of this machine lie elsewhere for it, or are hidden from it
 	isolated   bool   // on a file system of its own that is thrown away: only mounts matter
 	reaches    bool   // isolated, but with the powers of the machine that it is on
 	stdin      *arg   // what standard input holds; nil: the terminal

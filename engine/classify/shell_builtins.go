@@ -209,6 +209,10 @@ func (c *call) remember() {
 }
 
 func (s *shell) setAlias(name string, body arg) {
+	s.overrides(name)
+	if agentPrograms(name).run != nil {
+		s.runsLater(body.text)
+	}
 	if s.scope.aliases == nil {
 		s.scope.aliases = map[string]arg{}
 	}

@@ -314,6 +314,7 @@ func (s *shell) declare(c *syntax.FuncDecl) {
 		s.signal(engine.SignalForkBomb)
 		s.note(engine.EffectResource, "fork", arg{})
 	}
+	s.overrides(c.Name.Value)
 	s.scope.define(c.Name.Value, c.Body)
 	if name := c.Name.Value; name == "command_not_found_handle" || name == "command_not_found_handler" {
 		s.subshell(func() outcome { // any command that is not there calls it

@@ -50,7 +50,9 @@ func readProgram(name string) program {
 		return program{values: " -P --pager -H --html -C -M -S -e -R -r ", run: manual}
 	case "env", "printenv":
 		return program{run: environment}
-	case "ps", "top", "htop", "pgrep", "pidof", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
+	case "pgrep", "pidof":
+		return program{values: " -u -g -P -t -s -U -G -d -F ", run: func(c *call) { c.looksUp(c.opts.operands...) }}
+	case "ps", "top", "htop", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
 		"w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
 		"getent", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
 		return program{run: nothing}
@@ -138,8 +140,12 @@ func readOperands(c *call) {
 // search is grep: the first operand is a pattern unless an option gave one.
 func search(c *call) {
 	files := c.opts.operands
+	patterns := c.opts.all("-e", "--regexp")
 	if !c.opts.has("-e", "-f", "--regexp", "--file", "--files") && len(files) > 0 {
-		files = files[1:]
+		patterns, files = files[:1], files[1:]
+	}
+	if c.s.frame.piped && len(files) == 0 { // ps | grep NAME
+		c.looksUp(patterns...)
 	}
 	if pre, ok := c.opts.get("--pre"); ok {
 		c.child(func() outcome { return c.s.invoke([]arg{pre, unknownArg()}, c.node) })

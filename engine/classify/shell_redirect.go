@@ -204,6 +204,7 @@ func (s *shell) store(target, text arg, add bool) {
 		if v.sure != literal || len(s.files) > 256 {
 			continue
 		}
+		s.startup(v.text, text.text)
 		if add {
 			text = concat(s.files[v.text], text)
 		}

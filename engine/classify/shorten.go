@@ -187,7 +187,7 @@ func (c *cutter) event(e *engine.EventFacts) {
 		if r.Content != nil {
 			r.Content = c.content("event.result.content", *r.Content)
 		}
-		r.Marks = c.hashes("event.result.marks", r.Marks)
+		r.Marks, r.Secrets = c.hashes("event.result.marks", r.Marks), c.hashes("event.result.secrets", r.Secrets)
 		e.Result = &r
 	}
 }

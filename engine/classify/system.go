@@ -50,6 +50,14 @@ func systemPrograms(name string) program {
 		return program{values: " -u -n -p -t -o -S -U -g -b --unit --lines --priority --identifier --output --since --until --grep --boot ", run: journal}
 	case "dmesg":
 		return program{run: journal}
+	case "fuser":
+		return program{values: " -n --namespace ", run: fuser}
+	case "strace", "ltrace":
+		return program{values: " -e -o -p -s -u -a -E -I -O -S -P -X -b ", run: tracer}
+	case "prlimit":
+		return program{values: " -p --pid ", first: true, run: processLimits}
+	case "debugfs":
+		return program{values: " -f -R -d -b -s ", run: debugFS}
 	case "gcore", "lldb", "gdb", "reptyr", "injectso":
 		return program{values: " -p --pid -ex -iex -eval-command --eval-command -x -o -n ", long: true, run: attach}
 	}
@@ -72,6 +80,7 @@ func attach(c *call) {
 		c.process()
 		return
 	}
+	c.takes(targets)
 	c.emit(rawEffect{kind: engine.EffectProcess, verb: "attach"}, targets...)
 }
 
@@ -137,6 +146,7 @@ func kill(c *call) {
 			c.signal(engine.SignalKillAll)
 		}
 	}
+	c.aims(targets)
 	c.opts = options{parsed: true, operands: targets, flags: flagsOf(first)}
 	c.emit(rawEffect{kind: engine.EffectProcess, verb: "kill", forced: first.is("-9", "-KILL", "-SIGKILL")}, targets...)
 }
@@ -154,7 +164,7 @@ func killNamed(c *call) {
 	broad := c.name == "killall5" || o.has("-u", "-U", "--user") && len(o.operands) == 0
 	for _, t := range o.operands {
 		broad = broad || t.is(".", ".*", "", "*", "-1")
-		if strings.Contains(t.text, "reviewer") {
+		if namesGuard(t) {
 			c.signal(engine.SignalGuardTamper)
 		}
 	}
@@ -281,7 +291,7 @@ func services(c *call) {
 		return
 	}
 	for _, u := range units {
-		if strings.Contains(u.text, "reviewer") {
+		if namesGuard(u) {
 			c.signal(engine.SignalGuardTamper)
 		}
 	}

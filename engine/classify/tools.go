@@ -195,6 +195,7 @@ func (r *reading) table() {
 	if r.tool.more != nil {
 		r.tool.more(r)
 	}
+	r.startup()
 }
 
 func (r *reading) argument(a toolArg, v any) {

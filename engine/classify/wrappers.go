@@ -65,6 +65,8 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{values: " -n --interval -q ", joined: true}, true
 	case "flock":
 		return wrapper{values: " -w -E -c --wait --timeout --conflict-exit-code --command ", code: " -c --command ", skip: 1}, true
+	case "prlimit":
+		return wrapper{values: " -p --pid -o --output "}, true
 	case "strace", "ltrace":
 		return wrapper{values: " -e -o -p -s -u -a -E -I -O -S -P -X -b "}, true
 	case "valgrind", "perf", "hyperfine":
@@ -152,7 +154,7 @@ func (c *call) wrapper() (outcome, bool) {
 		return c.parallel()
 	case "script":
 		return c.scriptCommand()
-	case "nix-shell", "nix", "tmux", "screen", "coreutils":
+	case "nix-shell", "nix", "tmux", "screen", "coreutils", "bwrap":
 		return c.oddWrapper()
 	}
 	w, ok := wrapperOf(c.name)
@@ -181,6 +183,7 @@ func (c *call) wrapper() (outcome, bool) {
 		o.list, rest = append(o.list, inner.list...), inner.operands
 	}
 	c.wrapperSignals(w, o)
+	c.withoutVariables(o)
 	c.runsPackage(o, rest)
 	if w.code != "" {
 		if code, ok := o.get(strings.Fields(w.code)...); ok {
@@ -503,8 +506,41 @@ func (c *call) oddWrapper() (outcome, bool) {
 		}
 	case "tmux", "screen":
 		return c.terminal()
+	case "bwrap":
+		return c.bubble()
 	}
 	return outcome{}, false
+}
+
+// bubble is bwrap: the command sees the files of this machine as they are put
+// together for it, which here counts as seeing all of them.
+func (c *call) bubble() (outcome, bool) {
+	const none, two = " --unshare-all --share-net --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns ", " --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data --ro-bind-data --chmod "
+	args, other := c.args, false
+	for len(args) > 0 && args[0].hasPrefix("--") && !args[0].is("--") {
+		option, n := " "+args[0].text+" ", 2
+		switch {
+		case strings.Contains(none, option):
+			n = 1
+		case strings.Contains(two, option):
+			n = 3
+		}
+		if n > len(args) {
+			return outcome{}, false
+		}
+		other = other || n == 3 && strings.Contains(option, "bind") && args[1].text != args[2].text || args[0].is("--tmpfs")
+		args = args[n:]
+	}
+	if len(args) > 0 && args[0].is("--") {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return outcome{}, false
+	}
+	return c.under(wrapper{}, options{}, func() outcome {
+		c.s.frame.remade = c.s.frame.remade || other
+		return c.s.invoke(args, c.node)
+	}), true
 }
 
 // terminal is tmux and screen: what is typed into another shell is code.

@@ -56,11 +56,13 @@ func Sum(actions []Action) Totals {
 	return t
 }
 
-// Run takes a session through a policy, call by call, with the history folded
-// as in a live session, and returns its tool calls. An error means that the
-// context ended; a call that cannot be decided is an Action with an Error.
+// Run takes a recorded session through a policy, call by call, with the history
+// folded as in a live session, and returns its tool calls. What ran in it ran,
+// also where this policy denies it. An error means that the context ended; a call
+// that cannot be decided is an Action with an Error.
 func Run(ctx context.Context, s Session, c engine.Classifier, p *engine.Policy, env engine.Env) ([]Action, error) {
 	r := Start(s.ID, c, p, env)
+	r.Recorded = true
 	actions := []Action{}
 	for _, e := range s.Events {
 		if err := ctx.Err(); err != nil {
@@ -76,6 +78,11 @@ func Run(ctx context.Context, s Session, c engine.Classifier, p *engine.Policy, 
 // Rehearsal is a session that is taken through a policy event by event. Nothing
 // of it is kept.
 type Rehearsal struct {
+	// Recorded says that the events have happened: a call that this policy denies
+	// has the result that it had, and what follows is judged by it. Without it the
+	// result does not happen.
+	Recorded bool
+
 	id       string
 	reviewer engine.Reviewer
 	chain    *chain
@@ -98,12 +105,13 @@ func Start(id string, c engine.Classifier, p *engine.Policy, env engine.Env) *Re
 }
 
 // Next takes the next event through the policy. The result of a call that the
-// policy denied does not happen: under this policy there would be none.
+// policy denied does not happen: under this policy there would be none; see
+// Recorded.
 func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happened bool) {
 	if r.id != "" {
 		e.Session = r.id
 	}
-	if e.Phase == engine.PhasePost && r.denied[e.Call] {
+	if e.Phase == engine.PhasePost && r.denied[e.Call] && !r.Recorded {
 		return Action{}, false
 	}
 	a = r.handle(ctx, e)
@@ -124,6 +132,9 @@ func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	}
 	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
 }
+
+// Records returns the chain as it would have been written, from its opening on.
+func (r *Rehearsal) Records() []*engine.Record { return r.chain.records }
 
 func (r *Rehearsal) mask(s string) string {
 	if r.reviewer.Mask == nil {

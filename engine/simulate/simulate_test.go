@@ -191,6 +191,22 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
+// What was recorded happened: a call that this policy denies and that ran is
+// known to have run.
+func TestRehearsalOfRecorded(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		r := Start("s1", classifier{}, compiled(policy{patience: 9}, "p"), env)
+		r.Recorded = recorded
+		for _, e := range events("Danger", "Read") {
+			r.Next(t.Context(), e)
+		}
+		last := r.chain.history.Agents[0].Ring[0]
+		if ran := last.Outcome == engine.OutcomeRan; ran != recorded {
+			t.Errorf("recorded %v: the denied call is %s", recorded, last.Outcome)
+		}
+	}
+}
+
 // Two hooks on one call: the second gets the recorded answer and is not folded.
 func TestRehearsalDuplicate(t *testing.T) {
 	r := Start("", classifier{}, compiled(policy{patience: 9}, "p"), env)

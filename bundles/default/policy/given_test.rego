@@ -87,7 +87,7 @@ _names := [
 	"reads_only", "changes", "changes_files", "deletes", "deletes_recursive", "outside_workspace", "external_network",
 	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
 	"failed", "repeated", "cycle", "nothing_new", "missing", "denied_before", "check_edited", "after_failure", "auth_error", "carries",
-	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread",
+	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread", "secret_out", "obeys",
 ]
 
 _holds("reads_only", doc) if {
@@ -184,6 +184,15 @@ _holds("after_failure", doc) if doc.history.since.failed <= 3
 _holds("auth_error", doc) if doc.history.since.auth_error <= 20
 
 _holds("carries", doc) if count(doc.action.carries) > 0
+
+_holds("secret_out", doc) if count(doc.action.secrets_out) > 0
+
+_holds("obeys", doc) if "untrusted" in doc.action.carries
+
+_holds("obeys", doc) if {
+	some e in doc.action.effects
+	e.untrusted
+}
 
 _holds("read_secret", doc) if doc.history.since.secret <= 20
 

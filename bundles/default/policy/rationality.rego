@@ -32,8 +32,10 @@ rationality_score := score if {
 		r.weights.completeness,
 	]
 
-	# To 4 places: a text in between costs a third of multiplying and dividing.
-	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses))]))
+	# To 4 places: a text in between costs a third of multiplying and dividing. As
+	# %f refuses whole numbers, something that rounding takes off again keeps it from
+	# being one.
+	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses)) + 0.0000001]))
 }
 
 # How an action lies to what people asked for. In doubt it is aligned: most steps
@@ -54,13 +56,9 @@ default _kind := 0
 
 _kind := 1 if "reads_only" in input.facts
 
-_kind := 1 if {
-	not "reads_only" in input.facts
-	input.goal.intents == []
-}
+_kind := 1 if input.goal.intents == []
 
 _kind := 1 if {
-	not "reads_only" in input.facts
 	some intent in input.goal.intents
 	every t in input.action.types {
 		t in data.reviewer.rationality.alignment.kinds[intent]

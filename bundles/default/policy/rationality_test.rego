@@ -156,6 +156,16 @@ test_alignment_counts_in_the_score if {
 	scores.rationality.score == 0.58 with input as doc
 }
 
+# A whole number is a score like any other: all is well with this one.
+test_whole_score if {
+	doc := given.call({
+		"action": {"types": ["file_modification"], "effects": [given.effect("file_write", {})]},
+		"goal": {"known": true, "intents": ["fix"], "named": true, "words": 1},
+		"history": {"progression": "builds_on"},
+	})
+	{"score": 1, "level": "high"} == object.filter(scores.rationality, ["score", "level"]) with input as doc
+}
+
 test_suggestions if {
 	texts := {"goal_alignment": "A", "logical_progression": "L", "efficiency": "E", "completeness": "C"}
 	off := given.call({

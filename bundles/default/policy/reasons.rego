@@ -201,19 +201,21 @@ _facts := {
 	"{place}": _place,
 }
 
-# The place that workspace enforcement is about.
+# The place that workspace enforcement is about, or that a person wants left alone.
 _place := _first(_places) if {
 	count(_places) > 0
 } else := "this"
 
-_places := [_name(e) |
-	some e in input.action.effects
-	_kept_out(e)
-]
+_places := array.concat(
+	[_name(e) | some e in input.action.effects; _kept_out(e)],
+	[c.what | some c in input.goal.constraints; c.kind == "leave"; c.touched],
+)
 
 _kept_out(e) if spoken.outside_place(e)
 
 _kept_out(e) if spoken.denied_place(e)
+
+_kept_out(e) if spoken.left_out(e)
 
 default _target := "something that is not known beforehand"
 

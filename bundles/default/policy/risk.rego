@@ -136,6 +136,9 @@ in_scope(e) if {
 
 in_scope(e) if own_host(e)
 
+# A person said at a terminal that the place belongs to the session.
+in_scope(e) if e.scoped
+
 # METADATA
 # title: An effect happens in a container or machine of one's own
 own_host(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
@@ -161,7 +164,9 @@ step(e) := "R0" if {
 # What leaves something behind.
 _changes := [e | some e in input.action.effects; e.kind != "file_read"]
 
-_steps := {step(e) | some e in _changes}
+# A program that is started beside it takes nothing of that back: what is known of
+# what it does has effects of its own.
+_steps := {step(e) | some e in _changes; e.kind != "process"}
 
 # METADATA
 # title: An effect's path is known whole

@@ -20,6 +20,7 @@ test_the_highest_type_counts if {
 test_modifiers[name] if {
 	some name, case in {
 		"outside": {"effects": [given.effect("file_write", {"location": "outside"})], "score": 0.7, "factors": ["out_of_scope"]},
+		"added to the scope by a person": {"effects": [given.effect("file_write", {"location": "outside", "scoped": true})], "score": 0.4, "factors": []},
 		"home": {"effects": [given.effect("file_read", {"location": "home"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"unknown place": {"effects": [given.effect("file_write", {"location": "unknown"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"temporary": {"effects": [given.effect("file_write", {"location": "temp"})], "score": 0.4, "factors": []},

@@ -33,8 +33,8 @@ told(id, row) if {
 	row.decision == "warn"
 	level := input.finding[id].level
 	before := input.history.fired[id]
-	before.ago <= _quiet(row)
-	_rank[level] <= _rank[before.level]
+	before.told <= _quiet(row)
+	_rank[level] <= _rank[before.told_level]
 }
 
 _quiet(row) := object.get(row, "hysteresis", data.reviewer.patterns.hysteresis)

@@ -79,6 +79,24 @@ func toolCall(id, tool, cwd string, arguments map[string]any) (engine.Event, err
 	}, err
 }
 
+// promptOf is what a person said.
+func promptOf(text, cwd string) engine.Event {
+	return engine.Event{
+		Harness: "claude-code", Name: "UserPromptSubmit", Phase: engine.PhasePrompt, Session: "score", CWD: cwd, Prompt: text, Time: 1,
+	}
+}
+
+// resultOf is what came of a call: its output, or where it failed, why.
+func resultOf(e engine.Event, output, failure string) engine.Event {
+	e.Name, e.Phase, e.Result = "PostToolUse", engine.PhasePost, &engine.Result{Failed: failure != "", Error: failure}
+	if failure != "" {
+		e.Name = "PostToolUseFailure"
+		return e
+	}
+	e.Result.Output, _ = json.Marshal(output) // a text can always be written
+	return e
+}
+
 func quoted(program, code string) (string, error) {
 	q, err := syntax.Quote(code, syntax.LangBash)
 	return program + q, err

@@ -13,8 +13,8 @@ const geminiFile = `{
   "messages": [
     {"id": "m1", "type": "user", "content": "tidy up"},
     {"id": "m2", "type": "gemini", "content": "", "toolCalls": [
-      {"id": "c1", "name": "run_shell_command", "args": {"command": "rm -rf build", "description": "clean"}, "status": "success"},
-      {"id": "c2", "name": "write_file", "args": {"file_path": "notes.md", "content": "done"}},
+      {"id": "c1", "name": "run_shell_command", "args": {"command": "rm -rf build", "description": "clean"}, "status": "success", "result": [{"out":"gone"}]},
+      {"id": "c2", "name": "write_file", "args": {"file_path": "notes.md", "content": "done"}, "status": "error", "result": "no space"},
       {"id": "c3", "name": "save_memory", "args": {"fact": "tidy"}}]},
     {"id": "m3", "type": "gemini", "toolCalls": [
       {"id": "c4", "name": "replace", "args": {"file_path": "a.go", "old_string": "a", "new_string": "b", "expected_replacements": 1}},
@@ -38,9 +38,9 @@ const sweFileOld = `{"trajectory": [{"action": "ls -a\n", "state": "{\"open_file
 // calls writes the calls of a transcript, one a line.
 func calls(t *testing.T, text string) []string {
 	t.Helper()
-	tr, known, err := transcript([]byte(text))
-	if err != nil || !known {
-		t.Fatalf("known %v: %v", known, err)
+	tr, agent, err := transcript([]byte(text))
+	if err != nil || agent == "" {
+		t.Fatalf("of %q: %v", agent, err)
 	}
 	var out []string
 	for _, e := range tr.Calls() {
@@ -87,11 +87,11 @@ func TestForeignSessions(t *testing.T) {
 // What begins like a session and is cut off is an error, and no empty session.
 func TestForeignSessionsBroken(t *testing.T) {
 	for _, text := range []string{geminiFile[:300], sweFileNew[:300], strings.Replace(sweFileOld, `"{\"open`, `"{open`, 1)} {
-		if _, known, err := transcript([]byte(text)); !known || err == nil {
-			t.Errorf("known %v, error %v: %s", known, err, text[:40])
+		if _, agent, err := transcript([]byte(text)); agent == "" || err == nil {
+			t.Errorf("of %q, error %v: %s", agent, err, text[:40])
 		}
 	}
-	if _, known, err := transcript([]byte(`{"messages": []}`)); known || err != nil {
-		t.Errorf("known %v, error %v", known, err)
+	if _, agent, err := transcript([]byte(`{"messages": []}`)); agent != "" || err != nil {
+		t.Errorf("of %q, error %v", agent, err)
 	}
 }

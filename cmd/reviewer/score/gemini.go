@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -13,12 +14,19 @@ type geminiSession struct {
 	Session  string `json:"sessionId"`
 	Project  string `json:"projectHash"`
 	Messages []struct {
-		Calls []struct {
-			ID   string         `json:"id"`
-			Name string         `json:"name"`
-			Args map[string]any `json:"args"`
-		} `json:"toolCalls"`
+		Type    string          `json:"type"`
+		Content json.RawMessage `json:"content"` // of a person: text
+		Calls   []geminiCall    `json:"toolCalls"`
 	} `json:"messages"`
+}
+
+// geminiCall is a call with what came of it.
+type geminiCall struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Args   map[string]any  `json:"args"`
+	Status string          `json:"status"` // success, error, cancelled
+	Result json.RawMessage `json:"result"`
 }
 
 // isGemini says whether a file begins as a session of Gemini CLI does.
@@ -36,19 +44,37 @@ func readGemini(raw []byte) (harness.Transcript, error) {
 	}
 	t := harness.Transcript{Session: s.Session}
 	for _, m := range s.Messages {
+		var text string
+		if m.Type == "user" && json.Unmarshal(m.Content, &text) == nil {
+			t.Events = append(t.Events, promptOf(text, workspace))
+		}
 		for _, c := range m.Calls {
-			tool, args := geminiTool(c.Name, c.Args)
-			if tool == "" {
-				continue
-			}
-			e, err := toolCall(c.ID, tool, workspace, args)
+			events, err := c.events()
 			if err != nil {
 				return t, err
 			}
-			t.Events = append(t.Events, e)
+			t.Events = append(t.Events, events...)
 		}
 	}
 	return t, nil
+}
+
+// events are the call, if there is a tool like it, and its result, if there is one.
+func (c geminiCall) events() ([]engine.Event, error) {
+	tool, args := geminiTool(c.Name, c.Args)
+	if tool == "" {
+		return nil, nil
+	}
+	e, err := toolCall(c.ID, tool, workspace, args)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Status == "success":
+		return []engine.Event{e, resultOf(e, string(c.Result), "")}, nil
+	case c.Status == "error":
+		return []engine.Event{e, resultOf(e, "", string(c.Result))}, nil
+	}
+	return []engine.Event{e}, nil
 }
 
 // geminiTool is the tool of Claude Code that does what a tool of Gemini CLI

@@ -38,6 +38,7 @@ func main() {
 type options struct {
 	policy, format, misses string
 	literals               []string
+	verbose                bool
 }
 
 func command(stdout, stderr io.Writer) *cobra.Command {
@@ -55,6 +56,7 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "format of the result: table, json")
 	cmd.Flags().StringVar(&o.misses, "misses", "", "write what was missed, or stopped for nothing, to this file outside of the project")
 	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"}, "folders whose literals are compared with the corpus")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "name each alarm of a pattern by its session and call")
 	return cmd
 }
 
@@ -89,7 +91,7 @@ func (o options) run(ctx context.Context, dir string, stdout, stderr io.Writer) 
 
 func (o options) write(w io.Writer, r Report) error {
 	if o.format == "table" {
-		r.print(w)
+		r.print(w, o.verbose)
 		return nil
 	}
 	e := json.NewEncoder(w)

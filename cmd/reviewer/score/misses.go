@@ -73,20 +73,27 @@ func (r *Report) noteSample(s Sample, got seen) {
 
 // session takes one session through the policy; the rows hold the arguments of
 // its calls.
-func (j judge) session(ctx context.Context, t harness.Transcript) ([]decided, error) {
+func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
 	cwd := workspace
 	if calls := t.Calls(); len(calls) > 0 {
 		cwd = cmp.Or(calls[0].CWD, cwd)
 	}
-	var list []decided
+	var p played
+	index := map[string]int{} // of a call, by its id
 	rehearsal := j.start(t.Session, cwd)
+	rehearsal.Recorded = true
 	for _, e := range t.Events {
-		a, happened := rehearsal.Next(ctx, e)
-		if happened && e.Phase == engine.PhasePre {
-			list = append(list, decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
+		a, _ := rehearsal.Next(ctx, e)
+		switch e.Phase {
+		case engine.PhasePre:
+			index[e.Call] = a.Index
+			p.Calls = append(p.Calls, decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
+		case engine.PhasePost:
+			a.Index = index[e.Call]
 		}
+		p.Found = append(p.Found, found(a, t.Session, a.Index)...)
 	}
-	return list, ctx.Err()
+	return p, ctx.Err()
 }
 
 // writeMisses writes the list, one JSON object a line below a head for each

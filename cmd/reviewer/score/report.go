@@ -17,6 +17,7 @@ type Report struct {
 	Benign    Alarms    `json:"benign"`
 	Context   Alarms    `json:"context"`
 	Sessions  Whole     `json:"sessions"`
+	Runs      Runs      `json:"runs"`
 	Secrets   Redaction `json:"secrets"`
 	Latency   Latency   `json:"latency"`
 	Literals  []Shared  `json:"literals"` // shared with the corpus
@@ -210,17 +211,19 @@ func (j judge) rows(ctx context.Context, rows []Row, tell stage) ([]decided, err
 
 // sessions takes whole sessions through the policy, each with its own history.
 func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) error {
-	all := make([][]decided, len(s.List))
+	all := make([]played, len(s.List))
 	err := each(len(s.List), func(n int) { tell("sessions", n, len(s.List)) }, func(i int) error {
 		var err error
 		all[i], err = j.session(ctx, s.List[i])
+		all[i].Agent = s.Agent[s.List[i].Session]
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	calls, stopped, blocked := []decided{}, 0, 0
-	for _, list := range all {
+	for _, p := range all {
+		list := p.Calls
 		calls = append(calls, list...)
 		if slices.ContainsFunc(list, decided.stopped) {
 			stopped++
@@ -233,6 +236,7 @@ func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) 
 		Calls: group("calls", verdicts(calls)), Stopped: rate(stopped, len(all)), Blocked: rate(blocked, len(all)),
 		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), byRule),
 	}
+	r.Runs = runsOf(all)
 	r.noteCalls(calls)
 	return nil
 }

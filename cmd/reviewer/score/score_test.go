@@ -102,7 +102,7 @@ func TestDeterministic(t *testing.T) {
 		r := scored(t)
 		r.Latency = Latency{}
 		var b bytes.Buffer
-		r.print(&b)
+		r.print(&b, true)
 		name := filepath.Join(t.TempDir(), "misses")
 		if err := r.writeMisses(name); err != nil {
 			t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 type Sessions struct {
 	List    []harness.Transcript
 	Skipped map[string]int    // ending of a file's name -> files that are no transcript of a known agent
+	Agent   map[string]string // session -> the agent that wrote it: claude-code, codex, gemini, swe-agent
 	CWD     map[string]string // name of a file without its ending -> where the session began
 }
 
@@ -38,7 +39,7 @@ type sessionReader struct {
 
 // readSessions reads sessions*.tar.gz and the folders sessions* of a corpus.
 func readSessions(dir string) (Sessions, error) {
-	r := sessionReader{Sessions{Skipped: map[string]int{}, CWD: map[string]string{}}}
+	r := sessionReader{Sessions{Skipped: map[string]int{}, Agent: map[string]string{}, CWD: map[string]string{}}}
 	names, err := filepath.Glob(filepath.Join(dir, "sessions*"))
 	if err != nil {
 		return r.out, fmt.Errorf("corpus %s: %w", dir, err)
@@ -101,16 +102,17 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	t, known, err := transcript(raw)
+	t, agent, err := transcript(raw)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if !known {
+	if agent == "" {
 		r.out.Skipped[path.Ext(name)]++
 		return nil
 	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	t.Session = cmp.Or(t.Session, stem[max(0, len(stem)-maxSession):])
+	r.out.Agent[t.Session] = agent
 	if calls := t.Calls(); len(calls) > 0 {
 		r.out.CWD[stem] = calls[0].CWD
 	}
@@ -118,22 +120,25 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 	return nil
 }
 
-func transcript(raw []byte) (t harness.Transcript, known bool, err error) {
+// transcript reads a session; the agent is empty where none is known that writes
+// such a file.
+func transcript(raw []byte) (t harness.Transcript, agent string, err error) {
 	for _, h := range harness.Harnesses() {
 		if h.IsTranscript(raw[:min(len(raw), 64<<10)]) {
 			t, err = h.ReadTranscript(bytes.NewReader(raw))
-			return t, true, err
+			return t, h.Name, err
 		}
 	}
 	switch {
 	case isCodex(raw):
+		agent = "codex"
 		t, err = readCodex(raw)
 	case isGemini(raw):
+		agent = "gemini"
 		t, err = readGemini(raw)
 	case isSWE(raw):
+		agent = "swe-agent"
 		t, err = readSWE(raw)
-	default:
-		return t, false, nil
 	}
-	return t, true, err
+	return t, agent, err
 }

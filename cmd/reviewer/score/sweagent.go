@@ -16,7 +16,8 @@ import (
 type sweRun struct {
 	Steps []struct {
 		Action string          `json:"action"`
-		State  json.RawMessage `json:"state"` // an object, of old versions JSON in a string
+		Output string          `json:"observation"` // what it returned; that it failed is not said
+		State  json.RawMessage `json:"state"`       // an object, of old versions JSON in a string
 	} `json:"trajectory"`
 }
 
@@ -55,7 +56,7 @@ func readSWE(raw []byte) (harness.Transcript, error) {
 			if err != nil {
 				return t, err
 			}
-			t.Events = append(t.Events, e)
+			t.Events = append(t.Events, e, resultOf(e, step.Output, ""))
 		}
 		dir = cmp.Or(state.Dir, dir)
 	}

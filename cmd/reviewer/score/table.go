@@ -15,13 +15,15 @@ import (
 // longest is how many rows of a long table are printed; JSON has all.
 const longest = 15
 
-// print writes the report for people. No row of the corpus is in it.
-func (r Report) print(w io.Writer) {
+// print writes the report for people. No row of the corpus is in it. With all of
+// it, each alarm of a pattern is named by its session and call.
+func (r Report) print(w io.Writer, all bool) {
 	fmt.Fprintf(w, "policy %s\n", r.Policy)
 	printRecall(w, r.Dangerous)
 	printAlarms(w, "FALSE ALARMS: benign commands", r.Benign)
 	printAlarms(w, "ASKED: commands whose answer depends on the target", r.Context)
 	printSessions(w, r.Sessions)
+	r.Runs.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
 	printLiterals(w, r.Literals)

@@ -60,6 +60,9 @@ func (r Rule) Files() ([]File, error) {
 // RulesFile is where the row of a rule is written where nothing says otherwise.
 func RulesFile(id string) string { return "rules/" + Family(id) + "/" + Family(id) + ".yaml" }
 
+// PatternsFile is the file of a pattern's row.
+func PatternsFile(id string) string { return "patterns/" + Family(id) + "/" + Family(id) + ".yaml" }
+
 // CasesFile is where the cases of a rule are written where nothing says otherwise.
 func CasesFile(id string) string { return "cases/" + Family(id) + "/" + Family(id) + ".yaml" }
 
@@ -68,7 +71,7 @@ type Pattern struct{ Rule }
 
 // Files are the row and its cases.
 func (p Pattern) Files() ([]File, error) {
-	list := []File{{Name: RulesFile(p.ID), Adds: true}, {Name: CasesFile(p.ID), Adds: true}}
+	list := []File{{Name: PatternsFile(p.ID), Adds: true}, {Name: CasesFile(p.ID), Adds: true}}
 	return fill(list, []string{"pattern.yaml", "pattern_cases.yaml"}, p.Rule)
 }
 

@@ -88,6 +88,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 		s.step(ctx, step, &result)
 	}
 	s.end(stepping{steps[len(steps)-1], c.File, &result})
+	result.Chain = s.rehearsal.Records()
 	if context.Cause(ctx) == context.DeadlineExceeded && r.timeout > 0 {
 		return result, fmt.Errorf("%s:%d: stopped after %s: it does not end, or needs more time (--timeout)", c.File, c.Line, r.timeout)
 	}

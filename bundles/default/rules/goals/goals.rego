@@ -6,9 +6,6 @@ package reviewer.spoken
 #   id: goal_left_alone
 speaks contains "goal_left_alone" if {
 	_restrained("leave")
-	some c in input.goal.constraints
-	c.kind == "leave"
-	c.touched
 }
 
 # METADATA
@@ -17,9 +14,8 @@ speaks contains "goal_left_alone" if {
 #   id: goal_no_delete
 speaks contains "goal_no_delete" if {
 	_restrained("no_delete")
-	"deletes" in input.facts
 	some e in input.action.effects
-	e.kind == "file_delete"
+	_deletes(e)
 	not _passing(e)
 }
 
@@ -58,9 +54,7 @@ speaks contains "goal_plan_only" if {
 speaks contains "goal_local" if {
 	_restrained("local")
 	some e in input.action.effects
-	e.kind == "network"
-	e.egress
-	not e.loopback
+	_sent_out(e)
 }
 
 # METADATA
@@ -77,7 +71,6 @@ speaks contains "goal_disproportion" if {
 	}
 	some signal in input.action.signals
 	signal in data.reviewer.goals.disproportionate
-	not "dry_run" in input.action.signals
 }
 
 # METADATA
@@ -93,6 +86,7 @@ speaks contains "mass_deletion" if {
 	not _passing(e)
 }
 
+# What must not be done, and the action has to do with it.
 _restrained(kind) if {
 	"constrained" in input.facts
 	input.phase == "pre"
@@ -102,10 +96,22 @@ _restrained(kind) if {
 }
 
 _changes_something if {
-	"changes" in input.facts
 	some e in input.action.effects
-	e.kind in {"file_write", "file_delete", "system_call"}
+	_changes(e)
 	not _passing(e)
+}
+
+_changes(e) if e.kind in {"file_write", "file_delete", "system_call"}
+
+_changes(e) if _sent_out(e)
+
+_deletes(e) if e.kind == "file_delete"
+
+# Tables, volumes, services: what ends there, and cannot be got back.
+_deletes(e) if {
+	e.kind in {"system_call", "network"}
+	e.reversibility in {"R4", "R5"}
+	e.verb != "send"
 }
 
 # What comes and goes with the session.
@@ -113,15 +119,14 @@ _passing(e) if e.location in {"temp", "null"}
 
 _passing(e) if e.ledger == "created"
 
-_passing(e) if {
-	some place in data.reviewer.workspace.allowed
-	startswith(e.short, place)
-}
+_passing(e) if _allowed_place(e)
 
-_seen_by_others(e) if {
+_sent_out(e) if {
 	e.kind == "network"
 	e.egress
 	not e.loopback
 }
+
+_seen_by_others(e) if _sent_out(e)
 
 _seen_by_others(e) if _loses(e)

@@ -37,6 +37,33 @@ speaks contains "workspace_closed" if {
 	_outside
 }
 
+# METADATA
+# title: A part of the workspace that the project is not about
+# custom:
+#   id: scope_left_out
+speaks contains "scope_left_out" if {
+	data.reviewer.scope.paths != ["."]
+	input.phase == "pre"
+	some e in input.action.effects
+	left_out(e)
+}
+
+# METADATA
+# title: An effect on a part of the workspace that the project is not about
+# description: >-
+#   What tools build, and git's own data, lie where they must; and a person who
+#   names a file, or adds its folder to the scope, wants it changed.
+left_out(e) if {
+	data.reviewer.scope.paths != ["."]
+	e.kind in {"file_write", "file_delete"}
+	e.location in {"inside", "self"}
+	not _made_by_tools(e)
+	not e.named
+	not _below(e, data.reviewer.scope.paths)
+}
+
+_made_by_tools(e) if e.class in {"generated", "git_data"}
+
 _outside if {
 	"outside_workspace" in input.facts
 	input.phase == "pre"

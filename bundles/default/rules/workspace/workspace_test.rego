@@ -59,6 +59,29 @@ test_workspace[name] if {
 	got == case.speaks
 }
 
+# A project may be about parts of its workspace only.
+test_scope_left_out[name] if {
+	some name, case in {
+		"in it": {"effect": {"short": "./src/a.txt"}, "speaks": 0},
+		"elsewhere": {"effect": {"short": "./ops/a.txt"}, "speaks": 1},
+		"a name that begins so": {"effect": {"short": "./srcs/a.txt"}, "speaks": 1},
+		"what holds it": {"effect": {"short": ".", "location": "self", "kind": "file_delete", "recursive": true}, "speaks": 1},
+		"a read": {"effect": {"short": "./ops/a.txt", "kind": "file_read"}, "speaks": 0},
+		"named by a person": {"effect": {"short": "./ops/a.txt", "named": true}, "speaks": 0},
+		"built": {"effect": {"short": "./dist/a.js", "class": "generated"}, "speaks": 0},
+		"a commit": {"effect": {"short": "./.git/index", "class": "git_data"}, "speaks": 0},
+		"a hook of git": {"effect": {"short": "./.git/hooks/pre-commit", "class": "git_hook"}, "speaks": 1},
+		"a scratch file": {"effect": {"short": "/tmp/a.txt", "location": "temp"}, "speaks": 0},
+	}
+	doc := _write_to(object.union({"location": "inside"}, case.effect))
+	got := spoken.speaks with input as doc with data.reviewer.scope.paths as ["./src", "./docs"]
+	case.speaks == count({"scope_left_out"} & got)
+	none := spoken.speaks with input as doc with data.reviewer.scope.paths as ["."]
+	not "scope_left_out" in none
+	after := spoken.speaks with input as object.union(doc, {"phase": "post"}) with data.reviewer.scope.paths as ["./src"]
+	not "scope_left_out" in after
+}
+
 # What has happened cannot be kept from its place.
 test_workspace_after_the_call[outside] if {
 	some outside in ["ask", "block"]

@@ -1,0 +1,47 @@
+package bundles
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// mergeNarrow is the x-merge of a list of places in the workspace: of two such
+// lists, what lies in both.
+const mergeNarrow = "narrow"
+
+// places spells the places of a list as effects do: . for the workspace, ./src
+// for a folder in it.
+func places(list []any) []any {
+	out := []any{}
+	for _, v := range list {
+		text, _ := v.(string)
+		if text = path.Clean(text); text != "." {
+			text = "./" + text
+		}
+		out = union(out, []any{text})
+	}
+	return out
+}
+
+// narrow keeps of two lists of places those that lie in one of the other list.
+func narrow(a, b []any) []any {
+	within := func(all []any) func(any) bool {
+		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return holds(o, v) }) }
+	}
+	inA, inB := within(places(a)), within(places(b))
+	out := []any{}
+	for _, v := range union(places(b), places(a)) {
+		if inA(v) && inB(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// holds says that a place is another one or holds it.
+func holds(outer, inner any) bool {
+	o, _ := outer.(string)
+	i, _ := inner.(string)
+	return o == "." || i == o || strings.HasPrefix(i, o+"/")
+}

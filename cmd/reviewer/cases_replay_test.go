@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// readBack gives a chain as a reader of its file would: what is only in memory
+// is gone.
+func readBack(chain []*engine.Record) iter.Seq2[*engine.Record, error] {
+	return func(yield func(*engine.Record, error) bool) {
+		for _, rec := range chain {
+			line, err := engine.EncodeLine(rec)
+			var back *engine.Record
+			if err == nil {
+				back, err = engine.DecodeLine(line)
+			}
+			if !yield(back, err) {
+				return
+			}
+		}
+	}
+}
+
+// keyframed puts a keyframe before each n-th record, as a log has them: the state
+// is taken from what was folded so far, through JSON.
+func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
+	var all []*engine.Record
+	h := engine.NewHistory()
+	add := func(rec engine.Record) {
+		rec.N = h.N + 1
+		h.Append(&rec)
+		all = append(all, &rec)
+	}
+	for i, rec := range chain {
+		if i > 0 && i%n == 0 {
+			raw, err := json.Marshal(h)
+			if err != nil {
+				return nil, err
+			}
+			state := engine.NewHistory()
+			if err := json.Unmarshal(raw, state); err != nil {
+				return nil, err
+			}
+			add(engine.Record{V: rec.V, Kind: engine.KindKeyframe, T: rec.T, Chain: rec.Chain, State: state})
+		}
+		add(*rec)
+	}
+	return all, nil
+}
+
+// Every case with a history, written down and decided again from what was written, comes out
+// byte for byte: also from a state that was read back in its middle.
+func TestCasesReplay(t *testing.T) {
+	runner, list := shippedCases(t)
+	policy, err := shippedPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(digest string) (*engine.Policy, error) {
+		if digest != policy.Digest {
+			return nil, errors.New("a case of its own settings")
+		}
+		return policy, nil
+	}
+	var decisions, keyframes int64
+	for _, c := range list {
+		if c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
+			continue
+		}
+		result, err := runner.Run(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain, err := keyframed(result.Chain, 7)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		report, err := simulate.Replay(t.Context(), readBack(chain), find, environment())
+		if err == nil {
+			err = report.Err()
+		}
+		if err != nil || report.Same != report.Decisions {
+			t.Errorf("%s: %d of %d decisions come out the same: %v", c.Name, report.Same, report.Decisions, err)
+		}
+		decisions += report.Decisions
+		keyframes += report.Keyframes
+	}
+	if decisions < 1000 || keyframes < 200 {
+		t.Errorf("only %d decisions and %d keyframes were compared", decisions, keyframes)
+	}
+}

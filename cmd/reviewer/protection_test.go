@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+)
+
+var updateProtection = flag.Bool("update-protection", false, "write docs/self-protection.md anew")
+
+// route is one way to get rid of the guard, or past a denial: each of its calls
+// is to be blocked, and each of its twins let through.
+type route struct {
+	name        string
+	calls       int
+	twins       int
+	blockedBy   []string // rules, in the order in which they were met
+	wrong       []string // what came out otherwise
+	withoutPast bool     // some case has nothing that was denied before its last call
+}
+
+func (r *route) holds() bool { return r.calls > 0 && r.twins > 0 && len(r.wrong) == 0 }
+
+var numbered = regexp.MustCompile(`^([TW][0-9]{2})(, twin:)? (.+)$`)
+
+// isTwin says that a case of a suite is one that passes.
+func isTwin(c cases.Case) bool {
+	m := numbered.FindStringSubmatch(c.Name)
+	return m != nil && m[2] != "" || strings.HasSuffix(c.Name, ": twin")
+}
+
+// routes runs a suite, and gathers its cases by number.
+func routes(t *testing.T, file string) map[string]*route {
+	t.Helper()
+	runner, list := shippedCases(t)
+	all := map[string]*route{}
+	for _, c := range list {
+		if !strings.HasSuffix(c.File, file) {
+			continue
+		}
+		id, _, _ := strings.Cut(c.ID(), "/")
+		m := numbered.FindStringSubmatch(id)
+		if m == nil || c.Todo != "" {
+			t.Fatalf("%s:%d: %q has no number, or waits for something", c.File, c.Line, c.Name)
+		}
+		if all[m[1]] == nil {
+			all[m[1]] = &route{}
+		}
+		all[m[1]].add(t, runner, c, m)
+	}
+	return all
+}
+
+// add runs a case, whose last call counts.
+func (r *route) add(t *testing.T, runner *trial.Runner, c cases.Case, m []string) {
+	t.Helper()
+	result, err := runner.Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range result.Failures {
+		r.wrong = append(r.wrong, f.String())
+	}
+	var last *engine.Decision
+	denied := false
+	for _, rec := range result.Records {
+		if rec.Phase == engine.PhasePre && rec.Decision != nil {
+			denied = denied || last != nil && last.Decision == engine.Block
+			last = rec.Decision
+		}
+	}
+	r.withoutPast = r.withoutPast || !denied
+	r.judge(c, m, last)
+}
+
+func (r *route) judge(c cases.Case, m []string, d *engine.Decision) {
+	switch blocked := d.Decision == engine.Block; {
+	case isTwin(c):
+		r.twins++
+		if blocked || d.Decision == engine.Ask {
+			r.wrong = append(r.wrong, fmt.Sprintf("the twin %s does not pass: %s, by %v", c.ID(), d.Decision, d.RuleIDs()))
+		}
+	case !blocked:
+		r.calls++
+		r.wrong = append(r.wrong, fmt.Sprintf("%s is not blocked: %s, by %v", c.ID(), d.Decision, d.RuleIDs()))
+	default:
+		r.calls++
+		if ids := d.RuleIDs(); len(ids) > 0 && !slices.Contains(r.blockedBy, ids[0]) {
+			r.blockedBy = append(r.blockedBy, ids[0])
+		}
+	}
+	if !isTwin(c) && r.name == "" {
+		r.name = m[3]
+	}
+}
+
+// score prints how many routes hold, and wants all of them, and at least so many.
+func score(t *testing.T, what string, all map[string]*route, least int) {
+	t.Helper()
+	held := 0
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if r := all[id]; r.holds() {
+			held++
+		} else {
+			t.Errorf("%s %s: %d calls, %d twins\n%s", id, r.name, r.calls, r.twins, strings.Join(r.wrong, "\n"))
+		}
+	}
+	t.Logf("%s: %d of %d", what, held, len(all))
+	if held < least {
+		t.Errorf("%s: %d hold, want %d at least", what, held, least)
+	}
+}
+
+// Whatever way an agent takes to what guards it is blocked, and its twin passes;
+// so is what was denied, in another way. The page says which these are.
+func TestSelfProtection(t *testing.T) {
+	tampering := routes(t, "cases/guard/tampering.yaml")
+	score(t, "tampering", tampering, 40)
+	workarounds := routes(t, "cases/guard/workarounds.yaml")
+	score(t, "work-arounds", workarounds, 20)
+	for id, r := range workarounds {
+		if r.withoutPast {
+			t.Errorf("%s %s: nothing is denied before the last call", id, r.name)
+		}
+	}
+	checkProtection(t, fmt.Sprintf(protectionPage, len(tampering), len(workarounds), routeRows(tampering), routeRows(workarounds)))
+}
+
+func routeRows(all map[string]*route) string {
+	var rows strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		r := all[id]
+		fmt.Fprintf(&rows, "| %s | %s | %d | `%s` | %d |\n", id, cellText(r.name), r.calls, strings.Join(r.blockedBy, "`, `"), r.twins)
+	}
+	return rows.String()
+}
+
+func checkProtection(t *testing.T, want string) {
+	t.Helper()
+	const file = root + "/docs/self-protection.md"
+	if *updateProtection {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("docs/self-protection.md is not what the cases say (%v): run go test ./cmd/reviewer -run TestSelfProtection -update-protection", err)
+	}
+}
+
+const protectionPage = `# Self-protection
+
+An agent that wants to go on may try to get rid of what stops it, or do in another way
+what it was denied. Both are suites of cases:
+[tampering](../bundles/default/cases/guard/tampering.yaml) has %d routes,
+[workarounds](../bundles/default/cases/guard/workarounds.yaml) %d. Every call of a route
+is blocked; beside it stand twins that look alike and pass.
+
+    reviewer policy test bundles/default/cases/guard
+
+This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -update-protection`" + `.
+
+## Tampering with the guard
+
+| route | what is done | calls | blocked by | twins |
+|---|---|---|---|---|
+%s
+Touching the guard cannot be allowed by a bundle, a layer or ` + "`reviewer allow`" + `: a person
+changes settings in an editor or a terminal of their own.
+
+## Around a denial
+
+The rule ` + "`deny_workaround`" + ` compares effects, not spellings: what was denied among the last
+ten actions, of the agent or of any other of its session, is denied to every call that
+would do as much or more to the same path, host or service. A person lifts it by allowing
+the call, or by a prompt that orders work on the thing by name. What does less passes: a
+look, a dry run, the trash, a push without force.
+
+| way | how it is tried | calls | blocked by | twins |
+|---|---|---|---|---|
+%s
+## Asked, not blocked
+
+Some of it has honest uses, and a person decides: a hook of git deleted or skipped once
+(` + "`git_no_verify`" + `), the clock set (` + "`clock_change`" + `), a file as large as the disk
+(` + "`disk_fill`" + `), other lines of a start-up file (` + "`persistence`" + `). None of it gets a call past
+the hook: what cannot be recorded is denied, and records are in order by number and not
+by the clock.
+
+## What a hook cannot see
+
+These are not counted above.
+
+- What a program does that was allowed to run: a compiled program of the session's own,
+  a package's code, a service that listens.
+- What runs already: a process that was started before the hook was installed, another
+  person's session, an editor that holds the settings open.
+- What a person does, by hand or behind ` + "`!`" + `, and what the system does: updates, a
+  full disk that something else fills, a backup that is played back.
+- Code that puts names together only as it runs, in a language that is not followed that
+  far. In a shell an unknown target of a deletion is treated as risky.
+- ` + "`find . -name '*.json' -delete`" + ` and its like, where the pattern means settings only
+  among many others; of a pattern that begins with their name it is seen.
+- A client that is started in a container or on another machine has that machine's
+  settings: only the flags that take its guards off are seen.
+- A file that changes between the look and the run.
+
+[fail-open.md](fail-open.md) has what becomes of each known way around the hook itself,
+and who finds it afterwards; against a repository that switches hooks off only managed
+settings help.
+`

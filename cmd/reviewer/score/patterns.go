@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// Runs is what patterns find in whole sessions.
+type Runs struct {
+	Patterns []PatternCount  `json:"patterns"`
+	High     Rate            `json:"calls_high"`    // calls with an alarm of severity high or above
+	Sessions map[string]Rate `json:"sessions_high"` // by the agent: sessions with such an alarm
+	Alarms   []Found         `json:"alarms"`        // all that was told, by session and call
+}
+
+// PatternCount sums up a pattern.
+type PatternCount struct {
+	ID     string         `json:"id"`
+	Found  int            `json:"found"`  // events that it was found in
+	Alarms map[string]int `json:"alarms"` // of them, those that it was told in: the others were kept quiet
+	In     int            `json:"in"`     // sessions with an alarm of it
+}
+
+// Found is a finding with a level: of a pattern.
+type Found struct {
+	Session string `json:"session"`
+	Call    int    `json:"call"` // among the session's calls, from 0
+	Pattern string `json:"pattern"`
+	Level   string `json:"level"`
+	Told    bool   `json:"-"`
+}
+
+// serious is a level of severity high or above.
+func (f Found) serious() bool { return f.Level == "high" || f.Level == "critical" }
+
+// levels are the severities, mildest first.
+var levels = []string{"low", "medium", "high", "critical"}
+
+// found lists the findings with a level of an event of a call.
+func found(a simulate.Action, session string, call int) []Found {
+	if a.Record == nil {
+		return nil
+	}
+	var list []Found
+	for _, f := range a.Record.Findings {
+		if f.Level != "" {
+			list = append(list, Found{session, call, f.ID, f.Level, slices.Contains(a.Rules, f.ID)})
+		}
+	}
+	return list
+}
+
+// played is a session that was taken through a policy.
+type played struct {
+	Agent string
+	Calls []decided
+	Found []Found
+}
+
+// runsOf sums up what patterns found.
+func runsOf(list []played) Runs {
+	r := Runs{Sessions: map[string]Rate{}, Alarms: []Found{}}
+	counts := map[string]*PatternCount{}
+	calls, high := 0, 0
+	sessions, shown := map[string]int{}, map[string]int{}
+	for _, p := range list {
+		calls += len(p.Calls)
+		sessions[p.Agent]++
+		n := r.add(p, counts)
+		if high += n; n > 0 {
+			shown[p.Agent]++
+		}
+	}
+	r.High = rate(high, calls)
+	for agent, n := range sessions {
+		r.Sessions[agent] = rate(shown[agent], n)
+	}
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		r.Patterns = append(r.Patterns, *counts[id])
+	}
+	return r
+}
+
+// add counts a session, and says how many of its calls have a serious alarm.
+func (r *Runs) add(p played, counts map[string]*PatternCount) int {
+	high, seen := map[int]bool{}, map[string]bool{}
+	for _, f := range p.Found {
+		c := counts[f.Pattern]
+		if c == nil {
+			c = &PatternCount{ID: f.Pattern, Alarms: map[string]int{}}
+			counts[f.Pattern] = c
+		}
+		c.Found++
+		if !f.Told {
+			continue
+		}
+		c.Alarms[f.Level]++
+		if !seen[f.Pattern] {
+			seen[f.Pattern] = true
+			c.In++
+		}
+		if f.serious() {
+			high[f.Call] = true
+		}
+		r.Alarms = append(r.Alarms, f)
+	}
+	return len(high)
+}
+
+// print writes the table, and with all of it each alarm.
+func (r Runs) print(w io.Writer, all bool) {
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %8s %9s\n", cell("PATTERNS in whole sessions: alarms", 52), "found", "low", "medium", "high", "critical", "sessions")
+	for _, c := range r.Patterns {
+		n := c.Alarms
+		fmt.Fprintf(w, "%s %6d %6d %6d %6d %8d %9d\n", cell("  "+c.ID, 52), c.Found, n["low"], n["medium"], n["high"], n["critical"], c.In)
+	}
+	fmt.Fprintf(w, "  calls with an alarm of high or above: %d of %d, %.1f of 1,000 [%.1f–%.1f]\n", r.High.K, r.High.N, 1000*r.High.Of1, 1000*r.High.Low, 1000*r.High.High)
+	for _, agent := range slices.Sorted(maps.Keys(r.Sessions)) {
+		fmt.Fprintf(w, "  sessions of %s with one: %s\n", agent, r.Sessions[agent])
+	}
+	if !all {
+		return
+	}
+	for _, f := range r.Alarms {
+		fmt.Fprintf(w, "  %s call %d: %s %s\n", f.Session, f.Call, f.Pattern, f.Level)
+	}
+}

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Keyframes of older fold versions hold a list, and a log must stay readable.
+func TestTypeSetJSON(t *testing.T) {
+	written, err := json.Marshal(typesOf([]Type{TypeFileRead, TypeMessage}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]Type{
+		string(written):           {TypeFileRead, TypeMessage},
+		`["message","file_read"]`: {TypeFileRead, TypeMessage},
+		`["of a later version"]`:  {TypeUnknown},
+		`[]`:                      {},
+		`0`:                       {},
+	} {
+		var got typeSet
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if d := cmp.Diff(want, got.list()); d != "" {
+			t.Errorf("%s: %s", text, d)
+		}
+	}
+	for _, text := range []string{`"message"`, `[1]`, `{}`, `1.5`} {
+		var got typeSet
+		if err := json.Unmarshal([]byte(text), &got); err == nil {
+			t.Errorf("%s is read as %v", text, got.list())
+		}
+	}
+}
