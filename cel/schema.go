@@ -148,6 +148,8 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return &v.in.History, true
 	case "session":
 		return &v.in.Session, true
+	case "goal":
+		return &v.in.Goal, true
 	case "time":
 		return &v.in.Time, true
 	case "facts":

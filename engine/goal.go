@@ -158,7 +158,7 @@ func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Word
 // goalFacts compares an action with what people said.
 func (h *History) goalFacts(a *Action) GoalFacts {
 	s := &h.Goals
-	f := GoalFacts{Known: s.known(), Intents: orEmpty(s.Intents), Constraints: s.restraints(a)}
+	f := GoalFacts{Known: s.known(), Names: int64(len(s.Names)), Intents: orEmpty(s.Intents), Constraints: s.restraints(a)}
 	f.Named = slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Named })
 	if n := len(a.Words); n > 0 {
 		f.Words = Round6(float64(shared(a.Words, s.Words)) / float64(n))

@@ -145,6 +145,7 @@ type Restraint struct {
 type GoalFacts struct {
 	Known       bool        `json:"known"`       // a prompt said something that actions can be compared with
 	Intents     []Intent    `json:"intents"`     // of the latest prompt that has any
+	Names       int64       `json:"names"`       // paths, files and identifiers that people named so far, of those that are kept
 	Named       bool        `json:"named"`       // the action touches something that a person named
 	Words       float64     `json:"words"`       // share of the action's words that people used, 0 to 1
 	Constraints []Restraint `json:"constraints"` // of all prompts so far, that were not taken back

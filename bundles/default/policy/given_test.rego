@@ -67,7 +67,7 @@ _nothing := {
 		"labels": [], "written": {}, "deleted": 0, "growing": [], "agents": 0, "scope": [],
 		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
-	"goal": {"known": false, "intents": [], "named": false, "words": 0, "constraints": []},
+	"goal": {"known": false, "intents": [], "names": 0, "named": false, "words": 0, "constraints": []},
 	"history": {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
 		"progression": "explores", "presupposes": [], "cycle": {"period": 0, "times": 0}, "polling": false,
