@@ -64,8 +64,8 @@ func FactNames() []string {
 	}
 }
 
-// facts answers the questions about an input, sorted.
-func (in *Input) facts() []string {
+// Holding lists the facts that hold of an input, sorted: what Facts is made of.
+func (in *Input) Holding() []string {
 	set := map[string]bool{
 		FactNotUnderstood: len(in.Action.Opaque) > 0,
 		FactFailedBefore:  in.History.Similar.Failed > 0,

@@ -67,6 +67,7 @@ type HistoryFacts struct {
 	FailedRank  int64                  `json:"failed_rank"`    // reversibility (0 to 5) of the latest action that failed
 	Denied      DeniedFacts            `json:"denied"`         // what of the action was denied before
 	Checks      int64                  `json:"checks"`         // times that a check was run again after an edit of what it judges by, and not of the work
+	CheckFailed bool                   `json:"check_failed"`   // the agent's latest check is known to have failed
 	NewHosts    int64                  `json:"new_hosts"`      // hosts that the session did not contact before
 	Fired       map[string]FiredFacts  `json:"fired"`          // findings with a level that earlier events had
 	Last        []PastFacts            `json:"last"`           // the latest actions, oldest first; as many as policy asks for
@@ -234,7 +235,7 @@ func NewInput(r *Record, h *History, view View) Input {
 	in.Session = h.sessionFacts(r)
 	in.Goal = h.goalFacts(&in.Action)
 	in.History = h.facts(r, in.Action, view)
-	in.Facts = in.facts()
+	in.Facts = in.Holding()
 	return in
 }
 

@@ -104,7 +104,7 @@ func (h *History) facts(r *Record, a Action, view View) HistoryFacts {
 	f := HistoryFacts{
 		Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}, Progression: "explores", FirstTime: true,
 		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denied: DeniedFacts{Ago: NeverAgo},
-		Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
+		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {
 		f.Windows[w.Name] = h.window(agent, w, r)

@@ -255,7 +255,52 @@ func inputs() []engine.Input {
 		}
 		all = append(all, call(a))
 	}
-	return append(all, afterFailure(), stopped(), executedDiffers(), allowedByPerson())
+	return append(all, slices.Concat([]engine.Input{afterFailure(), stopped(), executedDiffers(), allowedByPerson()}, ofRuns())...)
+}
+
+// ofRuns holds an input for each fact about how a run goes.
+func ofRuns() []engine.Input {
+	var all []engine.Input
+	for _, change := range []func(*engine.Input){
+		func(in *engine.Input) { in.Event.Result = &engine.ResultFacts{Outcome: engine.OutcomeFailed} },
+		func(in *engine.Input) { in.History.Windows = map[string]engine.WindowFacts{"recent": {Same: 2}} },
+		func(in *engine.Input) {
+			in.History.Windows = map[string]engine.WindowFacts{"recent": {Same: 1, Missing: 1}}
+		},
+		func(in *engine.Input) { in.History.Cycle = engine.CycleFacts{Period: 2, Times: 2} },
+		func(in *engine.Input) { in.History.Since.News = 16 },
+		func(in *engine.Input) { in.History.Since.News = engine.NeverAgo },
+		func(in *engine.Input) { in.History.Denied.Same = true },
+		func(in *engine.Input) { in.History.Denied.Effect = true },
+		func(in *engine.Input) { in.History.Checks = 1 },
+		func(in *engine.Input) { in.History.Since.Failed = 3 },
+		func(in *engine.Input) {
+			in.History.Since.AuthError, in.History.Since.Secret, in.History.Since.Untrusted = 20, 20, 20
+		},
+		func(in *engine.Input) {
+			in.History.Since.AuthError, in.History.Since.Secret, in.History.Since.Untrusted = 21, 21, 21
+		},
+		func(in *engine.Input) { in.Action.Carries = []engine.Label{engine.LabelSecret} },
+		func(in *engine.Input) { in.Action.Carries = []engine.Label{engine.LabelUntrusted} },
+		func(in *engine.Input) {
+			in.Action.Effects = []engine.Effect{{Kind: engine.EffectFileRead, Untrusted: true}}
+		},
+		func(in *engine.Input) { in.Action.SecretsOut = []engine.WayOut{engine.OutText} },
+		func(in *engine.Input) { in.Session.Growing = []engine.Growth{{Resource: "files"}} },
+		func(in *engine.Input) { in.Goal.Known = true },
+		func(in *engine.Input) { in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead}} },
+		func(in *engine.Input) { in.History.NewHosts = 1 },
+		func(in *engine.Input) { in.Session.Written = map[string]int64{"inside": 9, "home": 2, "named": 4} },
+		func(in *engine.Input) {
+			in.Session.Written = map[string]int64{"inside": 9, "home": 2, "system": 1, "null": 2}
+		},
+	} {
+		in := call(engine.Action{})
+		change(&in)
+		in.Facts = in.Holding()
+		all = append(all, in)
+	}
+	return all
 }
 
 func afterFailure() engine.Input {

@@ -72,7 +72,7 @@ _nothing := {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
 		"progression": "explores", "presupposes": [], "cycle": {"period": 0, "times": 0}, "polling": false,
 		"since": {"failed": 1000, "auth_error": 1000, "news": 1, "secret": 1000, "untrusted": 1000, "prompt": 1000},
-		"failed_rank": 0, "denied": {"same": false, "effect": false, "refused": false, "ago": 1000}, "checks": 0, "new_hosts": 0,
+		"failed_rank": 0, "denied": {"same": false, "effect": false, "refused": false, "ago": 1000}, "checks": 0, "check_failed": false, "new_hosts": 0,
 		"fired": {}, "last": [],
 	},
 	"findings": [], "finding": {},

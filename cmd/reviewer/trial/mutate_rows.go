@@ -36,10 +36,15 @@ func kindOfMutant(m *bundles.Mutant) string {
 	switch {
 	case m.Expression:
 		return mutantCondition
-	case strings.HasPrefix(m.File, "rules/"), strings.HasPrefix(m.File, "access/"), strings.HasPrefix(m.File, "detectors/"):
+	case slices.Contains([]string{"rules", "patterns", "access", "detectors"}, topFolder(m.File)):
 		return mutantRow
 	}
 	return mutantData
+}
+
+func topFolder(file string) string {
+	top, _, _ := strings.Cut(file, "/")
+	return top
 }
 
 func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string, valid bool) {
@@ -117,7 +122,7 @@ func (c *changedRows) jobs() []int {
 			continue
 		}
 		_, reads := slices.BinarySearch(reading, i)
-		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.touches(c.books[i]) {
+		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.tuned(c.books[i]) || c.touches(c.books[i]) {
 			all = append(all, i)
 		}
 	}
@@ -129,6 +134,13 @@ func (c *changedRows) jobs() []int {
 func (c *changedRows) widens() bool {
 	key, _, _ := strings.Cut(c.mutant.Before, ":")
 	return c.fileOfDetectors() && c.mutant.Dropped == "" && (key == "in" || key == "tools")
+}
+
+// tuned says whether a job has settings of its own for the patterns that are
+// changed: its thresholds are others than those that are compared here.
+func (c *changedRows) tuned(book *book) bool {
+	_, tuned := book.of.Settings["patterns"]
+	return tuned && topFolder(c.mutant.File) == "patterns" && len(book.asked) > 0
 }
 
 // exampleOf says whether a job is an example of a rule or detector.
@@ -174,7 +186,7 @@ func (c *changedRows) on() *attemptOn {
 		c.changeDetectors(t)
 	}
 	return &attemptOn{rule: c.mutant.About, trial: t, differ: func(ctx context.Context, book *book) bool {
-		if c.fileOfDetectors() || slices.ContainsFunc(book.asked, c.finds) {
+		if c.fileOfDetectors() || c.tuned(book) || slices.ContainsFunc(book.asked, c.finds) {
 			return true
 		}
 		p, err := under(ctx, book.of)
@@ -192,4 +204,4 @@ func (c *changedRows) changeDetectors(t *trial) {
 	t.finders = sync.OnceValues(func() (*detect.Set, error) { return wiring.Detectors(e) })
 }
 
-func (c *changedRows) fileOfDetectors() bool { return strings.HasPrefix(c.mutant.File, "detectors/") }
+func (c *changedRows) fileOfDetectors() bool { return topFolder(c.mutant.File) == "detectors" }

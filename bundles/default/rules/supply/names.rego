@@ -15,6 +15,36 @@ speaks contains "package_lookalike" if {
 	_one_off(name, popular)
 }
 
+# METADATA
+# title: A package whose name is put together from those of two popular ones
+# custom:
+#   id: package_invented
+speaks contains "package_invented" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some [registry, name] in _named_packages
+	not name in data.reviewer.packages.popular[registry]
+	not name in data.reviewer.packages.known
+	_made_of_two(name, data.reviewer.packages.popular[registry])
+}
+
+# The first word of one name and the end of another that begins inside a word, as
+# in react-codeshift: models join what they saw together. Ends of whole words are
+# how people name what belongs to something.
+_made_of_two(name, popular) if {
+	some whole in popular
+	some cut in [1, 2, 3]
+	not contains(substring(whole, 0, cut), "-")
+	end := substring(whole, cut, -1)
+	regex.match(`^[a-z]{6,}$`, end)
+	endswith(name, end)
+	first := trim_right(trim_suffix(name, end), "-_.")
+	first != name
+	some other in popular
+	other != whole
+	startswith(other, concat("", [first, "-"]))
+}
+
 # The names behind an install.
 _named_packages contains [registry, name] if {
 	"package_install" in input.action.signals

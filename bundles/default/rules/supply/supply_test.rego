@@ -22,3 +22,23 @@ test_what_is_no_edit_of_a_lock_file[verb] if {
 	said := spoken.speaks with input as given.action("file_modification", [e])
 	not "lockfile_edit" in said
 }
+
+test_package_invented[name] if {
+	popular := {"npm": ["react", "react-codemod", "jscodeshift", "js-codeword", "fs-transform"], "python": ["pytest"]}
+	some name, case in {
+		"joined from two": {"package": "react-codeshift", "spoken": true},
+		"with a version": {"package": "react-codeshift@1.2", "spoken": true},
+		"popular itself": {"package": "react-codemod", "spoken": false},
+		"a first word of none": {"package": "vue-codeshift", "spoken": false},
+		"nothing before the end": {"package": "codeshift", "spoken": false},
+		"a whole word behind": {"package": "react-codeword", "spoken": false},
+		"more is missing than a few letters": {"package": "react-deshift", "spoken": false},
+	}
+	doc := given.call({"phase": "pre", "action": {
+		"signals": ["package_install"], "commands": [{"name": "npm", "operands": [case.package], "wrappers": []}],
+		"effects": [given.effect("network", {})],
+	}})
+	said := "package_invented" in data.reviewer.spoken.speaks with input as doc
+		with data.reviewer.packages.popular as popular
+	said == case.spoken
+}
