@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // The ways in which rows and data are changed.
@@ -276,11 +278,7 @@ func (g *mutation) rule(row *yaml.Node) {
 	g.truth(parts["always"])
 	g.truth(parts["fixed"])
 	g.number(parts["hysteresis"])
-	if match := parts["match"]; match != nil {
-		for i := 1; i < len(match.Content); i += 2 {
-			g.items(match, match.Content[i-1], match.Content[i])
-		}
-	}
+	g.match(parts["match"], parts["when"] != nil || parts["measure"] != nil)
 	g.expression("when", parts["when"])
 	g.expression("measure", parts["measure"])
 	g.number(parts["threshold"])
@@ -289,6 +287,25 @@ func (g *mutation) rule(row *yaml.Node) {
 			g.number(values(l)["at"])
 			g.oneOf(values(l)["level"], ChangeWord, Severities())
 			g.remove(DropItem, levels, l, "(level left out)")
+		}
+	}
+}
+
+// match changes what a row looks at. A fact in front of an expression keeps it
+// from running where it cannot hold, and without it the same is found: it
+// becomes another fact, and is not left out.
+func (g *mutation) match(n *yaml.Node, expression bool) {
+	if n == nil {
+		return
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		key, list := n.Content[i-1], n.Content[i]
+		if key.Value != "facts" || !expression {
+			g.items(n, key, list)
+			continue
+		}
+		for _, fact := range list.Content {
+			g.oneOf(fact, ChangeWord, engine.FactNames())
 		}
 	}
 }

@@ -57,6 +57,21 @@ func TestMutants(t *testing.T) {
 			"8:46 item.drop shop.kubectl: helm -> (left out) /policies/user/catalog/shop.kubectl",
 			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
 		}},
+		"facts, alone and in front of an expression": {User, "rules/a.yaml", `
+- {id: shop.a, severity: high, decision: ask, message: m, match: {facts: [stopped]}}
+- {id: shop.b, severity: high, decision: ask, message: m, match: {facts: [stopped]}, when: event.tool == "Bash"}
+`, []string{
+			"2:3 row.drop shop.a: shop.a -> (left out) /policies/user/catalog/shop.a",
+			"2:42 verdict shop.a: ask -> block /policies/user/catalog/shop.a",
+			"2:42 verdict shop.a: ask -> warn /policies/user/catalog/shop.a",
+			"2:75 item.drop shop.a: facts: stopped -> (left out) /policies/user/catalog/shop.a",
+			"3:3 row.drop shop.b: shop.b -> (left out) /policies/user/catalog/shop.b",
+			"3:42 verdict shop.b: ask -> block /policies/user/catalog/shop.b",
+			"3:42 verdict shop.b: ask -> warn /policies/user/catalog/shop.b",
+			"3:75 word shop.b: stopped -> executed_differs /policies/user/catalog/shop.b",
+			"3:75 word shop.b: stopped -> presupposes_unmet /policies/user/catalog/shop.b",
+			`3:94 louder shop.b: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.b`,
+		}},
 		"a pattern with levels": {User, "patterns/a.yaml", `
 id: shop.many
 severity: high

@@ -124,6 +124,7 @@ func (m *Match) unmet(in *engine.Input) []Unmet {
 		{"types", Match{Types: m.Types}, m.Types, texts(in.Action.Types)},
 		{"signals", Match{Signals: m.Signals}, m.Signals, texts(in.Action.Signals)},
 		{"commands", Match{Commands: m.Commands}, m.Commands, commands},
+		{"facts", Match{Facts: m.Facts}, m.Facts, in.Facts},
 		{"detected", Match{Detected: m.Detected}, m.Detected, detected},
 		{"actions", Match{Actions: m.Actions}, m.Actions, []string{in.Action.Name}},
 		{"weekdays", Match{Weekdays: m.Weekdays}, m.Weekdays, []string{in.Time.Weekday}},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -20,8 +21,16 @@ const (
 	maxInner = 4   // of a list inside such an item, on average
 )
 
-// EstimateCallCost leaves the cost of calls to their own models.
-func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
+// maxNumber is the most characters of a number.
+const maxNumber = 24
+
+// EstimateCallCost says how long a number is as a text, and leaves other calls to
+// their own models.
+func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
+	switch overload {
+	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
+		return cost.NewCallEstimate(cost.CostEstimate{Min: 1, Max: 1}, &cost.SizeEstimate{Min: 1, Max: maxNumber})
+	}
 	return nil
 }
 

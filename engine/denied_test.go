@@ -204,6 +204,82 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 }
 
+// What a program does with its words is not known, and that of many services is
+// not named: another way to it is the same words, however they are started.
+func TestDeniedWords(t *testing.T) {
+	program := func(target string, c Command, effects ...Effect) Action {
+		a := Action{Fingerprint: hexSum([]byte(target + fmt.Sprint(c)))[:16], Commands: []Command{{Name: "cd"}, c}}
+		a.Effects = append([]Effect{{Kind: EffectProcess, Verb: "exec", Target: target, Command: 1}}, effects...)
+		return a
+	}
+	maker := func(flags []string, words ...string) Action {
+		return program("make", Command{Name: "make", Flags: flags, Operands: words})
+	}
+	makes := func(words ...string) Action { return maker(nil, words...) }
+	service := func(verb, target, object string, words ...string) Action {
+		a := program(words[0], Command{Name: words[0], Operands: words[1:]})
+		a.Effects = []Effect{{Kind: EffectNetwork, Verb: verb, Target: target, Object: object, Egress: verb != "fetch", Command: 1}}
+		return a
+	}
+	script := program("python", Command{Name: "python", Operands: []string{"app.py"}},
+		Effect{Kind: EffectFileRead, Short: "./app.py", Command: 1}, Effect{Kind: EffectFileRead, Short: "./.env", Class: ClassEnvFile, Command: 1})
+	sql := func(verb string) Action {
+		a := program("psql", Command{Name: "psql", Operands: []string{"shop"}, Flags: []string{"-c=" + verb}})
+		if verb == "drop" {
+			a.Effects = append(a.Effects, Effect{Kind: EffectSystemCall, Verb: verb, Target: "postgres:///shop", Command: 1})
+		}
+		return a
+	}
+	for name, test := range map[string]struct {
+		denied, next Action
+		want         bool
+	}{
+		"another target":             {makes("deploy"), makes("test"), false},
+		"one more target":            {makes("deploy"), makes("deploy", "test"), false},
+		"no target":                  {makes("deploy"), makes(), false},
+		"by its path":                {makes("deploy"), program("/usr/bin/make", Command{Name: "make", Operands: []string{"deploy"}}), true},
+		"its output goes elsewhere":  {program("make", Command{Name: "make", Operands: []string{"deploy"}}, Effect{Kind: EffectFileWrite, Short: "./log", Command: 1}), makes("deploy"), true},
+		"in another shell":           {makes("deploy"), program("make", Command{Name: "make", Operands: []string{"deploy"}, Via: []string{"sh-c"}}), true},
+		"a dry run":                  {makes("deploy"), maker([]string{"-n"}, "deploy"), false},
+		"flags in another order":     {maker([]string{"-B", "-s"}, "a"), maker([]string{"-s", "-B"}, "a"), true},
+		"a script, by another path":  {program("./run.sh", Command{Name: "run.sh"}), program("/w/run.sh", Command{Name: "run.sh"}), true},
+		"a script of another folder": {program("./a/run.sh", Command{Name: "run.sh"}), program("./b/run.sh", Command{Name: "run.sh"}), false},
+		"what it runs is read":       {script, reads("./app.py"), false},
+		"a secret that it reads":     {script, reads("./.env"), true},
+		"a table, then a question":   {sql("drop"), sql("select"), false},
+		"the table once more":        {sql("drop"), command("x", EffectSystemCall, "", func(e *Effect) { e.Verb, e.Target, e.Location = "drop", "postgres:///shop", "" }), true},
+		"another package":            {service("fetch", "npm", "", "npm", "install", "a"), service("fetch", "npm", "", "npm", "install", "b"), false},
+		"the package":                {service("fetch", "npm", "", "npm", "install", "a"), service("fetch", "npm", "", "npm", "install", "a"), true},
+		"a word about it":            {service("send", "github", "", "gh", "pr", "merge", "7"), service("send", "github", "", "gh", "pr", "comment", "7"), false},
+		"another branch":             {service("send", "origin", "", "git", "push", "origin", "main"), service("send", "origin", "", "git", "push", "origin", "topic"), false},
+		"an object, otherwise":       {service("delete", "aws", "object", "aws", "s3", "rm", "s3://x"), service("delete", "aws", "object", "aws", "s3api", "delete-objects"), true},
+		"another kind of object":     {service("delete", "kubernetes", "namespace", "kubectl", "delete", "ns", "a"), service("delete", "kubernetes", "pod", "kubectl", "delete", "pod", "a"), false},
+		"applied, then destroyed":    {service("send", "terraform", "stack", "terraform", "apply"), service("delete", "terraform", "stack", "terraform", "destroy"), true},
+		"destroyed, then applied":    {service("delete", "terraform", "stack", "terraform", "destroy"), service("send", "terraform", "stack", "terraform", "apply"), false},
+		"an address":                 {service("send", "https://h.example/a", "", "curl", "a"), service("send", "https://h.example/b", "", "wget", "b"), true},
+		"a name that is no command":  {service("send", "https://h.example/a", "", "curl", "a"), request("2", "https://h.example/a"), false},
+	} {
+		next := test.next
+		next.Fingerprint = "next"
+		if got := newTale().answered(test.denied, Block).next(next).History.Denied.Effect; got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+	odd := makes("deploy")
+	odd.Effects[0].Command = 7
+	if got := newTale().answered(odd, Block).next(odd).History.Denied; !got.Same {
+		t.Errorf("of a command that is not there: %+v", got)
+	}
+	again := makes("deploy")
+	again.Fingerprint = "next"
+	for name, want := range map[string]bool{"deploy": false, "make deploy": false, "make": false, "dep": true, "test": true} {
+		s := newTale().answered(makes("deploy"), Block).says(Goal{Intents: []Intent{IntentFix}, Names: []string{name}})
+		if got := s.next(again).History.Denied.Effect; got != want {
+			t.Errorf("a person ordered %s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestDeniedWithoutFacts(t *testing.T) {
 	s := newTale()
 	s.add(&Record{Kind: KindPre, Phase: PhasePre, Answer: &AnswerFacts{Effect: Block}})

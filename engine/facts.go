@@ -42,7 +42,7 @@ const (
 	FactGoal         = "goal"           // what a person wants is known
 	FactConstrained  = "constrained"    // a person said what must not be done
 	FactNewHost      = "new_host"       // a host is contacted for the first time
-	FactSpread       = "spread"         // at least three paths were written outside the workspace
+	FactSpread       = "spread"         // at least three paths were written elsewhere; see SessionFacts.Spread
 )
 
 // How far back facts about the run look; they belong to FoldVersion.
@@ -113,15 +113,28 @@ func (in *Input) runFacts(set map[string]bool) {
 	set[FactGoal] = in.Goal.Known
 	set[FactConstrained] = len(in.Goal.Constraints) > 0
 	set[FactNewHost] = h.NewHosts > 0
-	set[FactSpread] = s.spread() >= factSome
+	set[FactSpread] = s.elsewhere() >= factSome
 }
 
-// spread counts the paths that were written outside of the workspace and not
-// named by a person.
-func (s *SessionFacts) spread() int64 {
+// spread is the share of elsewhere in all paths that were written.
+func (s *SessionFacts) spread() float64 {
+	var all int64
+	for where, count := range s.Written {
+		if where != string(LocationNull) {
+			all += count
+		}
+	}
+	return Round6(float64(s.elsewhere()) / float64(max(all, 1)))
+}
+
+// elsewhere counts the paths that were written neither in the workspace nor
+// among temporary files, and that no person named.
+func (s *SessionFacts) elsewhere() int64 {
 	var n int64
 	for where, count := range s.Written {
-		if where != string(LocationInside) && where != string(LocationSelf) && where != whereNamed && where != string(LocationNull) {
+		switch where {
+		case string(LocationInside), string(LocationSelf), string(LocationTemp), string(LocationNull), whereNamed:
+		default:
 			n += count
 		}
 	}

@@ -106,6 +106,7 @@ func (h *History) foldPre(r *Record) {
 	a.Events++
 	a.At = h.Actions
 	p := h.newPast(r, denied)
+	p.Alters = a.alters(&p, r.Action)
 	a.Ring = append(a.Ring, p)
 	if len(a.Ring) > ringSize {
 		a.Ring = a.Ring[1:]
@@ -543,7 +544,7 @@ func (h *History) newPast(r *Record, denied bool) past {
 		p.Kind, p.Verb = EffectKind(boundKey(string(e.Kind), digestLength)), e.act()
 	}
 	p.Dir, p.Check, p.Waits = folder(r.Action), r.Action.Check, r.Action.Waits
-	p.Rank, p.Writes = rank(r.Action), writes(r.Action)
+	p.Rank = rank(r.Action)
 	p.Missing = h.missing(r.Action)
 	p.From, p.Into = turns(r.Action)
 	h.compareGoal(&p, r.Action)
@@ -563,12 +564,6 @@ func (h *History) compareGoal(p *past, a *Action) {
 
 // toolLength is how much of a tool's name an action keeps.
 const toolLength = 24
-
-func writes(a *Action) bool {
-	return slices.ContainsFunc(a.Effects, func(e Effect) bool {
-		return e.Kind == EffectFileWrite || e.Kind == EffectFileDelete
-	})
-}
 
 // target names what an action is mostly about, and its class.
 func target(a *Action) (key, class string) {

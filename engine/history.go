@@ -149,7 +149,7 @@ type past struct {
 	Result  string     `json:"r,omitempty"` // MAC of the result, shortened
 	Error   string     `json:"e,omitempty"` // error class
 	Outcome Outcome    `json:"o"`
-	Writes  bool       `json:"w,omitempty"`
+	Alters  alteration `json:"A,omitempty"` // "w" was a bool, and is in older logs
 	Tool    string     `json:"l,omitempty"`
 	Kind    EffectKind `json:"a,omitempty"` // of its first effect
 	Verb    string     `json:"v,omitempty"` // see Effect.act

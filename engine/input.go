@@ -43,6 +43,7 @@ type SessionFacts struct {
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
 	Labels       []Label          `json:"labels"`            // of all that was read so far
 	Written      map[string]int64 `json:"written"`           // distinct paths that were written or deleted, or were to be, by location; what a person named counts as "named"
+	Spread       float64          `json:"spread"`            // share of Written that lies neither in the workspace nor among temporary files and was named by nobody, 0 to 1
 	Deleted      int64            `json:"deleted"`           // distinct paths that were deleted and not made by the session
 	Growing      []Growth         `json:"growing"`           // resources whose use grows from bin to bin
 	Agents       int64            `json:"agents"`            // sub-agents that were started
@@ -98,7 +99,7 @@ type CycleFacts struct {
 // the latest actions of the session, or to this one among its own.
 type DeniedFacts struct {
 	Same    bool  `json:"same"`    // the very same call
-	Effect  bool  `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it
+	Effect  bool  `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it; what is known by its words only is the same in the same words
 	Refused bool  `json:"refused"` // the same, but a person said no to the other call
 	Ago     int64 `json:"ago"`     // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
 }
@@ -181,7 +182,7 @@ type WindowFacts struct {
 	Errors    map[string]int64 `json:"errors"`     // by error class
 	MaxErrors int64            `json:"max_errors"` // the largest of Errors
 	Distinct  int64            `json:"distinct"`   // distinct fingerprints
-	Same      int64            `json:"same"`       // times the call was made, itself included, as long as no other result is known
+	Same      int64            `json:"same"`       // times the call was made, itself included, as long as no other result is known and the agent changed nothing in between
 	SameError int64            `json:"same_error"` // times the event's error class came up, itself included; 0: no error
 	Missing   int64            `json:"missing"`    // references to what does not exist and nothing made, the action's own included
 	Edits     int64            `json:"edits"`      // actions that write or delete files and were not denied

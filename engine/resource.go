@@ -42,6 +42,9 @@ func (h *History) foldUse(a *Action) {
 	for _, c := range a.Contents {
 		b.add(0, c.Bytes)
 	}
+	for i := range a.Effects {
+		b.add(0, a.Effects[i].Bytes)
+	}
 }
 
 // maxUse is where counting ends: an agent may report any number, and policy's

@@ -47,6 +47,11 @@ func TestLn(t *testing.T) {
 	}
 }
 
+// sized makes a file of so many bytes, of which the call holds none.
+func sized(n int64) Action {
+	return Action{Types: []Type{TypeSystemCommand}, Effects: []Effect{{Kind: EffectFileWrite, Bytes: n, Command: -1}}}
+}
+
 // written is a write of so many bytes.
 func written(n int64) Action {
 	a := command(fmt.Sprint("write ", n), EffectFileWrite, "./out")
@@ -67,11 +72,12 @@ func TestGrowing(t *testing.T) {
 		tale *tale
 		want []Growth
 	}{
-		"nothing":                {newTale(), []Growth{}},
-		"as much each time":      {in(func(s *tale, _ int) { times(s, BinActions) }, 9), []Growth{}},
-		"bytes":                  {in(func(s *tale, i int) { times(s.asked(written(100<<i)), BinActions-1) }, 5), []Growth{{"bytes", 1600, 2, 1, 5}}},
-		"bytes, of denied calls": {in(func(s *tale, i int) { times(s.answered(written(100<<i), Block), BinActions) }, 5), []Growth{}},
-		"in the bin that fills":  {in(func(s *tale, i int) { times(s.asked(written(100<<i)), BinActions-1) }, 3).asked(written(5)), []Growth{{"bytes", 400, 2, 1, 3}}},
+		"nothing":                        {newTale(), []Growth{}},
+		"as much each time":              {in(func(s *tale, _ int) { times(s, BinActions) }, 9), []Growth{}},
+		"bytes":                          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), BinActions-1) }, 5), []Growth{{"bytes", 1600, 2, 1, 5}}},
+		"bytes of a file made to a size": {in(func(s *tale, i int) { times(s.asked(sized(100<<i)), BinActions-1) }, 5), []Growth{{"bytes", 1600, 2, 1, 5}}},
+		"bytes, of denied calls":         {in(func(s *tale, i int) { times(s.answered(written(100<<i), Block), BinActions) }, 5), []Growth{}},
+		"in the bin that fills":          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), BinActions-1) }, 3).asked(written(5)), []Growth{{"bytes", 400, 2, 1, 3}}},
 		"agents": {in(func(s *tale, i int) {
 			for range 1 << i {
 				s.asked(spawn)

@@ -81,6 +81,72 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// What was changed since the call was made before may well make it tell something
+// else: tests that are run after each edit are no loop.
+func TestSameAfterChanges(t *testing.T) {
+	check, other := reads("./a"), reads("./b")
+	turn := func(path, from, into string) Action {
+		a := command("edit "+path+from+into, EffectFileWrite, path)
+		a.Contents = map[string]ContentFacts{"old_string": {MAC: hexSum([]byte(from))}, "new_string": {MAC: hexSum([]byte(into))}}
+		return a
+	}
+	write := func(print, path, text string) Action {
+		a := command(print, EffectFileWrite, path)
+		a.Contents = map[string]ContentFacts{"content": {MAC: hexSum([]byte(text))}}
+		return a
+	}
+	restart := command("restart", EffectSystemCall, "", func(e *Effect) { e.Target, e.Location = "nginx", "" })
+	checked := func() *tale { return newTale().ran(check, "x").ran(check, "x") }
+	between := func(steps ...func(*tale)) *tale {
+		s := newTale()
+		for _, step := range steps {
+			s.ran(check, "x")
+			step(s)
+		}
+		return s
+	}
+	run := func(a Action) func(*tale) { return func(s *tale) { s.ran(a, "done") } }
+	ask := func(a Action) func(*tale) { return func(s *tale) { s.asked(a) } }
+	fail := func(a Action) func(*tale) { return func(s *tale) { s.failed(a, "e") } }
+	deny := func(a Action) func(*tale) { return func(s *tale) { s.answered(a, Block) } }
+	sub := func(a Action) func(*tale) { return func(s *tale) { s.by("sub").ran(a, "done").by("") } }
+	for name, test := range map[string]struct {
+		tale *tale
+		want int64
+	}{
+		"an edit":                               {checked().ran(edits("./b"), "y"), 1},
+		"an edit before the last":               {checked().ran(edits("./b"), "y").ran(check, "x"), 2},
+		"a deletion":                            {checked().ran(deletes("./b"), "y"), 1},
+		"a service is started again":            {checked().ran(restart, "y"), 1},
+		"an edit, not heard of":                 {checked().asked(edits("./b")), 1},
+		"an edit, denied":                       {checked().answered(edits("./b"), Block), 3},
+		"a command that wrote, failed":          {checked().failed(edits("./b"), "e"), 1},
+		"an edit, failed":                       {checked().failed(turn("./b", "1", "2"), "e"), 3},
+		"a read":                                {checked().ran(other, "y"), 3},
+		"test-driven":                           {between(run(turn("./b", "1", "2")), run(turn("./b", "2", "3")), run(turn("./b", "3", "4"))), 1},
+		"the same edit, elsewhere":              {between(run(turn("./b", "1", "2")), run(turn("./b", "1", "2")), run(turn("./b", "1", "2"))), 1},
+		"the same edit, not heard of":           {between(ask(turn("./b", "1", "2")), ask(turn("./b", "1", "2")), ask(turn("./b", "1", "2"))), 3},
+		"the same edit, which fails":            {between(run(turn("./b", "1", "2")), fail(turn("./b", "1", "2")), fail(turn("./b", "1", "2"))), 3},
+		"whole files":                           {between(run(write("1", "./b", "1")), run(write("2", "./b", "2")), run(write("3", "./b", "3"))), 1},
+		"to and fro":                            {between(run(write("1", "./b", "1")), run(write("2", "./b", "2")), run(write("1", "./b", "1"))), 1},
+		"the same content":                      {between(run(write("1", "./b", "1")), run(write("1", "./b", "1")), run(write("1", "./b", "1"))), 3},
+		"the same content, by another":          {between(run(write("1", "./b", "1")), run(write("2", "./b", "1")), run(write("3", "./b", "1"))), 3},
+		"the same content, after it was undone": {between(run(write("1", "./b", "1")), run(deletes("./b")), run(write("1", "./b", "1"))), 1},
+		"the same content, first denied":        {between(deny(write("1", "./b", "1")), run(write("1", "./b", "1"))), 1},
+		"the same content in two files":         {between(run(write("1", "./b", "1")), run(write("2", "./c", "1")), run(write("3", "./b", "1"))), 2},
+		"the same restart":                      {between(run(restart), run(restart), run(restart)), 3},
+		"what another agent does":               {between(sub(edits("./b")), sub(edits("./c"))), 3},
+		"the call itself writes":                {newTale().ran(edits("./b"), "x").ran(edits("./b"), "x").ran(other, "y"), 1},
+	} {
+		if got := test.tale.window(check).Same; got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+	if got := newTale().ran(edits("./b"), "x").ran(other, "y").ran(edits("./b"), "x").window(edits("./b")).Same; got != 3 {
+		t.Errorf("a write that is made again and again: %d", got)
+	}
+}
+
 func TestSameError(t *testing.T) {
 	a := reads("./a")
 	post := func(s *tale, class string) int64 {

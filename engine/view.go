@@ -47,6 +47,7 @@ func (h *History) sessionFacts(r *Record) SessionFacts {
 	}
 	_, f.SecretsRead = h.Labels[string(LabelSecret)]
 	f.Labels, f.Written, f.Deleted = h.labels(), h.written(), h.Deleted
+	f.Spread = f.spread()
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
@@ -179,7 +180,7 @@ func (f *WindowFacts) count(p *past) {
 		f.Errors[p.Error]++
 		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
 	}
-	if f.Missing += p.Missing; p.Writes && p.Outcome != OutcomeDenied {
+	if f.Missing += p.Missing; p.writes() && p.Outcome != OutcomeDenied {
 		f.Edits++
 	}
 }
@@ -324,7 +325,7 @@ func (a *agentHistory) repeats(act Action) bool {
 	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan); i-- {
 		p := &a.Ring[i]
 		if p.Print != print {
-			if p.Writes && p.Outcome != OutcomeDenied {
+			if p.writes() && p.Outcome != OutcomeDenied {
 				break
 			}
 			continue

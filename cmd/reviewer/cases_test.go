@@ -70,8 +70,8 @@ func TestCases(t *testing.T) {
 	checkMatrixCoverage(t, results)
 }
 
-// checkRuleCoverage wants two expectations at least that a rule speaks, and two
-// that it does not.
+// checkRuleCoverage wants two expectations at least that a rule speaks or its
+// condition holds, and two that it does not.
 func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 	t.Helper()
 	speaks, silent := map[string]int{}, map[string]int{}
@@ -83,13 +83,13 @@ func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 			}
 			counted[e.Expect] = true
 			said := map[string]bool{e.Expect.Rule: true}
-			for _, id := range slices.Concat(e.Expect.Rules, e.Expect.RulesExactly) {
+			for _, id := range slices.Concat(e.Expect.Rules, e.Expect.RulesExactly, e.Expect.Found()) {
 				said[id] = true
 			}
 			for id := range said {
 				speaks[id]++
 			}
-			for _, id := range e.Expect.NotRules {
+			for _, id := range slices.Concat(e.Expect.NotRules, e.Expect.NotFindings) {
 				silent[id]++
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-const diskSize = "size=256k,mode=700"
+const diskSize = "size=1m,mode=700"
 
 // canMount tries it: root in a container often may not.
 func canMount() bool {

@@ -53,6 +53,7 @@ func reports() map[string][]string {
 		"audit replay":                     {"audit replay", "audit replay -f json"},
 		"audit seal":                       {"audit seal", "audit seal --to OUT"},
 		"audit show":                       {"audit show", "audit show -f json", "audit show ID --all", "audit show ID --all -f json", "audit show TEXT"},
+		"audit stats":                      {"audit stats", "audit stats -f json", "audit stats -f prometheus", "audit stats ID --by session", "audit stats TEXT"},
 		"audit tail":                       {"audit tail", "audit tail ID --all -n 1000"},
 		"audit verify":                     {"audit verify", "audit verify ID"},
 		"audit why":                        {"audit why RECORD", "audit why RECORD -f json", "audit why TEXT"},

@@ -108,7 +108,7 @@ func countExpected(list []cases.Case) map[string]ruleCases {
 			}
 			seen[e.Expect] = true
 			said := map[string]bool{e.Expect.Rule: e.Expect.Rule != ""}
-			for _, id := range slices.Concat(e.Expect.Rules, e.Expect.RulesExactly, e.Expect.Findings) {
+			for _, id := range slices.Concat(e.Expect.Rules, e.Expect.RulesExactly, e.Expect.Found()) {
 				said[id] = true
 			}
 			for id := range said {

@@ -182,7 +182,9 @@ changes settings in an editor or a terminal of their own.
 
 The rule ` + "`deny_workaround`" + ` compares effects, not spellings: what was denied among the last
 ten actions, of the agent or of any other of its session, is denied to every call that
-would do as much or more to the same path, host or service. A person lifts it by allowing
+would do as much or more to the same path, host or service. Of what a program or a service does
+only the words may be known (make deploy): then the same words count, however they are
+started, and other words are another thing. A person lifts it by allowing
 the call, or by a prompt that orders work on the thing by name. What does less passes: a
 look, a dry run, the trash, a push without force.
 

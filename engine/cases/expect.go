@@ -1,7 +1,9 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,26 +17,27 @@ import (
 // Expect is what policy is to make of an event. What is left out may be
 // anything; an empty list says that there are none.
 type Expect struct {
-	Decision     engine.Verdict `json:"decision,omitempty"`      // what policy says
-	Answer       engine.Verdict `json:"answer,omitempty"`        // what the agent is told to do: milder where policy only watches
-	Rule         string         `json:"rule,omitempty"`          // the first rule that spoke
-	Rules        []string       `json:"rules,omitempty"`         // these spoke, perhaps with others
-	RulesExactly []string       `json:"rules_exactly,omitempty"` // these spoke and no others, in any order
-	NotRules     []string       `json:"not_rules,omitempty"`     // none of these spoke
-	Findings     []string       `json:"findings,omitempty"`      // these conditions hold
-	NotFindings  []string       `json:"not_findings,omitempty"`  // none of these holds
-	Reason       string         `json:"reason,omitempty"`        // the primary reason holds this text
-	Reasons      []string       `json:"reasons,omitempty"`       // each of these texts is in some reason
-	Text         string         `json:"text,omitempty"`          // what the agent is told holds this text
-	Alternative  string         `json:"alternative,omitempty"`   // some safer way holds this text
-	Risk         *Score         `json:"risk,omitempty"`
-	Rationality  *Score         `json:"rationality,omitempty"`
-	SideEffects  string         `json:"side_effects,omitempty"` // their severity
-	Rewritten    *Form          `json:"rewritten,omitempty"`    // the form in which the call runs
-	Obligations  []string       `json:"obligations,omitempty"`  // what has to be done before the call runs: all of it
-	Intervention string         `json:"intervention,omitempty"` // what is done about the run
-	Source       string         `json:"source,omitempty"`       // prefilter: decided before any score was computed
-	Failure      string         `json:"failure,omitempty"`      // nothing could be decided, and why holds this text
+	Decision     engine.Verdict    `json:"decision,omitempty"`      // what policy says
+	Answer       engine.Verdict    `json:"answer,omitempty"`        // what the agent is told to do: milder where policy only watches
+	Rule         string            `json:"rule,omitempty"`          // the first rule that spoke
+	Rules        []string          `json:"rules,omitempty"`         // these spoke, perhaps with others
+	RulesExactly []string          `json:"rules_exactly,omitempty"` // these spoke and no others, in any order
+	NotRules     []string          `json:"not_rules,omitempty"`     // none of these spoke
+	Findings     []string          `json:"findings,omitempty"`      // these conditions hold
+	NotFindings  []string          `json:"not_findings,omitempty"`  // none of these holds
+	Levels       map[string]string `json:"levels,omitempty"`        // condition -> the level at which it holds; empty: at none
+	Reason       string            `json:"reason,omitempty"`        // the primary reason holds this text
+	Reasons      []string          `json:"reasons,omitempty"`       // each of these texts is in some reason
+	Text         string            `json:"text,omitempty"`          // what the agent is told holds this text
+	Alternative  string            `json:"alternative,omitempty"`   // some safer way holds this text
+	Risk         *Score            `json:"risk,omitempty"`
+	Rationality  *Score            `json:"rationality,omitempty"`
+	SideEffects  string            `json:"side_effects,omitempty"` // their severity
+	Rewritten    *Form             `json:"rewritten,omitempty"`    // the form in which the call runs
+	Obligations  []string          `json:"obligations,omitempty"`  // what has to be done before the call runs: all of it
+	Intervention string            `json:"intervention,omitempty"` // what is done about the run
+	Source       string            `json:"source,omitempty"`       // prefilter: decided before any score was computed
+	Failure      string            `json:"failure,omitempty"`      // nothing could be decided, and why holds this text
 }
 
 // Score is what a score is expected to be.
@@ -157,11 +160,23 @@ func (c *comparison) rules(e *Expect, d *engine.Decision) {
 
 func (c *comparison) findings(e *Expect, findings []engine.Finding) {
 	var ids []string
+	levels := map[string]string{}
 	for _, f := range findings {
 		ids = append(ids, f.ID)
+		levels[f.ID] = f.Level
 	}
 	c.among("findings", e.Findings, ids)
 	c.none("not_findings", e.NotFindings, ids)
+	for _, id := range slices.Sorted(maps.Keys(e.Levels)) {
+		if level, holds := levels[id]; !holds || level != e.Levels[id] {
+			c.differs("levels."+id, cmp.Or(e.Levels[id], "no level"), level)
+		}
+	}
+}
+
+// Found lists the conditions that are expected to hold.
+func (e *Expect) Found() []string {
+	return slices.Concat(e.Findings, slices.Sorted(maps.Keys(e.Levels)))
 }
 
 // among expects each of some words in a list; an empty list of them expects

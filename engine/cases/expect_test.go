@@ -13,7 +13,7 @@ import (
 func pushed() *engine.Record {
 	return &engine.Record{
 		Chain: strings.Repeat("a", 32), N: 3, Phase: engine.PhasePre, Source: "prefilter",
-		Findings: []engine.Finding{{ID: "git_force_push"}},
+		Findings: []engine.Finding{{ID: "git_force_push", Level: "high"}},
 		Decision: &engine.Decision{
 			Decision: engine.Modify, Enforced: engine.Modify, Reason: "High risk action", Reasons: []string{"High risk action", "A force push"},
 			Rules: []engine.RuleResult{{ID: "git_force_push", Decision: engine.Modify, Message: "A force push"}, {ID: "warn_external_network", Decision: engine.Warn}},
@@ -49,6 +49,8 @@ func TestCompare(t *testing.T) {
 		{"not_rules", "[git_discard]", "[git_discard, git_force_push]", "git_force_push, warn_external_network"},
 		{"findings", "[git_force_push]", "[git_discard]", "git_force_push"},
 		{"not_findings", "[git_discard]", "[git_force_push]", "git_force_push"},
+		{"levels.git_force_push", "{git_force_push: high}", "{git_force_push: low}", "high"},
+		{"levels.git_discard", "{git_force_push: high}", "{git_discard: high}", "nothing"},
 		{"reason", "High risk", "Low rationality", `"High risk action"`},
 		{"reasons", "[High risk, A force push]", "[High risk, Low rationality]", `"High risk action; A force push"`},
 		{"text", "(aaaaaaaa-3)", "blocked", `"it ran in another form (aaaaaaaa-3)"`},
@@ -140,7 +142,7 @@ settings: {grant: true}
 layers: {project: {a.rego: x}}
 events:
   - {tool: Bash, args: {command: ls}, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
-     expect: {decision: allow, answer: allow, rule: r, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r],
+     expect: {decision: allow, answer: allow, rule: r, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
        reason: r, reasons: [r], text: t, alternative: a, risk: {level: l, above: 1, below: 1, factors: [f]}, rationality: {level: l},
        side_effects: s, rewritten: r, obligations: [o], intervention: i, source: s, failure: f}}
 `)[0]

@@ -64,7 +64,7 @@ _nothing := {
 	"session": {
 		"workspace": "/srv/shop", "stopped": false, "actions": 0, "prompts": 0, "file_ops": 0,
 		"denials": 0, "denied_in_row": 0, "secrets_read": false, "counts_by_type": {},
-		"labels": [], "written": {}, "deleted": 0, "growing": [], "agents": 0, "scope": [],
+		"labels": [], "written": {}, "spread": 0, "deleted": 0, "growing": [], "agents": 0, "scope": [],
 		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
 	"goal": {"known": false, "intents": [], "names": 0, "named": false, "words": 0, "constraints": []},
@@ -206,4 +206,4 @@ _holds("constrained", doc) if count(doc.goal.constraints) > 0
 
 _holds("new_host", doc) if doc.history.new_hosts > 0
 
-_holds("spread", doc) if sum([n | some where, n in doc.session.written; not where in {"inside", "self", "named", "null"}]) >= 3
+_holds("spread", doc) if sum([n | some where, n in doc.session.written; not where in {"inside", "self", "temp", "named", "null"}]) >= 3

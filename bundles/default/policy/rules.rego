@@ -16,7 +16,10 @@ _severity := {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
 # METADATA
 # title: The rules that spoke, strictest first
-rules := [k[3] | some k in sort(_keyed)]
+# description: >-
+#   Of equally strict ones those that say what the call does come before one that
+#   only says that it was denied in another form; of them the severest comes first.
+rules := [k[4] | some k in sort(_keyed)]
 
 _keyed contains _key(_result(id, data.reviewer.catalog[id])) if some id in _ids
 
@@ -62,7 +65,11 @@ _firm("organisation", row, r) := object.union(r, {"firm": true}) if {
 
 _firm(layer, _, r) := r if layer != "organisation"
 
-_key(r) := [_order[r.decision], object.get(_severity, r.severity, 0), r.id, r]
+_key(r) := [_order[r.decision], _echo(r.id), object.get(_severity, r.severity, 0), r.id, r]
+
+_echo("deny_workaround") := 1
+
+_echo(id) := 0 if id != "deny_workaround"
 
 _row(layer, id) := data.policies[layer].catalog[id] if {
 	true

@@ -36,6 +36,13 @@ test_each_order_by_itself if {
 	_order(severities) == ["d", "e", "c", "b", "a"]
 }
 
+# Which rule denied it is worth more than that it was denied already, and how
+# strict the answer is comes first all the same.
+test_what_was_denied_already_comes_last if {
+	rows := [_row("deny_workaround", "block", "critical"), _row("z", "block", "low"), _row("a", "ask", "critical")]
+	_order(rows) == ["z", "deny_workaround", "a"]
+}
+
 test_what_a_rule_says if {
 	got := spoken.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.spoken.speaks as {"says_warn"}
 	got == [{

@@ -105,7 +105,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		if s.Expect.Rule != "" {
 			speak = append(speak, s.Expect.Rule)
 		}
-		speak, silent := slices.Concat(speak, s.Expect.Findings), slices.Concat(s.Expect.NotRules, s.Expect.NotFindings)
+		speak, silent := slices.Concat(speak, s.Expect.Found()), slices.Concat(s.Expect.NotRules, s.Expect.NotFindings)
 		seen.count(speak, silent)
 		if open || len(c.Layers) > 0 && len(own) == 0 {
 			continue

@@ -34,7 +34,7 @@ type Layer struct {
 // Result is what was found, and what the conditions cost.
 type Result struct {
 	Problems []report.Problem
-	Costs    []cel.Cost // dearest first
+	Costs    []cel.Cost // of what is to be checked, dearest first
 	Rules    int        // rows and access rules that were looked at
 }
 
@@ -145,7 +145,7 @@ func (p *policy) conditions() []cel.Cost {
 	for _, e := range host.Inspect(p.effective.Vocabulary()) {
 		note(e)
 	}
-	costs := host.Costs()
+	costs := slices.DeleteFunc(host.Costs(), func(c cel.Cost) bool { return !p.given(places[c.ID]) })
 	slices.SortStableFunc(costs, func(a, b cel.Cost) int {
 		if a.Max == b.Max {
 			return strings.Compare(a.ID, b.ID)
@@ -156,6 +156,17 @@ func (p *policy) conditions() []cel.Cost {
 		return 1
 	})
 	return costs
+}
+
+// given says that what is written at a place is to be checked, and not there to
+// be built on.
+func (p *policy) given(spot placer) bool {
+	if spot == nil {
+		return false
+	}
+	file, _, _ := spot("id", 0, 0)
+	layer, _, _ := strings.Cut(file, "/")
+	return p.layers[layer].Given
 }
 
 // each takes the errors of one type out of joined ones.

@@ -67,7 +67,7 @@ var wrongRows = []wrong{
 var wrongCases = []wrong{
 	{"a case that is no YAML", "cases/a.yaml", "name: [a\n", `cases/a.yaml:1: did not find expected ',' or ']'`},
 	{"a case that expects nothing", "cases/a.yaml", "name: a\nevents:\n  - Bash: ls\n", "cases/a.yaml:1:1: case \"a\" expects nothing: give an event `expect: {decision: …}`, or the case a table `cases:`"},
-	{"an unknown key of a case", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, decison: allow}\n", `cases/a.yaml:3:5: the row expects nothing: expected one of decision, answer, rule, rules, rules_exactly, not_rules, findings, not_findings, reason, reasons, text, alternative, risk, rationality, side_effects, rewritten, obligations, intervention, source, failure`},
+	{"an unknown key of a case", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, decison: allow}\n", `cases/a.yaml:3:5: the row expects nothing: expected one of decision, answer, rule, rules, rules_exactly, not_rules, findings, not_findings, levels, reason, reasons, text, alternative, risk, rationality, side_effects, rewritten, obligations, intervention, source, failure`},
 	{"an unknown tool in a case", "cases/a.yaml", "name: a\ncases:\n  - {tool: Bsh, args: {command: ls}, decision: allow}\n", `cases/a.yaml:3: no tool that is known has this name; found "Bsh"; did you mean "Bash"?`},
 	{"an unknown rule in a case", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, not_rules: [delete_brod]}\n", `cases/a.yaml:3: there is no rule with this id; found "delete_brod"; did you mean "delete_broad"?`},
 	{"a word that is no verdict", "cases/a.yaml", "name: a\ncases:\n  - {Bash: ls, decision: deny}\n", `cases/a.yaml:3:26: decision: unknown word "deny"; expected one of allow, warn, modify, ask, block`},

@@ -130,7 +130,7 @@ func aboutRules(c cases.Case) []string {
 	var ids []string
 	for _, e := range c.Events {
 		if e.Expect != nil {
-			ids = slices.Concat(ids, said(e.Expect), e.Expect.NotRules, e.Expect.Findings, e.Expect.NotFindings)
+			ids = slices.Concat(ids, said(e.Expect), e.Expect.NotRules, e.Expect.Found(), e.Expect.NotFindings)
 		}
 	}
 	slices.Sort(ids)

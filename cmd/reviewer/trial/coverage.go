@@ -75,7 +75,7 @@ func (r *reached) decision(s Seen) {
 
 func (r *reached) findings(s Seen) {
 	for _, f := range s.Record.Findings {
-		if slices.Contains(s.Expect.Findings, f.ID) || slices.Contains(said(s.Expect), f.ID) {
+		if slices.Contains(s.Expect.Found(), f.ID) || slices.Contains(said(s.Expect), f.ID) {
 			r.example(f)
 		}
 		if s.Expect.Decision != "" {

@@ -79,13 +79,13 @@ events:
 // What a pattern measures is decided before policy is asked, and by settings that
 // a case has of its own.
 func TestMutatePatterns(t *testing.T) {
-	row := "- {id: shop.often, severity: high, decision: ask, message: m, fixed: true, match: {phases: [pre]}, measure: session.actions, threshold: 2, levels: [{at: 2, level: high}]}\n"
+	row := "- {id: shop.often, severity: high, decision: ask, message: m, fixed: true, match: {phases: [pre]}, measure: session.actions, threshold: 2}\n"
 	often := "name: a\nevents:\n  - {Bash: ls a}\n  - {Bash: ls b, expect: {not_rules: [shop.often]}}\n  - {Bash: ls c, expect: {rules: [shop.often]}}\n"
 	slow := strings.Replace(often, "name: a", "name: b\nsettings: {patterns: {sensitivity: low}}", 1)
 	for cases, want := range map[string]string{often: "true -> false", often + "---\n" + slow: ""} {
 		var got []string
 		for _, m := range mutate(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
-			if m.Operator == bundles.FlipTruth || m.Before == "2" && m.Col < 180 {
+			if m.Operator == bundles.FlipTruth || m.Operator == bundles.ChangeNumber {
 				if m.Kind != mutantRow {
 					t.Errorf("%+v is not of a row", m)
 				}

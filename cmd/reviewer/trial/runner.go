@@ -249,7 +249,7 @@ func (p *policy) knows(e *cases.Expect) error {
 	if e == nil || p.open {
 		return nil
 	}
-	for _, id := range slices.Concat(said(e), e.NotRules, e.Findings, e.NotFindings) {
+	for _, id := range slices.Concat(said(e), e.NotRules, e.Found(), e.NotFindings) {
 		if slices.Contains(p.rules, id) {
 			continue
 		}
