@@ -226,6 +226,7 @@ type Effect struct {
 	Secret        bool          `json:"secret,omitempty"`    // the file holds something of a credential or env file; joined from history
 	Untrusted     bool          `json:"untrusted,omitempty"` // the file holds something that nobody in the session wrote; joined from history
 	Named         bool          `json:"named,omitempty"`     // a person named the path, or a folder that holds it; joined from history
+	Run           bool          `json:"run,omitempty"`       // the file is read by a command that runs something: joined for policy
 	Scoped        bool          `json:"scoped,omitempty"`    // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
 

@@ -75,13 +75,14 @@ func (e *Effect) runs() bool { return e.Kind == EffectProcess && e.Verb == verbR
 
 // tells says that an effect is something that could be had in another way. That
 // a program runs is none where it is known what it does, beyond where its output
-// goes; and what it is started with may be looked at, unless that is a secret.
+// goes; and what a call reads that does more may be looked at, unless that is a
+// secret.
 func (a *Action) tells(e *Effect) bool {
 	switch {
 	case e.runs():
 		return !a.also(e, func(o *Effect) bool { return o.Kind == EffectNetwork || o.Kind == EffectSystemCall })
 	case e.Kind == EffectFileRead && e.Class != ClassCredential && e.Class != ClassEnvFile:
-		return !a.also(e, (*Effect).runs)
+		return !slices.ContainsFunc(a.Effects, func(o Effect) bool { return o.Kind != EffectFileRead })
 	}
 	return true
 }

@@ -19,6 +19,7 @@ func (h *History) join(a Action) Action {
 			e.Ledger = ledgerMoved
 		}
 		e.Named, e.Scoped = h.Goals.named(&e), h.Goals.added(&e)
+		e.Run = e.Kind == EffectFileRead && a.also(&e, func(o *Effect) bool { return o.Kind == EffectProcess })
 		effects[i] = e
 	}
 	a.Effects = effects

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -317,5 +318,29 @@ func TestSessionFacts(t *testing.T) {
 	s.add(&Record{Kind: KindPrompt, Phase: PhasePrompt})
 	if f := s.next(two).Session; f.Stopped || f.DeniedInRow != 0 || f.FileOps != 2 || f.Prompts != 2 {
 		t.Errorf("a session that goes on is %+v", f)
+	}
+}
+
+// A file that a command reads and something runs in the same command is run.
+func TestFilesThatRun(t *testing.T) {
+	read := func(command int) Effect {
+		return Effect{Kind: EffectFileRead, Short: "./tune.py", Command: command}
+	}
+	process := Effect{Kind: EffectProcess, Verb: "exec", Target: "python3", Command: 1}
+	for name, test := range map[string]struct {
+		effects []Effect
+		want    bool
+	}{
+		"only read":                {[]Effect{read(1)}, false},
+		"by what runs":             {[]Effect{read(1), process}, true},
+		"beside what runs":         {[]Effect{read(0), process}, false},
+		"written by what runs":     {[]Effect{{Kind: EffectFileWrite, Short: "./a", Command: 1}, process}, false},
+		"read and sent, not run":   {[]Effect{read(1), {Kind: EffectNetwork, Egress: true, Command: 1}}, false},
+		"by the command behind it": {[]Effect{process, read(1)}, true},
+	} {
+		got := newTale().next(Action{Effects: test.effects}).Action.Effects
+		if slices.ContainsFunc(got, func(e Effect) bool { return e.Run }) != test.want {
+			t.Errorf("%s: %+v, want %t", name, got, test.want)
+		}
 	}
 }

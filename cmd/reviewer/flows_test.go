@@ -197,10 +197,10 @@ func TestFlowsAcross(t *testing.T) {
 	token := func() string { return fmt.Sprintf("Q%dm%x", rng.Uint64()|1<<62, rng.Uint64()|1<<62) }
 	for i, source := range flowSources {
 		for j, sink := range flowSinks {
-			for code, spell := range flowCodes {
-				secret, other := token(), token()
+			for _, code := range slices.Sorted(maps.Keys(flowCodes)) {
+				spell, secret, other := flowCodes[code], token(), token()
 				if v := last(about(source, secret), about(sink, spell(secret))); v != engine.Block && v != engine.Ask {
-					t.Errorf("from source %d to sink %d as %s: %s", i, j, code, v)
+					t.Errorf("%s from source %d to sink %d as %s: %s", secret, i, j, code, v)
 				}
 				if fresh := sink.Args["command"]; code == "plain" && (i > 0 || fresh == nil) { // after an env file a new host is asked about
 					if v := last(about(source, secret), about(sink, spell(other))); v == engine.Block || v == engine.Ask {

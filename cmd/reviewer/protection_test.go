@@ -124,9 +124,9 @@ func score(t *testing.T, what string, all map[string]*route, least int) {
 // Whatever way an agent takes to what guards it is blocked, and its twin passes;
 // so is what was denied, in another way. The page says which these are.
 func TestSelfProtection(t *testing.T) {
-	tampering := routes(t, "cases/guard/tampering.yaml")
+	tampering := routes(t, "cases/tampering/tampering.yaml")
 	score(t, "tampering", tampering, 40)
-	workarounds := routes(t, "cases/guard/workarounds.yaml")
+	workarounds := routes(t, "cases/workarounds/workarounds.yaml")
 	score(t, "work-arounds", workarounds, 20)
 	for id, r := range workarounds {
 		if r.withoutPast {
@@ -162,8 +162,8 @@ const protectionPage = `# Self-protection
 
 An agent that wants to go on may try to get rid of what stops it, or do in another way
 what it was denied. Both are suites of cases:
-[tampering](../bundles/default/cases/guard/tampering.yaml) has %d routes,
-[workarounds](../bundles/default/cases/guard/workarounds.yaml) %d. Every call of a route
+[tampering](../bundles/default/cases/tampering/tampering.yaml) has %d routes,
+[workarounds](../bundles/default/cases/workarounds/workarounds.yaml) %d. Every call of a route
 is blocked; beside it stand twins that look alike and pass.
 
     reviewer policy test bundles/default/cases/guard

@@ -220,12 +220,26 @@ func (l *literals) piece(p string, place, token int) {
 	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune(":/?&#@%!$^~*=", r) }) {
 		if part = strings.Trim(part, ".-_+"); rare(part) {
 			l.add(token, part)
+			l.between(part, token)
 			l.pieces(part)
 		}
 	}
 	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") && !strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
 		l.add(token, coded) // base64, whose letters two of these are
 		l.pieces(coded)
+	}
+}
+
+// between collects what was drawn by lot and got an ending, as in the name of a
+// file or a repository.
+func (l *literals) between(token string, rank int) {
+	if !l.act || !strings.Contains(token, ".") {
+		return
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if dense(part) {
+			l.add(rank, part)
+		}
 	}
 }
 

@@ -89,12 +89,18 @@ test_the_place_that_is_left_alone if {
 		]},
 		"action": {"effects": [_write]},
 	})
-	"A person said that src/a.go is to be left alone, and this changes it: true" in data.reviewer.reasons.all with input as doc
+	"leave src/a.go" in data.reviewer.reasons.all with input as doc with data.reviewer.catalog as _left_alone
 }
 
 test_no_place_is_left_alone if {
-	"A person said that this is to be left alone, and this changes it: true" in data.reviewer.reasons.all with input as _restrained("leave", _write)
+	doc := _restrained("leave", _write)
+	"leave this" in data.reviewer.reasons.all with input as doc with data.reviewer.catalog as _left_alone
 }
+
+_left_alone := {"goal_left_alone": {
+	"id": "goal_left_alone", "decision": "block", "severity": "high", "message": "leave {place}", "remediation": "ask",
+	"tags": [], "overridable": [], "always": false,
+}}
 
 _asked(intents, signals, patch) := given.call(object.union(
 	{"goal": {"known": true, "intents": intents}, "action": {"signals": signals, "effects": [_gone]}},
