@@ -274,6 +274,7 @@ func (c *cutter) machine(r *engine.Record) {
 	if r.Action == nil || r.Kind != engine.KindPre {
 		return
 	}
+	c.code(r)
 	for _, e := range r.Action.Effects {
 		if e.Host != "" || e.Short == "" {
 			continue
@@ -287,6 +288,18 @@ func (c *cutter) machine(r *engine.Record) {
 		c.home(e)
 		c.state(e)
 		c.exists(e)
+	}
+}
+
+// code notes that a call runs commands which do not stand in it: they are in
+// files, whose texts are not recorded.
+func (c *cutter) code(r *engine.Record) {
+	if r.Event == nil {
+		return
+	}
+	raw, err := json.Marshal(r.Event.Args)
+	if err == nil && slices.ContainsFunc(r.Action.Commands, func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }) {
+		c.lose("what stands in the files that it runs")
 	}
 }
 
