@@ -121,7 +121,9 @@ func reviewer(c *call) {
 	}
 	c.process()
 	switch {
-	case first.is("uninstall", "allow", "install", "trust", "purge"):
+	// hook: what a client says of the session, a person's words among it, is not
+	// for others to say.
+	case first.is("uninstall", "allow", "install", "trust", "purge", "hook"):
 		c.signal(engine.SignalGuardTamper)
 	case first.is("session") && second.is("resume", "allow", "scope", "limits"), first.is("policy") && second.is("activate", "disable", "enable", "trust", "set", "install", "rollback"),
 		first.is("audit") && second.is("purge", "rotate", "delete"), first.is("config") && second.is("set", "unset", "edit"), first.is("scope", "limits", "off", "disable"):

@@ -145,6 +145,7 @@ func (c *call) notes() {
 	c.indexes()
 	c.exposes()
 	c.unlocks()
+	c.s.signalIf(c.speaksAsClient(), engine.SignalGuardTamper)
 }
 
 // asksHelp tells whether a program only prints its help or version.

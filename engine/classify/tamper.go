@@ -71,6 +71,20 @@ func (s *shell) guardVariable(name string) {
 	s.signalIf(strings.HasPrefix(name, "REVIEWER_") || settingsVariables.has(name), engine.SignalGuardTamper)
 }
 
+// speaksAsClient says that a program of which nothing is known is told of an
+// event as a client tells reviewer: a copy of it serves as well.
+func (c *call) speaksAsClient() bool {
+	if c.known {
+		return false
+	}
+	for i := range len(c.args) - 1 {
+		if c.args[i].is("hook") && c.args[i+1].is("claude-code") {
+			return true
+		}
+	}
+	return false
+}
+
 // withoutVariables looks at env -u NAME.
 func (c *call) withoutVariables(o options) {
 	if c.name != "env" {
