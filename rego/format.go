@@ -23,5 +23,28 @@ func Format(name string, src []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return out, nil
+	return out, sameRules(name, src, out)
+}
+
+// sameRules refuses a form in which a rule says something else: OPA's formatter
+// drops the brackets of a == (b == c), among others.
+func sameRules(name string, src, out []byte) error {
+	before, err := parse(name, src)
+	if err != nil {
+		return err
+	}
+	after, err := parse(name, out)
+	if err != nil {
+		return fmt.Errorf("%s: in the form that OPA's formatter gives it, it is no Rego, so it was left as it is: %w", name, err)
+	}
+	for i, r := range before.Rules {
+		if i >= len(after.Rules) || !r.Equal(after.Rules[i]) {
+			return fmt.Errorf("%s:%d: OPA's formatter would change what this rule says, so the file was left as it is; put what is in brackets into a rule of its own", name, r.Location.Row)
+		}
+	}
+	return nil
+}
+
+func parse(name string, src []byte) (*ast.Module, error) {
+	return ast.ParseModuleWithOpts(name, string(src), ast.ParserOptions{RegoVersion: ast.RegoV1})
 }

@@ -60,7 +60,8 @@ func TestPatternCheckEditCheck(t *testing.T) {
 }
 
 // What was denied does not run as a script either, though the script's text is
-// in a file that the agent may write.
+// in a file that the agent may write. Where a rule says by itself what is wrong,
+// that is what the agent hears.
 func TestPatternDenyWorkaround(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
@@ -74,7 +75,7 @@ func TestPatternDenyWorkaround(t *testing.T) {
 		s.wantDenial(run, call(1, 1))
 		s.wantPattern("deny_workaround", call(3, 1))
 		s.wantDenial(run, call(3, 1))
-		s.wantHeard(run, 3, "rule deny_workaround")
+		s.wantHeard(run, 3, "rule delete_outside_scope", "Do not try another way to the same effect")
 		s.wantChain()
 	})
 }
