@@ -29,7 +29,7 @@ const maxNumber = 24
 func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
 	switch overload {
 	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
-		return cost.NewCallEstimate(cost.CostEstimate{Min: 1, Max: 1}, &cost.SizeEstimate{Min: 1, Max: maxNumber})
+		return cost.NewCallEstimate(cost.Estimate{Min: 1, Max: 1}, &cost.SizeEstimate{Min: 1, Max: maxNumber})
 	}
 	return nil
 }

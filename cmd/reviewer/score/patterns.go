@@ -37,9 +37,6 @@ type Found struct {
 // serious is a level of severity high or above.
 func (f Found) serious() bool { return f.Level == "high" || f.Level == "critical" }
 
-// levels are the severities, mildest first.
-var levels = []string{"low", "medium", "high", "critical"}
-
 // found lists the findings with a level of an event of a call.
 func found(a simulate.Action, session string, call int) []Found {
 	if a.Record == nil {
