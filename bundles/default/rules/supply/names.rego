@@ -34,10 +34,10 @@ speaks contains "package_invented" if {
 _made_of_two(name, popular) if {
 	some whole in popular
 	some cut in [1, 2, 3]
-	not contains(substring(whole, 0, cut), "-")
 	end := substring(whole, cut, -1)
-	regex.match(`^[a-z]{6,}$`, end)
 	endswith(name, end)
+	regex.match(`^[a-z]{6,}$`, end)
+	not contains(substring(whole, 0, cut), "-")
 	first := trim_right(trim_suffix(name, end), "-_.")
 	first != name
 	some other in popular
