@@ -2,6 +2,7 @@ package bundles
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -26,7 +27,7 @@ from which number on it is found. What has been measured on recorded runs stands
 - **Sensitivity**: ` + "`patterns: {sensitivity: low}`" + ` multiplies thresholds and levels by 1.25,
   ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A row that is *fixed* does not follow: once is enough.
 - **Hysteresis**: a warning is not told again within ` + "`patterns.hysteresis`" + ` actions of the
-  agent after the pattern was last found, unless its level rises. The finding is recorded
+  agent after it was told, unless the level has risen since. The finding is recorded
   all the same, and who is asked or denied is told so each time.
 - **Composites**: patterns that are found together, or were a short while ago, multiply
   the risk (` + "`patterns.composites`" + `); the highest factor counts.
@@ -79,7 +80,7 @@ func PatternsDoc(rows []Rule) string {
 		if !r.Pattern() {
 			continue
 		}
-		if name := strings.TrimSuffix(strings.TrimPrefix(r.file, "patterns/"), ".yaml"); name != family {
+		if name := strings.TrimSuffix(path.Base(r.file), ".yaml"); name != family {
 			family = name
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}
