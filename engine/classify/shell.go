@@ -30,6 +30,7 @@ type shellInput struct {
 	cwd     value
 	home    string                             // empty: not known
 	program string                             // absolute path of reviewer; empty: not known
+	guard   []string                           // as World.Guard
 	env     map[string]value                   // variables from outside; may be nil
 	listDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	disk    *codeDisk                          // code in files; nil: is not looked into

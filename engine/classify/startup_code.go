@@ -35,7 +35,7 @@ func laterGuard(code string, in shellInput, signals map[engine.Signal]bool) {
 			signals[id] = true
 		}
 	}
-	res := newResolver(World{Home: in.home, Guard: []string{join(in.home, ".local/state/reviewer"), in.program}}, in.cwd.text)
+	res := newResolver(World{Home: in.home, Guard: in.guard}, in.cwd.text)
 	for _, raw := range later.effects {
 		if e := res.effect(raw); tampers(&e, res) {
 			signals[engine.SignalGuardTamper] = true

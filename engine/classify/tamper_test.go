@@ -133,6 +133,25 @@ func TestStartupByTools(t *testing.T) {
 	}
 }
 
+// Wherever the guard keeps its files, code that runs later and takes them away is
+// noticed.
+func TestStartupAgainstTheGuardsOwnPlace(t *testing.T) {
+	c := &Classifier{World: World{Home: "/home/anna", Guard: []string{"/var/guard"}}, MAC: testMAC}
+	for code, want := range map[string]bool{"rm -rf /var/guard": true, "rm -rf /var/other": false} {
+		args, err := json.Marshal(map[string]string{"file_path": "/home/anna/.bashrc", "old_string": "x", "new_string": code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.Classify(t.Context(), engine.Event{Phase: engine.PhasePre, Tool: "Edit", CWD: "/srv/shop", Args: args}, "/srv/shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(f.Action.Signals, engine.SignalGuardTamper); got != want {
+			t.Errorf("%s: %t, want %t", code, got, want)
+		}
+	}
+}
+
 // Code that writes itself to where it runs later is looked into once.
 func TestLaterEnds(t *testing.T) {
 	quine := `s='s=%s%s%s; printf "$s" "\047" "$s" "\047" >> ~/.bashrc; alias claude="$(printf "$s" "\047" "$s" "\047")"'; printf "$s" "\047" "$s" "\047" >> ~/.bashrc; alias claude="$s"`
