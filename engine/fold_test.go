@@ -208,7 +208,7 @@ func TestWindowsAfterAClockThatWasAhead(t *testing.T) {
 		s.t = ahead - 2000
 	}
 	r := &Record{Kind: KindPre, Phase: PhasePre, T: 5, Action: &Action{}}
-	r.stamp(s.h)
+	r.Stamp(s.h.T)
 	in := NewInput(r, s.h, View{Windows: []Window{{Name: "w", For: 5 * time.Minute}}})
 	if got := in.History.Windows["w"].Failed; got != 4 {
 		t.Errorf("%d failures in five minutes, want the 4 since the clock was ahead", got)

@@ -103,7 +103,7 @@ func (r *Reviewer) handle(ctx context.Context, e Event) (Answer, error) {
 	h := &hearing{event: e, workspace: workspace}
 	h.policy, err = r.Policy(workspace)
 	h.rec, h.failure = r.classify(ctx, e, workspace, h.policy)
-	if h.failure == nil && err != nil && reviewed(e.Phase) {
+	if h.failure == nil && err != nil && e.Phase.Reviewed() {
 		h.failure = fmt.Errorf("load policy: %w", err)
 	}
 	var answer Answer
@@ -228,7 +228,7 @@ func (r *Reviewer) answer(ctx context.Context, t Tail, h *hearing) (Answer, erro
 // first answers an event that was not answered before.
 func (r *Reviewer) first(ctx context.Context, t Tail, h *hearing) (Answer, error) {
 	var args json.RawMessage
-	h.rec.stamp(t.History)
+	h.rec.Stamp(t.History.T)
 	if h.failure == nil {
 		args, h.failure = r.review(ctx, t, h)
 	}
@@ -252,10 +252,11 @@ func (r *Reviewer) opening(rec *Record, workspace string) *Record {
 		Open: &Open{Workspace: r.mask(workspace), Env: &env}}
 }
 
-// stamp keeps time from running backwards within a chain.
-func (r *Record) stamp(h *History) {
-	if r.T < h.T {
-		r.Skew, r.T = h.T-r.T, h.T
+// Stamp keeps time from running backwards within a chain, whose latest record
+// has the time given.
+func (r *Record) Stamp(latest int64) {
+	if r.T < latest {
+		r.Skew, r.T = latest-r.T, latest
 	}
 }
 
@@ -272,7 +273,7 @@ func (r *Record) args() string {
 func (r *Reviewer) again(ctx context.Context, t Tail, h *hearing, first *Record) (Answer, error) {
 	rec := h.rec
 	note := &Record{Kind: KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &Note{What: "duplicate"}}
-	note.stamp(t.History)
+	note.Stamp(t.History.T)
 	answer := AnswerOf(first)
 	answer.Mode = ModeDuplicate
 	if answer.Effect == Modify {
@@ -285,8 +286,8 @@ func (r *Reviewer) again(ctx context.Context, t Tail, h *hearing, first *Record)
 	return answer, t.Append(note)
 }
 
-// reviewed says whether policy is asked about a phase.
-func reviewed(p Phase) bool {
+// Reviewed says whether policy is asked about a phase.
+func (p Phase) Reviewed() bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }
 
@@ -294,7 +295,7 @@ func reviewed(p Phase) bool {
 // that is to run in another form.
 func (r *Reviewer) review(ctx context.Context, t Tail, h *hearing) (json.RawMessage, error) {
 	rec, p := h.rec, h.policy
-	if !reviewed(rec.Phase) {
+	if !rec.Phase.Reviewed() {
 		return nil, nil
 	}
 	v, err := p.Review(ctx, rec, t.History)

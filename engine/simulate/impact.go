@@ -27,7 +27,7 @@ type Impact struct {
 	Sessions      Sessions        `json:"sessions"`
 	Calls         Tally           `json:"calls"`  // before tool calls
 	Events        Tally           `json:"events"` // prompts, results, stops: nothing can be kept from happening there
-	Kinds         []Kind          `json:"kinds"`  // of changes, by state, from, to, rule
+	Kinds         []Kind          `json:"kinds"`  // of changes, by phase, state, from, to, rule
 	Rules         []Spoken        `json:"rules"`  // that either side has, patterns too, by id
 	Interventions []Group         `json:"interventions"`
 	Tools         []Group         `json:"tools"`
@@ -122,6 +122,7 @@ func States() []string {
 // Tally counts decisions.
 type Tally struct {
 	Total  int64           `json:"total"`
+	Failed int64           `json:"failed"` // that one side or the other could not make: each is taken for what a failure is answered with
 	States map[State]int64 `json:"states"` // every state; with After it sums up to Total
 	After  map[State]int64 `json:"after"`  // the same, behind the first other answer of the session
 	Matrix []Cell          `json:"matrix"` // of those that can be compared, by from, to
@@ -135,19 +136,23 @@ type Cell struct {
 	After int64          `json:"after,omitempty"` // further ones, behind the session's first other answer
 }
 
-// Kind is a kind of change: what became of what, and by which rule.
+// Kind is a kind of change: at which point, what became of what, and by which rule.
 type Kind struct {
+	Phase   engine.Phase   `json:"phase"`
 	State   State          `json:"state"`
 	From    engine.Verdict `json:"from"`
 	To      engine.Verdict `json:"to"`
-	Rule    string         `json:"rule"` // that decided so; ByScores where none spoke
+	Rule    string         `json:"rule"` // that decided so; ByScores or ByOthers where none did
 	Count   int64          `json:"count"`
 	After   int64          `json:"after,omitempty"`
 	Witness Step           `json:"witness"` // the smallest: one before the first other answer rather than behind it, then the shortest call
 }
 
-// ByScores stands for a rule where scores alone decided.
-const ByScores = "(scores)"
+// What stands for a rule where none decided.
+const (
+	ByScores = "(scores)" // the scores did
+	ByOthers = "(others)" // whoever was asked then did: a transcript does not tell who
+)
 
 // Spoken says how often a rule spoke on either side.
 type Spoken struct {

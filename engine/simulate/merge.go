@@ -1,12 +1,308 @@
 package simulate
 
-// Add adds the sessions of another Impact of the same comparison.
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// newImpact is the sum of no session.
+func newImpact(baseline, candidate Named, env string, s Selection) *Impact {
+	return &Impact{
+		Version: ImpactVersion, Baseline: baseline.listed(), Candidate: candidate.listed(), Env: env,
+		Selection: Selection{s.Since, orEmpty(s.Sessions), orEmpty(s.Tools), s.Sample},
+		Sources:   Sources{Formats: map[string]int64{}, Troubles: []Trouble{}},
+		Calls:     newTally(), Events: newTally(), Kinds: []Kind{}, Rules: []Spoken{},
+		Interventions: []Group{}, Tools: []Group{}, Workspaces: []Group{}, Changed: []SessionChange{}, Errors: []StepError{},
+	}
+}
+
+func (n Named) listed() Named {
+	n.Rules, n.Patterns = orEmpty(n.Rules), orEmpty(n.Patterns)
+	return n
+}
+
+func newTally() Tally {
+	t := Tally{States: map[State]int64{}, After: map[State]int64{}, Matrix: []Cell{}}
+	for _, s := range States() {
+		t.States[State(s)], t.After[State(s)] = 0, 0
+	}
+	return t
+}
+
+func newReport() *Report { return &Report{Missing: map[string]int64{}, Why: map[string]string{}} }
+
+// Add adds the sessions of another Impact of the same comparison. The order in
+// which Impacts are added makes no difference.
 func (m *Impact) Add(part *Impact) {
+	if m.First == 0 || part.First != 0 && part.First < m.First {
+		m.First = part.First
+	}
+	m.Last = max(m.Last, part.Last)
+	m.Partial = least(m.Partial, part.Partial)
+	m.Sources.plus(part.Sources)
+	m.Sessions.Total += part.Sessions.Total
+	m.Sessions.Changed += part.Sessions.Changed
+	m.Calls.plus(part.Calls)
+	m.Events.plus(part.Events)
+	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
+	m.Rules = joined(m.Rules, part.Rules, Spoken.compare, (*Spoken).plus, maxGroups)
+	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).plus, maxGroups)
+	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).plus, maxGroups)
+	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).plus, maxGroups)
+	m.Changed = joined(m.Changed, part.Changed, SessionChange.compare, (*SessionChange).plus, MaxChanged)
+	m.Errors = joined(m.Errors, part.Errors, StepError.compare, (*StepError).plus, maxErrors)
+	m.Alarms.plus(part.Alarms)
+	if part.Fidelity != nil {
+		if m.Fidelity == nil {
+			m.Fidelity = newReport()
+		}
+		m.Fidelity.plus(*part.Fidelity)
+	}
+	m.settle()
+}
+
+// least is the smaller of two texts, an empty one being none.
+func least(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+// joined merges two sorted lists of which neither holds an entry twice, and keeps
+// the first entries. So what is kept does not depend on the order of merging.
+func joined[T any](a, b []T, compare func(x, y T) int, plus func(*T, T), limit int) []T {
+	list := make([]T, 0, min(len(a)+len(b), limit))
+	for (len(a) > 0 || len(b) > 0) && len(list) < limit {
+		switch {
+		case len(b) == 0 || len(a) > 0 && compare(a[0], b[0]) < 0:
+			list, a = append(list, a[0]), a[1:]
+		case len(a) == 0 || compare(a[0], b[0]) > 0:
+			list, b = append(list, b[0]), b[1:]
+		default:
+			both := a[0]
+			plus(&both, b[0])
+			list, a, b = append(list, both), a[1:], b[1:]
+		}
+	}
+	return list
+}
+
+func (s *Sources) plus(o Sources) {
+	s.Files, s.Lines, s.Bad, s.Failed = s.Files+o.Files, s.Lines+o.Lines, s.Bad+o.Bad, s.Failed+o.Failed
+	s.Copied, s.Unpaired, s.Unasked = s.Copied+o.Copied, s.Unpaired+o.Unpaired, s.Unasked+o.Unasked
+	for format, n := range o.Formats {
+		s.Formats[format] += n
+	}
+	s.Troubles = joined(s.Troubles, o.Troubles, Trouble.compare, (*Trouble).plus, maxTroubles)
+}
+
+// clone returns sources that share nothing, in order.
+func (s Sources) clone() Sources {
+	own := Sources{Formats: map[string]int64{}, Troubles: []Trouble{}}
+	troubles := slices.Clone(s.Troubles)
+	slices.SortFunc(troubles, Trouble.compare)
+	s.Troubles = nil
+	own.plus(s)
+	for _, t := range troubles {
+		own.Troubles = joined(own.Troubles, []Trouble{t}, Trouble.compare, (*Trouble).plus, maxTroubles)
+	}
+	return own
+}
+
+func (t *Tally) plus(o Tally) {
+	t.Total, t.Failed = t.Total+o.Total, t.Failed+o.Failed
+	for s, n := range o.States {
+		t.States[s] += n
+	}
+	for s, n := range o.After {
+		t.After[s] += n
+	}
+	t.Matrix = joined(t.Matrix, o.Matrix, Cell.compare, (*Cell).plus, maxGroups)
+}
+
+func (c *Cell) plus(o Cell) { c.Count, c.After = c.Count+o.Count, c.After+o.After }
+
+func (k *Kind) plus(o Kind) {
+	k.Count, k.After = k.Count+o.Count, k.After+o.After
+	if smaller(o.Witness, k.Witness) < 0 {
+		k.Witness = o.Witness
+	}
+}
+
+func (r *Spoken) plus(o Spoken) {
+	r.Baseline, r.Candidate = r.Baseline+o.Baseline, r.Candidate+o.Candidate
+	r.Gained, r.Lost = r.Gained+o.Gained, r.Lost+o.Lost
+	r.Tightened, r.Loosened, r.Maybe = r.Tightened+o.Tightened, r.Loosened+o.Loosened, r.Maybe+o.Maybe
+}
+
+func (g *Group) plus(o Group) {
+	g.Total, g.Tightened, g.Loosened, g.Maybe = g.Total+o.Total, g.Tightened+o.Tightened, g.Loosened+o.Loosened, g.Maybe+o.Maybe
+	g.Baseline, g.Candidate = g.Baseline+o.Baseline, g.Candidate+o.Candidate
+}
+
+// plus joins what two sources tell of one session.
+func (c *SessionChange) plus(o SessionChange) {
+	c.More += o.More + int64(len(o.Steps))
+}
+
+func (t *Trouble) plus(o Trouble)     { t.Count, t.Failed = t.Count+o.Count, t.Failed || o.Failed }
+func (e *StepError) plus(_ StepError) {}
+
+// plus adds what was found of further chains.
+func (r *Report) plus(o Report) {
+	r.Records, r.Decisions, r.Same, r.Different = r.Records+o.Records, r.Decisions+o.Decisions, r.Same+o.Same, r.Different+o.Different
+	r.Incomparable, r.Degraded, r.Keyframes = r.Incomparable+o.Incomparable, r.Degraded+o.Degraded, r.Keyframes+o.Keyframes
+	for digest, n := range o.Missing {
+		r.Missing[digest] += n
+		r.Why[digest] = least(r.Why[digest], o.Why[digest])
+	}
+	if o.First != nil && (r.First == nil || o.First.ID < r.First.ID) {
+		r.First = o.First
+	}
+}
+
+func (c Cell) compare(o Cell) int {
+	return cmp.Or(byStrictness(c.From, o.From), byStrictness(c.To, o.To))
+}
+
+// byStrictness orders verdicts by strictness.
+func byStrictness(a, b engine.Verdict) int {
+	return cmp.Or(cmp.Compare(a.Strictness(), b.Strictness()), cmp.Compare(a, b))
+}
+
+func (k Kind) compare(o Kind) int {
+	return cmp.Or(phases(k.Phase, o.Phase), k.State.compare(o.State), byStrictness(k.From, o.From), byStrictness(k.To, o.To), cmp.Compare(k.Rule, o.Rule))
+}
+
+// phases puts tool calls first.
+func phases(a, b engine.Phase) int {
+	return cmp.Or(cmp.Compare(number(a != engine.PhasePre), number(b != engine.PhasePre)), cmp.Compare(a, b))
+}
+
+func (s State) compare(o State) int {
+	return cmp.Compare(slices.Index(States(), string(s)), slices.Index(States(), string(o)))
+}
+
+func (r Spoken) compare(o Spoken) int { return cmp.Compare(r.ID, o.ID) }
+
+func (g Group) compare(o Group) int { return cmp.Compare(g.Name, o.Name) }
+
+// compare puts the sessions with the most changes first.
+func (c SessionChange) compare(o SessionChange) int {
+	return cmp.Or(cmp.Compare(o.changes(), c.changes()), cmp.Compare(c.Session, o.Session), cmp.Compare(c.Harness, o.Harness),
+		cmp.Compare(c.Format, o.Format), smaller(c.First, o.First))
+}
+
+func (c SessionChange) changes() int64 { return c.Tightened + c.Loosened + c.Maybe }
+
+func (t Trouble) compare(o Trouble) int {
+	return cmp.Or(cmp.Compare(t.Path, o.Path), cmp.Compare(t.Line, o.Line), cmp.Compare(t.Why, o.Why))
+}
+
+func (e StepError) compare(o StepError) int {
+	return cmp.Or(cmp.Compare(e.ID, o.ID), cmp.Compare(e.Side, o.Side), cmp.Compare(e.Error, o.Error))
+}
+
+// settle computes what follows from the sums.
+func (m *Impact) settle() {
+	spoke := map[string]bool{}
+	for _, r := range m.Rules {
+		spoke[r.ID] = r.Candidate > 0
+	}
+	m.NeverFired = []string{}
+	for _, id := range slices.Concat(m.Candidate.Rules, m.Candidate.Patterns) {
+		if !spoke[id] {
+			m.NeverFired = append(m.NeverFired, id)
+		}
+	}
+	slices.Sort(m.NeverFired)
+	m.NeverFired = slices.Compact(m.NeverFired)
+	m.Alarms.estimate()
 }
 
 // Merge puts the shards of one comparison together again. The result does not
-// depend on their order. It refuses parts of other comparisons, and an
-// incomplete set.
+// depend on their order, and is what the comparison would have been in one. It
+// refuses parts of other comparisons, and an incomplete set.
 func Merge(parts []*Impact) (*Impact, error) {
-	return nil, nil
+	if err := complete(parts); err != nil {
+		return nil, err
+	}
+	p := parts[0]
+	m := newImpact(p.Baseline, p.Candidate, p.Env, p.Selection)
+	for i, part := range parts {
+		if err := m.alike(part); err != nil {
+			return nil, fmt.Errorf("part %d of %d is of another comparison: %w", i+1, len(parts), err)
+		}
+		m.Add(part)
+	}
+	return m, nil
+}
+
+// complete is an error unless each shard is there once and whole.
+func complete(parts []*Impact) error {
+	if len(parts) == 0 {
+		return errors.New("no parts to merge; give the files that --shard i/n wrote")
+	}
+	seen := map[int]bool{}
+	of := 0
+	for i, p := range parts {
+		switch {
+		case p.Shard == nil:
+			return fmt.Errorf("part %d of %d is no shard; merge takes what --shard i/n wrote", i+1, len(parts))
+		case i > 0 && p.Shard.Of != of:
+			return fmt.Errorf("shard %d/%d is of another split than the first part, which is of %d shards", p.Shard.Index, p.Shard.Of, of)
+		case seen[p.Shard.Index]:
+			return fmt.Errorf("shard %d/%d is there twice", p.Shard.Index, p.Shard.Of)
+		case p.Partial != "":
+			return fmt.Errorf("shard %d/%d is not whole (%s); run it again", p.Shard.Index, p.Shard.Of, p.Partial)
+		}
+		of, seen[p.Shard.Index] = p.Shard.Of, true
+	}
+	var missing []string
+	for i := 1; i <= of; i++ {
+		if !seen[i] {
+			missing = append(missing, fmt.Sprintf("%d/%d", i, of))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("shards are missing: %s", list(missing))
+	}
+	return nil
+}
+
+// list names the first few.
+func list(names []string) string {
+	const most = 5
+	text := ""
+	for i, n := range names[:min(len(names), most)] {
+		if i > 0 {
+			text += ", "
+		}
+		text += n
+	}
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
+
+// alike is an error unless a part was made by the same comparison.
+func (m *Impact) alike(o *Impact) error {
+	for _, f := range []struct {
+		name string
+		a, b any
+	}{
+		{"version", m.Version, o.Version}, {"baseline", m.Baseline, o.Baseline}, {"candidate", m.Candidate, o.Candidate},
+		{"env", m.Env, o.Env}, {"selection", m.Selection, o.Selection},
+	} {
+		if !same(f.a, f.b) {
+			return fmt.Errorf("%s is %s, and %s in the first part", f.name, show(f.b), show(f.a))
+		}
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -59,88 +58,59 @@ func (r Report) Err() error {
 // digest, env is what decides now. An error means that the records could not be
 // read to the end; what differs is in the Report.
 func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*engine.Policy, error), env engine.Env) (Report, error) {
-	p := replay{env: env.Digest(), find: policies, known: map[string]*engine.Policy{}, history: engine.NewHistory()}
-	p.report.Missing, p.report.Why = map[string]int64{}, map[string]string{}
+	p := newReplay(policies, env)
 	for rec, err := range records {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
-			err = p.record(ctx, rec)
+			err = p.check(ctx, rec)
 		}
 		if err != nil {
 			return p.report, fmt.Errorf("replay: %w", err)
 		}
+		p.history.Append(rec)
 	}
 	return p.report, nil
 }
 
 type replay struct {
-	report  Report
-	env     string
-	find    func(digest string) (*engine.Policy, error)
-	known   map[string]*engine.Policy // by digest; nil: not to be had
-	chain   string
-	history *engine.History
-	foreign bool // the state was folded by another version: nothing here can be compared
+	folding
+	report Report
+	env    string
+	find   func(digest string) (*engine.Policy, error)
+	known  map[string]*engine.Policy // by digest; nil: not to be had
+	came   *engine.Review            // what the policy of the latest record says of it now; nil: nobody was asked
 }
 
-func (p *replay) record(ctx context.Context, rec *engine.Record) error {
+func newReplay(policies func(digest string) (*engine.Policy, error), env engine.Env) *replay {
+	p := &replay{env: env.Digest(), find: policies, known: map[string]*engine.Policy{}, folding: folding{history: engine.NewHistory()}}
+	p.report.Missing, p.report.Why = map[string]int64{}, map[string]string{}
+	return p
+}
+
+// check decides about a record again. It is to be folded afterwards.
+func (p *replay) check(ctx context.Context, rec *engine.Record) error {
 	p.report.Records++
-	if rec.Chain != p.chain {
-		p.chain, p.history, p.foreign = rec.Chain, engine.NewHistory(), false
+	p.came = nil
+	kept, err := p.begin(rec)
+	if err == nil && kept {
+		p.report.Keyframes++
+		err = p.compare(rec, field{"state", rec.State, p.history})
 	}
-	if rec.Kind == engine.KindKeyframe {
-		if err := p.keyframe(rec); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	switch {
+	case rec.Kind == engine.KindKeyframe && rec.State == nil:
+		p.differ(rec, "state", nil, p.history)
 	case rec.Decision != nil:
 		p.report.Decisions++
-		if err := p.decision(ctx, rec); err != nil {
-			return err
-		}
+		return p.decision(ctx, rec)
 	case rec.Answer != nil && rec.Answer.Mode == engine.ModeDegraded:
 		p.report.Degraded++
 	}
-	p.history.Append(rec)
 	return nil
-}
-
-// keyframe compares the recorded state with the folded one, or takes it over
-// where the records before it are gone.
-func (p *replay) keyframe(rec *engine.Record) error {
-	if rec.State == nil {
-		p.differ(rec, "state", nil, p.history)
-		return nil
-	}
-	cut := p.foreign || p.history.Empty()
-	if p.foreign = rec.State.Fold != engine.FoldVersion; p.foreign {
-		return nil
-	}
-	if !cut {
-		p.report.Keyframes++
-		return p.compare(rec, field{"state", rec.State, p.history})
-	}
-	own, err := clone(rec.State)
-	if err == nil {
-		p.history = own
-	}
-	return err
-}
-
-// clone keeps folding from changing the caller's record.
-func clone(h *engine.History) (*engine.History, error) {
-	raw, err := json.Marshal(h)
-	if err != nil {
-		return nil, fmt.Errorf("copy state: %w", err)
-	}
-	own := engine.NewHistory()
-	if err := json.Unmarshal(raw, own); err != nil {
-		return nil, fmt.Errorf("copy state: %w", err)
-	}
-	return own, nil
 }
 
 func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
@@ -168,6 +138,7 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 		p.differ(rec, "decision", rec.Decision.Decision, "an error: "+err.Error())
 		return nil
 	}
+	p.came = &v
 	before := p.report.Different
 	err = p.compare(rec,
 		field{"sha.state", rec.SHA.State, v.SHA.State}, field{"sha.input", rec.SHA.Input, v.SHA.Input},

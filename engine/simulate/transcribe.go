@@ -8,9 +8,125 @@ import (
 )
 
 // Transcribe makes records of a transcript's events, as a hook would have
-// written them, without a decision: what happened, whoever judges it. Calls that
-// cannot be classified are recorded as a hook does, and counted as not known.
-// copied says which calls are counted in another session; nil: none.
+// written them, without a decision: what happened, whoever judges it. A call that
+// cannot be classified is recorded without an action. copied says which calls
+// are counted in another session; nil: none. It ends with an error when the
+// context does.
 func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env, copied func(call string) bool) iter.Seq2[Moment, error] {
-	return func(yield func(Moment, error) bool) {}
+	return func(yield func(Moment, error) bool) {
+		t := &transcriber{
+			id: chainID(s.ID), session: s.ID, classifier: c, env: env,
+			fates: fatesOf(s.Events), copied: copied, seen: map[recorded]bool{},
+		}
+		if m, ok := c.(interface{ Mask(string) string }); ok {
+			t.mask = m.Mask
+		}
+		for _, e := range s.Events {
+			if err := ctx.Err(); err != nil {
+				yield(Moment{}, err)
+				return
+			}
+			for _, m := range t.event(ctx, e) {
+				if !yield(m, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fatesOf says what became of the calls that have a result.
+func fatesOf(events []engine.Event) map[string]Fate {
+	fates := map[string]Fate{}
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Phase != engine.PhasePost || e.Result == nil:
+		case e.Result.Refused:
+			fates[e.Call] = FateRefused
+		default:
+			fates[e.Call] = FateRan
+		}
+	}
+	return fates
+}
+
+// transcriber writes a chain that nobody keeps: of it only the end is needed.
+type transcriber struct {
+	session    string
+	classifier engine.Classifier
+	env        engine.Env
+	fates      map[string]Fate
+	copied     func(call string) bool
+	mask       func(string) string
+
+	id, workspace string
+	n, latest     int64 // number and time of the newest record
+	seen          map[recorded]bool
+}
+
+// recorded is what a chain holds once.
+type recorded struct {
+	agent, call string
+	phase       engine.Phase
+}
+
+// event returns the moments that an event makes: its own, behind the chain's
+// opening where it is the first. One that was recorded before makes none.
+func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
+	if t.session != "" {
+		e.Session = t.session
+	}
+	fate, copied := t.fates[e.Call], t.copied != nil && t.copied(e.Call)
+	e.Session, e.Agent, e.Call = t.masked(e.Session), t.masked(e.Agent), t.masked(e.Call)
+	key := recorded{e.AgentName(), e.Call, e.Phase}
+	if e.Call != "" && t.seen[key] {
+		return nil
+	}
+	t.seen[key] = true
+	var made []Moment
+	if t.n == 0 {
+		made = append(made, Moment{Record: t.add(t.opening(e))})
+	}
+	m := Moment{Record: t.add(t.record(ctx, e)), Event: &e, Copied: copied}
+	if e.Phase == engine.PhasePre {
+		m.Fate = fate
+	}
+	return append(made, m)
+}
+
+func (t *transcriber) masked(s string) string {
+	if t.mask == nil {
+		return s
+	}
+	return t.mask(s)
+}
+
+func (t *transcriber) opening(e engine.Event) *engine.Record {
+	env, workspace := t.env, e.Project
+	if workspace == "" {
+		workspace = e.CWD
+	}
+	t.workspace = t.masked(workspace)
+	return &engine.Record{Kind: engine.KindOpen, T: e.Time, Session: e.Session, Harness: e.Harness,
+		Open: &engine.Open{Workspace: t.workspace, Env: &env}}
+}
+
+func (t *transcriber) record(ctx context.Context, e engine.Event) *engine.Record {
+	at := e.Time
+	if at == 0 {
+		at = t.latest // an event without a time happens when the one before it did
+	}
+	facts, err := t.classifier.Classify(ctx, e, t.workspace)
+	if err != nil {
+		facts = engine.Facts{Event: engine.EventFacts{Name: t.masked(e.Name), Tool: t.masked(e.Tool)}}
+	}
+	return engine.NewRecord(e, facts, at)
+}
+
+// add puts a record at the end of the chain.
+func (t *transcriber) add(r *engine.Record) *engine.Record {
+	r.Stamp(t.latest)
+	t.n, t.latest = t.n+1, r.T
+	r.V, r.N, r.Chain = engine.FormatVersion, t.n, t.id
+	return r
 }

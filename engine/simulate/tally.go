@@ -1,0 +1,394 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// sessionTally collects what one candidate changes in one session.
+type sessionTally struct {
+	impact        *Impact
+	change        SessionChange
+	diverged      bool
+	kinds         map[kindKey]*Kind
+	rules         map[string]*Spoken
+	interventions map[string]*Group
+	tools         map[string]*Group
+	alarms        alarms
+	patterns      map[string]bool
+	matrix        map[*Tally]map[cellKey]*Cell
+}
+
+type kindKey struct {
+	phase    engine.Phase
+	state    State
+	from, to engine.Verdict
+	rule     string
+}
+
+type cellKey struct{ from, to engine.Verdict }
+
+func newSessionTally(m *Impact, s Story) *sessionTally {
+	t := &sessionTally{
+		impact: m, change: SessionChange{Session: s.Session, Harness: s.Harness, Format: s.Format, Steps: []Step{}},
+		kinds: map[kindKey]*Kind{}, rules: map[string]*Spoken{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
+		patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
+	}
+	for _, id := range slices.Concat(m.Baseline.Patterns, m.Candidate.Patterns) {
+		t.patterns[id] = true
+	}
+	return t
+}
+
+// step describes a decision; its state is still missing.
+func (t *sessionTally) step(m Moment, index int64, workspace string, base, now said) Step {
+	rec := m.Record
+	t.change.Workspace = workspace
+	s := Step{
+		ID: rec.ID(), Session: t.change.Session, Index: index, Time: rec.T, Phase: rec.Phase, Call: rec.Call, Tool: clip(rec.Event.Tool),
+		From: base.verdict, To: now.verdict, FromRules: base.rules(), ToRules: now.rules(), After: t.diverged,
+	}
+	if rec.Agent != engine.MainAgent {
+		s.Agent = rec.Agent
+	}
+	if rec.Action != nil {
+		s.Resource = clip(rec.Action.Resource)
+	}
+	if d := stricter(base, now).decision; d != nil {
+		s.Reason = clip(d.Reason)
+	}
+	return s
+}
+
+func (s said) rules() []string {
+	if s.decision == nil {
+		return []string{}
+	}
+	return s.decision.RuleIDs()
+}
+
+// stricter returns the side with the stricter answer, of equal ones the candidate.
+func stricter(base, now said) said {
+	if base.verdict != "" && base.verdict.Strictness() > now.verdict.Strictness() {
+		return base
+	}
+	return now
+}
+
+// clip bounds a text at a whole character.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+// changes says whether a state is another answer.
+func (s State) changes() bool { return s == Tightened || s == Loosened || s == Maybe }
+
+// add counts a decision.
+func (t *sessionTally) add(s Step, base, now said) {
+	tally, m := &t.impact.Events, t.impact
+	if s.Phase == engine.PhasePre {
+		tally = &m.Calls
+		t.call(s)
+	}
+	m.span(s.Time)
+	tally.Total++
+	if s.After {
+		tally.After[s.State]++
+	} else {
+		tally.States[s.State]++
+	}
+	t.cell(tally, s)
+	t.spoken(s, base, now)
+	t.intervention(s, base, now)
+	t.errors(tally, s, base, now)
+	if s.State.changes() {
+		t.changed(s, base, now)
+	}
+	t.keep(s)
+}
+
+// span widens the time that the Impact covers.
+func (m *Impact) span(ms int64) {
+	if m.First == 0 || ms < m.First {
+		m.First = ms
+	}
+	m.Last = max(m.Last, ms)
+}
+
+func (t *sessionTally) cell(tally *Tally, s Step) {
+	if s.State == Unknown || s.State == Incomparable {
+		return
+	}
+	key := cellKey{s.From, s.To}
+	c := t.matrix[tally][key]
+	if c == nil {
+		c = &Cell{From: s.From, To: s.To}
+		t.matrix[tally][key] = c
+	}
+	if s.After {
+		c.After++
+	} else {
+		c.Count++
+	}
+}
+
+// spoken counts the rules of both sides. Where nothing is known of the
+// baseline's, nothing is gained.
+func (t *sessionTally) spoken(s Step, base, now said) {
+	had, has := t.ids(base), t.ids(now)
+	for id := range had {
+		r := t.rule(id)
+		r.Baseline++
+		if !has[id] && now.decision != nil {
+			r.Lost++
+		}
+	}
+	for id := range has {
+		r := t.rule(id)
+		r.Candidate++
+		if !had[id] && base.decision != nil {
+			r.Gained++
+		}
+	}
+	if !s.State.changes() {
+		return
+	}
+	t.rule(cause(base, now)).add(s.State)
+}
+
+func (r *Spoken) add(s State) {
+	switch s {
+	case Tightened:
+		r.Tightened++
+	case Loosened:
+		r.Loosened++
+	case Maybe:
+		r.Maybe++
+	}
+}
+
+func (t *sessionTally) rule(id string) *Spoken {
+	r := t.rules[id]
+	if r == nil {
+		r = &Spoken{ID: id, Pattern: t.patterns[id]}
+		t.rules[id] = r
+	}
+	return r
+}
+
+// ids are the rules that spoke, and the patterns that were found, told or not.
+func (t *sessionTally) ids(s said) map[string]bool {
+	set := map[string]bool{}
+	for _, id := range s.rules() {
+		set[id] = true
+	}
+	for _, f := range s.findings {
+		if f.Level != "" && s.decision != nil {
+			set[f.ID] = true
+		}
+	}
+	return set
+}
+
+// cause is the rule to which another answer is due: of the stricter side, one
+// that is strict enough, if possible one that the other side does not have.
+func cause(base, now said) string {
+	strict, other := stricter(base, now), base
+	if strict.decision == base.decision && strict.verdict == base.verdict {
+		other = now
+	}
+	if strict.decision == nil {
+		return ByOthers
+	}
+	found := ""
+	for _, r := range strict.decision.Rules {
+		switch {
+		case r.Enforcement != "" || r.Decision.Strictness() < strict.verdict.Strictness():
+		case !slices.Contains(other.rules(), r.ID):
+			return r.ID
+		case found == "":
+			found = r.ID
+		}
+	}
+	return cmp.Or(found, ByScores)
+}
+
+func named(groups map[string]*Group, name string) *Group {
+	g := groups[name]
+	if g == nil {
+		g = &Group{Name: name}
+		groups[name] = g
+	}
+	return g
+}
+
+func (g *Group) add(s State) {
+	g.Total++
+	switch s {
+	case Tightened:
+		g.Tightened++
+	case Loosened:
+		g.Loosened++
+	case Maybe:
+		g.Maybe++
+	}
+}
+
+// call counts a call of a tool.
+func (t *sessionTally) call(s Step) {
+	t.change.Calls++
+	g := named(t.tools, s.Tool)
+	g.add(s.State)
+	g.Baseline += int64(number(stops(s.From)))
+	g.Candidate += int64(number(stops(s.To)))
+}
+
+// stops says whether a call does not simply run.
+func stops(v engine.Verdict) bool { return v == engine.Ask || v == engine.Block }
+
+// intervention counts the decisions that ask for one.
+func (t *sessionTally) intervention(s Step, base, now said) {
+	was, is := base.intervention(), now.intervention()
+	for _, kind := range slices.Compact([]string{was, is}) {
+		if kind != "" {
+			named(t.interventions, kind).add(s.State)
+		}
+	}
+	if was != "" {
+		t.interventions[was].Baseline++
+	}
+	if is != "" {
+		t.interventions[is].Candidate++
+	}
+}
+
+func (s said) intervention() string {
+	if s.decision == nil || s.decision.Intervention == nil {
+		return ""
+	}
+	return s.decision.Intervention.Kind
+}
+
+// errors notes the decisions that failed.
+func (t *sessionTally) errors(tally *Tally, s Step, base, now said) {
+	if base.failed != nil || now.failed != nil {
+		tally.Failed++
+	}
+	for _, f := range []StepError{base.error(s.ID, "baseline"), now.error(s.ID, "candidate")} {
+		if f.Error != "" {
+			t.impact.Errors = joined(t.impact.Errors, []StepError{f}, StepError.compare, (*StepError).plus, maxErrors)
+		}
+	}
+}
+
+func (s said) error(id, side string) StepError {
+	if s.failed == nil {
+		return StepError{}
+	}
+	return StepError{ID: id, Side: side, Error: clip(s.failed.Error())}
+}
+
+// changed notes another answer.
+func (t *sessionTally) changed(s Step, base, now said) {
+	key := kindKey{s.Phase, s.State, s.From, s.To, cause(base, now)}
+	k := t.kinds[key]
+	if k == nil {
+		k = &Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: key.rule, Witness: s}
+		t.kinds[key] = k
+	}
+	if s.After {
+		k.After++
+	} else {
+		k.Count++
+	}
+	if smaller(s, k.Witness) < 0 {
+		k.Witness = s
+	}
+	if c := &t.change; !t.diverged {
+		t.diverged, c.First = true, s
+	}
+	switch c := &t.change; s.State {
+	case Tightened:
+		c.Tightened++
+	case Loosened:
+		c.Loosened++
+	default:
+		c.Maybe++
+	}
+}
+
+// smaller orders witnesses: what people can see at a glance comes first.
+func smaller(a, b Step) int {
+	return cmp.Or(
+		cmp.Compare(number(a.After), number(b.After)), cmp.Compare(len(a.Resource), len(b.Resource)), cmp.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID),
+	)
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// keep puts a step on the session's time line where there is something to see.
+func (t *sessionTally) keep(s Step) {
+	if !s.State.changes() && (s.From == "" || s.From == engine.Allow) && (s.To == "" || s.To == engine.Allow) {
+		return
+	}
+	if len(t.change.Steps) < maxSteps {
+		t.change.Steps = append(t.change.Steps, s)
+	} else {
+		t.change.More++
+	}
+}
+
+// sum returns what the session comes to.
+func (t *sessionTally) sum(a answers) *Impact {
+	m := t.impact
+	for tally, cells := range t.matrix {
+		tally.Matrix = sorted(cells, Cell.compare)
+	}
+	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, Spoken.compare)
+	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)
+	m.Alarms = t.alarms.sum(a)
+	if m.Calls.Total+m.Events.Total > 0 {
+		m.Sessions.Total = 1
+		m.Workspaces = []Group{t.workspace()}
+	}
+	if t.diverged {
+		m.Sessions.Changed = 1
+		m.Changed = []SessionChange{t.change}
+	}
+	return m
+}
+
+// workspace is the session's calls together.
+func (t *sessionTally) workspace() Group {
+	g := Group{Name: t.change.Workspace}
+	for _, tool := range t.tools {
+		g.plus(*tool)
+	}
+	return g
+}
+
+// sorted lists the values of a map in order.
+func sorted[K comparable, V any](m map[K]*V, compare func(a, b V) int) []V {
+	list := make([]V, 0, len(m))
+	for _, v := range m {
+		list = append(list, *v)
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
