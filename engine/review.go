@@ -70,13 +70,26 @@ func (p *Policy) Review(ctx context.Context, r *Record, h *History) (Review, err
 	if v.SHA.Input, v.SHA.State, err = p.encoder.digests(&v.Input); err != nil {
 		return v, fmt.Errorf("digest input: %w", err)
 	}
+	err = p.judge(ctx, &v)
+	return v, err
+}
+
+// Judge is Review for those who record nothing: without the digests.
+func (p *Policy) Judge(ctx context.Context, r *Record, h *History) (Review, error) {
+	v := Review{Input: NewInput(r, h, p.View)}
+	err := p.judge(ctx, &v)
+	return v, err
+}
+
+func (p *Policy) judge(ctx context.Context, v *Review) error {
+	var err error
 	if v.Findings, err = p.Matcher.Match(ctx, &v.Input); err != nil {
-		return v, fmt.Errorf("match conditions: %w", err)
+		return fmt.Errorf("match conditions: %w", err)
 	}
 	if v.Decision, err = p.Decider.Decide(ctx, &v.Input, v.Findings); err != nil {
-		return v, fmt.Errorf("decide: %w", err)
+		return fmt.Errorf("decide: %w", err)
 	}
-	return v, v.Decision.settle()
+	return v.Decision.settle()
 }
 
 // maxDecision bounds a decision's JSON so that facts and decision fit a line.

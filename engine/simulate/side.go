@@ -90,7 +90,7 @@ func (l *listener) judge(ctx context.Context, m Moment, r *replay) (said, error)
 	if l.noticed != nil {
 		h = h.As(l.noticed)
 	}
-	v, err := l.Policy.Review(ctx, l.facts(m), h)
+	v, err := l.Policy.Judge(ctx, l.facts(m), h)
 	if err != nil {
 		return said{verdict: engine.Degraded(m.Record.Phase, "").Effect, failed: err}, ctx.Err()
 	}
