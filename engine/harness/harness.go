@@ -1,7 +1,8 @@
 // Package harness speaks the wire formats of coding agents: it decodes what a
 // hook is given into an engine.Event, encodes an engine.Answer in the agent's
 // dialect, reads transcripts, and edits the agent's settings. One file per
-// agent and format, one row per agent in Harnesses.
+// agent and format, one row per agent in Harnesses, and one per format of
+// transcripts in Readers, of which some are of agents that have no hook here.
 //
 // Not its business: what an event means (engine/classify), what is answered
 // (the policy), and where anything is recorded (engine/audit). Nothing here
@@ -10,9 +11,8 @@
 package harness
 
 import (
-	"time"
-
 	"io"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )

@@ -3,31 +3,50 @@ package harness
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Transcript is what an agent wrote down about a session, as events.
 type Transcript struct {
-	Session string         // the agent's id of the session; the first one where a file names several
+	Harness string         // the agent that wrote it, as in Event.Harness
+	Session string         // the agent's id of the session; the first one where a file names several; empty: the file names none, and the caller does
 	Version string         // of the agent that wrote it, where it says so
 	Events  []engine.Event // prompts, calls and their results in the order of the file, each once
-	Lines   int            // lines that hold something
+	Lines   int            // lines that hold something; in a file that is one document, its messages or steps
 	Bad     []BadLine      // lines, or parts of them, that were not understood
 
 	// Unasked are the calls (by id) that the agent turned down by itself, before
 	// it asks any hook: they never ran, and nothing was to be reviewed.
 	Unasked map[string]bool
+
+	// Local says that ids of calls mean something in this file only. Otherwise they
+	// are the agent's own, and the same id in another file is the same call: a
+	// resumed or forked session holds copies of what came before.
+	Local bool
 }
 
-// BadLine is a line that was left out, and why.
+// BadLine is a line that was left out, or a part of it, and why.
 type BadLine struct {
-	Line int    `json:"line"` // from 1
+	Line int    `json:"line"` // from 1; in a file that is one document, of the message or step
 	Why  string `json:"why"`
+}
+
+// bad notes what was not understood of a line.
+func (t *Transcript) bad(line int, why error) {
+	text := why.Error()
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(why, &mistyped) {
+		text = fmt.Sprintf("%s is of an unknown shape (%s)", orText(mistyped.Field, "the line"), mistyped.Value)
+	}
+	t.Bad = append(t.Bad, BadLine{Line: line, Why: text})
 }
 
 // Calls returns the events before a tool call, in order.
@@ -63,17 +82,22 @@ func join(a, b Transcript) Transcript {
 		phase engine.Phase
 	}
 	seen := map[key]bool{}
-	out := Transcript{Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{}}
-	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
-	for _, e := range append(slices.Clone(a.Events), b.Events...) {
-		k := key{e.Call, e.Phase}
-		if e.Call != "" && seen[k] {
-			continue
-		}
-		seen[k] = true
-		out.Events = append(out.Events, e)
+	if b.Local {
+		b = b.renamed(a)
 	}
-	slices.SortStableFunc(out.Events, func(x, y engine.Event) int { return int(max(-1, min(1, x.Time-y.Time))) })
+	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{}, Local: a.Local || b.Local}
+	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
+	var strands [2][]engine.Event
+	for i, events := range [][]engine.Event{a.Events, b.Events} {
+		for _, e := range events {
+			k := key{e.Call, e.Phase}
+			if e.Call == "" || !seen[k] {
+				seen[k] = true
+				strands[i] = append(strands[i], e)
+			}
+		}
+	}
+	out.Events = weave(strands[:])
 	for _, unasked := range []map[string]bool{a.Unasked, b.Unasked} {
 		for id := range unasked {
 			out.Unasked[id] = true
@@ -82,11 +106,61 @@ func join(a, b Transcript) Transcript {
 	return out
 }
 
+// weave joins strands of events in order of time. A strand keeps its order: an
+// event whose clock went back, or that has none, happened when the one before it
+// did.
+func weave(strands [][]engine.Event) []engine.Event {
+	type timed struct {
+		engine.Event
+		clock int64
+	}
+	var all []timed
+	for _, strand := range strands {
+		clock := int64(0)
+		for _, e := range strand {
+			clock = max(clock, e.Time)
+			all = append(all, timed{e, clock})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y timed) int { return cmp.Compare(x.clock, y.clock) })
+	events := make([]engine.Event, len(all))
+	for i, e := range all {
+		events[i] = e.Event
+	}
+	return events
+}
+
+// renamed gives the calls ids that no call of a has.
+func (t Transcript) renamed(a Transcript) Transcript {
+	taken := map[string]bool{}
+	for _, e := range a.Events {
+		taken[e.Call] = true
+	}
+	part := 2
+	for slices.ContainsFunc(t.Events, func(e engine.Event) bool { return e.Call != "" && taken[inPart(e.Call, part)] }) {
+		part++
+	}
+	t.Events = slices.Clone(t.Events)
+	for i, e := range t.Events {
+		if e.Call != "" {
+			t.Events[i].Call = inPart(e.Call, part)
+		}
+	}
+	unasked := map[string]bool{}
+	for id := range t.Unasked {
+		unasked[inPart(id, part)] = true
+	}
+	t.Unasked = unasked
+	return t
+}
+
+func inPart(id string, part int) string { return id + ";" + strconv.Itoa(part) }
+
 // maxTranscriptLine bounds a line in bytes: an image or a file of many MiB is
 // one line, an endless one is damage.
 const maxTranscriptLine = 256 << 20
 
-var errLongLine = errors.New("longer than 256 MiB")
+var errLongLine = fmt.Errorf("longer than %d MiB", maxTranscriptLine>>20)
 
 // eachLine calls fn with each line that is not blank. A line of more than limit
 // bytes is passed as nil.

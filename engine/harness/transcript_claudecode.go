@@ -25,7 +25,7 @@ func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
 		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
 		agents: map[string]string{}, refused: map[string]bool{},
 	}
-	t.out.Unasked = map[string]bool{}
+	t.out.Harness, t.out.Unasked = ClaudeCode, map[string]bool{}
 	err := eachLine(r, maxTranscriptLine, t.line)
 	t.markRefused()
 	return t.out, err
@@ -107,35 +107,36 @@ func (t *claudeReader) line(n int, line []byte) {
 		t.bad(errors.New("not valid UTF-8"))
 		return
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	for {
+	var l claudeLine
+	var several *json.SyntaxError
+	if err := json.Unmarshal(line, &l); !errors.As(err, &several) { // with half the memory of a decoder
+		t.read(l, err)
+		return
+	}
+	for d := json.NewDecoder(bytes.NewReader(line)); ; {
 		var l claudeLine
-		err := d.Decode(&l)
-		if err == io.EOF {
+		if err := d.Decode(&l); err == io.EOF || !t.read(l, err) {
 			return
-		}
-		var mistyped *json.UnmarshalTypeError // the rest of the document is there
-		if err != nil && !errors.As(err, &mistyped) {
-			t.bad(err)
-			return
-		}
-		if err != nil {
-			t.bad(err)
-		}
-		if err := t.document(l); err != nil {
-			t.bad(err)
 		}
 	}
 }
 
-func (t *claudeReader) bad(why error) {
-	text := why.Error()
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(why, &mistyped) {
-		text = fmt.Sprintf("%s is of an unknown shape (%s)", orText(mistyped.Field, "the line"), mistyped.Value)
+// read takes a document in; whole says that another may follow.
+func (t *claudeReader) read(l claudeLine, err error) (whole bool) {
+	var mistyped *json.UnmarshalTypeError // the rest of the document is there
+	if err != nil {
+		t.bad(err)
+		if !errors.As(err, &mistyped) {
+			return false
+		}
 	}
-	t.out.Bad = append(t.out.Bad, BadLine{Line: t.at, Why: text})
+	if err := t.document(l); err != nil {
+		t.bad(err)
+	}
+	return true
 }
+
+func (t *claudeReader) bad(why error) { t.out.bad(t.at, why) }
 
 func (t *claudeReader) document(l claudeLine) error {
 	l.fromStream()

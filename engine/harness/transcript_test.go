@@ -17,14 +17,45 @@ import (
 
 const shopTranscript = "../../testdata/transcripts/claude-code-shop.jsonl"
 
-func readTranscript(t testing.TB, path string) Transcript {
+// fixtures lists the transcripts of the tests. Their names begin with the
+// format's; those of Claude Code need not.
+func fixtures(t testing.TB) []string {
 	t.Helper()
-	f, err := os.Open(path)
+	paths, err := filepath.Glob("testdata/transcripts/*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	tr, err := ReadClaudeCodeTranscript(f)
+	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Ext(p) == ".golden" })
+	return append(paths, shopTranscript)
+}
+
+func formatOf(path string) string {
+	for start, format := range map[string]string{"codex-": Codex, "gemini-": Gemini, "swe-": SWEAgent, "atif-": ATIF} {
+		if strings.HasPrefix(filepath.Base(path), start) {
+			return format
+		}
+	}
+	return ClaudeCode
+}
+
+// read reads a fixture with the reader that knows it, and whether it came to
+// its end.
+func read(t testing.TB, path string) (Transcript, error) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok := Recognise(raw[:min(len(raw), 64<<10)])
+	if !ok || r.Name != formatOf(path) {
+		t.Fatalf("%s is taken for %q", path, r.Name)
+	}
+	return r.Read(bytes.NewReader(raw))
+}
+
+func readTranscript(t testing.TB, path string) Transcript {
+	t.Helper()
+	tr, err := read(t, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +64,18 @@ func readTranscript(t testing.TB, path string) Transcript {
 
 // Each fixture, as it is read. The shop is a session of the real client.
 func TestReadTranscript(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/transcripts/*.jsonl")
-	for _, path := range append(paths, shopTranscript) {
+	for _, path := range fixtures(t) {
 		base := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		t.Run(base, func(t *testing.T) {
-			wantGolden(t, filepath.Join("testdata/transcripts", base+".golden"), show(readTranscript(t, path)))
+			tr, err := read(t, path)
+			shown := show(tr)
+			if err != nil {
+				shown += "\nerror: " + err.Error() + "\n"
+			}
+			if cut := strings.HasSuffix(strings.TrimSuffix(base, filepath.Ext(base)), "-cut"); cut != errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("error %v", err)
+			}
+			wantGolden(t, filepath.Join("testdata/transcripts", base+".golden"), shown)
 		})
 	}
 }
@@ -46,6 +84,9 @@ func TestReadTranscript(t *testing.T) {
 func show(tr Transcript) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %s, version %s, %d lines\n", tr.Session, tr.Version, tr.Lines)
+	if tr.Harness != ClaudeCode {
+		fmt.Fprintf(&b, "harness %s, local %t\n", tr.Harness, tr.Local)
+	}
 	for _, bad := range tr.Bad {
 		fmt.Fprintf(&b, "line %d: %s\n", bad.Line, bad.Why)
 	}
@@ -160,61 +201,31 @@ func TestReadTranscriptFailingReader(t *testing.T) {
 	}
 }
 
-func TestIsClaudeCodeTranscript(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/transcripts/*.jsonl")
-	for _, path := range append(paths, shopTranscript) {
+// A file is known by its beginning, by one reader and no other.
+func TestRecognise(t *testing.T) {
+	for _, path := range fixtures(t) {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range []int{len(raw), min(len(raw), 700)} {
-			if !IsClaudeCodeTranscript(raw[:n]) {
-				t.Errorf("%s: not known by its first %d bytes", path, n)
+			for _, r := range Readers() {
+				if got, want := r.Is(raw[:n]), r.Name == formatOf(path); got != want {
+					t.Errorf("%s: is %s by its first %d bytes: %t", path, r.Name, n, got)
+				}
 			}
 		}
 	}
 	for _, other := range []string{
-		"", "\n\n", "plain text\n", `{"type":"user"}`, `[{"type":"user","sessionId":"s1"}]`, "\x00\x01",
-		`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x","cwd":"/srv"}}`,
-		`{"sessionId":"s1","projectHash":"x","messages":[{"type":"user","content":"hi"}]}`,
+		"", "\n\n", "plain text\n", `{"type":"user"}`, `[{"type":"user","sessionId":"s1"}]`, "\x00\x01", `{"messages":[]}`,
 		`{"v":1,"prev":"00","n":1,"kind":"open","session":"s1"}`,
 		`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash"}`,
+		`{"timestamp":"2026-01-01T00:00:00Z","type":"audit","payload":{}}`,
+		`{"schema_version":"2","steps":[{"text":"ATIF-v1.4"}]}`,
+		`{"trajectory":[[0,1],[2,3]]}`,
 	} {
-		if IsClaudeCodeTranscript([]byte(other)) {
-			t.Errorf("taken for a transcript: %q", other)
+		if r, ok := Recognise([]byte(other)); ok {
+			t.Errorf("taken for %s: %q", r.Name, other)
 		}
 	}
-}
-
-// FuzzTranscript: no line is fatal, each call is read once, and a result comes
-// after its call.
-func FuzzTranscript(f *testing.F) {
-	raw, err := os.ReadFile("testdata/transcripts/subagent.jsonl")
-	if err != nil {
-		f.Fatal(err)
-	}
-	lines := bytes.SplitAfter(raw, []byte("\n")) // short ones: the fuzzer minimizes each input that is new to it
-	f.Add(slices.Concat(lines[1], lines[2]))
-	for _, line := range lines {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		tr, err := ReadClaudeCodeTranscript(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatalf("a line was fatal: %v", err)
-		}
-		seen := map[string]int{}
-		for _, e := range tr.Events {
-			switch e.Phase {
-			case engine.PhasePre:
-				if seen[e.Call]++; seen[e.Call] != 1 {
-					t.Errorf("call %q is read twice", e.Call)
-				}
-			case engine.PhasePost:
-				if seen[e.Call] += 10; seen[e.Call] != 11 {
-					t.Errorf("result of %q without its call, or twice", e.Call)
-				}
-			}
-		}
-	})
 }

@@ -67,34 +67,11 @@ func call(r Row) (engine.Event, error) {
 	if err != nil {
 		return engine.Event{}, fmt.Errorf("row %s: %w", r.ID, err)
 	}
-	return toolCall(r.ID, tool, r.CWD, map[string]any{"command": command})
-}
-
-// toolCall is the call of a tool of Claude Code.
-func toolCall(id, tool, cwd string, arguments map[string]any) (engine.Event, error) {
-	args, err := json.Marshal(arguments)
+	args, err := json.Marshal(map[string]any{"command": command})
 	return engine.Event{
-		Harness: "claude-code", Name: "PreToolUse", Phase: engine.PhasePre, Session: "score", Call: id,
-		Tool: tool, Args: args, CWD: cwd, Mode: "default", Time: 1,
+		Harness: "claude-code", Name: "PreToolUse", Phase: engine.PhasePre, Session: "score", Call: r.ID,
+		Tool: tool, Args: args, CWD: r.CWD, Mode: "default", Time: 1,
 	}, err
-}
-
-// promptOf is what a person said.
-func promptOf(text, cwd string) engine.Event {
-	return engine.Event{
-		Harness: "claude-code", Name: "UserPromptSubmit", Phase: engine.PhasePrompt, Session: "score", CWD: cwd, Prompt: text, Time: 1,
-	}
-}
-
-// resultOf is what came of a call: its output, or where it failed, why.
-func resultOf(e engine.Event, output, failure string) engine.Event {
-	e.Name, e.Phase, e.Result = "PostToolUse", engine.PhasePost, &engine.Result{Failed: failure != "", Error: failure}
-	if failure != "" {
-		e.Name = "PostToolUseFailure"
-		return e
-	}
-	e.Result.Output, _ = json.Marshal(output) // a text can always be written
-	return e
 }
 
 func quoted(program, code string) (string, error) {

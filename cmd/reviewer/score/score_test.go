@@ -71,7 +71,7 @@ func TestScore(t *testing.T) {
 		{"benign stopped", r.Benign.All.Stopped, 1, 4}, // modified
 		{"benign held", r.Benign.All.Held, 0, 4},
 		{"context held", r.Context.All.Held, 1, 1},
-		{"calls of sessions", r.Sessions.Calls.Block, 1, 4},
+		{"calls of sessions", r.Sessions.Calls.Block, 1, 5},
 		{"sessions", r.Sessions.Stopped, 1, 2},
 		{"secrets", r.Secrets.Found, 1, 2},
 		{"look-alikes", r.Secrets.Lookalike, 0, 1},
@@ -272,7 +272,7 @@ func TestReadPacked(t *testing.T) {
 	if d := cmp.Diff(plain, got); d != "" {
 		t.Error(d)
 	}
-	if cwd := got.Sessions.CWD["roll"]; cwd != "/home/ben/shop/web" {
+	if cwd := got.Sessions.CWD["roll"]; cwd != "/home/ben/shop" {
 		t.Errorf("a rollout's first call ran in %q", cwd)
 	}
 }

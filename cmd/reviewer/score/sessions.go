@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -123,22 +124,21 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 // transcript reads a session; the agent is empty where none is known that writes
 // such a file.
 func transcript(raw []byte) (t harness.Transcript, agent string, err error) {
-	for _, h := range harness.Harnesses() {
-		if h.IsTranscript(raw[:min(len(raw), 64<<10)]) {
-			t, err = h.ReadTranscript(bytes.NewReader(raw))
-			return t, h.Name, err
-		}
+	r, known := harness.Recognise(raw[:min(len(raw), 64<<10)])
+	if !known {
+		return t, "", nil
 	}
-	switch {
-	case isCodex(raw):
-		agent = "codex"
-		t, err = readCodex(raw)
-	case isGemini(raw):
-		agent = "gemini"
-		t, err = readGemini(raw)
-	case isSWE(raw):
-		agent = "swe-agent"
-		t, err = readSWE(raw)
+	t, err = r.Read(bytes.NewReader(raw))
+	if r.Name != harness.ClaudeCode {
+		placed(t.Events)
 	}
-	return t, agent, err
+	return t, r.Name, err
+}
+
+// placed gives the events of other agents what they do not tell, or not alike:
+// one place, and a person who can be asked.
+func placed(events []engine.Event) {
+	for i := range events {
+		events[i].CWD, events[i].Mode = cmp.Or(events[i].CWD, workspace), "default"
+	}
 }

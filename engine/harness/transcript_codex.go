@@ -1,0 +1,289 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// codexLine is a line of a rollout, which Codex writes about a session.
+type codexLine struct {
+	Type      string          `json:"type"`
+	Timestamp string          `json:"timestamp"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// codexItem is what a line holds: what the model and its tools said
+// (response_item), what was shown of it (event_msg), and where a turn stands.
+type codexItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"` // of a server's tool
+	Call      string          `json:"call_id"`
+	Arguments json.RawMessage `json:"arguments"` // JSON in a string
+	Input     json.RawMessage `json:"input"`     // of a tool that takes a text
+	Action    json.RawMessage `json:"action"`    // of the tools that the model's maker runs
+	Output    json.RawMessage `json:"output"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Message   json.RawMessage `json:"message"` // of a person
+	Reason    string          `json:"reason"`  // why a turn ended early
+	Status    string          `json:"status"`  // of a call that ended: declined, if a person said no
+
+	CWD      string          `json:"cwd"`
+	Approval json.RawMessage `json:"approval_policy"`
+	Version  string          `json:"cli_version"`
+	Source   json.RawMessage `json:"source"`
+
+	Exit     *int            `json:"exit_code"`
+	Shown    string          `json:"aggregated_output"`
+	Stdout   string          `json:"stdout"`
+	Stderr   string          `json:"stderr"`
+	Success  *bool           `json:"success"`
+	Result   json.RawMessage `json:"result"`   // of a server's tool: Ok or Err
+	Duration json.RawMessage `json:"duration"` // secs and nanos
+}
+
+// isCodexRollout says whether a file begins as a rollout does.
+func isCodexRollout(head []byte) bool {
+	for i, line := range bytes.SplitN(head, []byte("\n"), 20) {
+		keys := topLevel(line)
+		_, payload := keys["payload"]
+		_, instructions := keys["instructions"]
+		_, typed := keys["type"]
+		switch {
+		case payload && slices.Contains([]string{"session_meta", "turn_context", "response_item", "event_msg", "compacted"}, keys["type"]):
+			return true
+		case i == 0 && instructions && !typed && keys["id"] != "" && keys["timestamp"] != "":
+			return true // the first rollouts had no envelope
+		}
+	}
+	return false
+}
+
+// codexReader reads a rollout. What Codex ran is told twice; the first word
+// counts.
+type codexReader struct {
+	*scribe
+	open    []string     // ids of calls of this turn
+	heard   bool         // a person's words are told as such
+	guessed map[int]bool // events of messages in a person's name, which Codex writes, too
+}
+
+// readCodexRollout reads the JSON Lines that Codex keeps of a session. History
+// that a resumed session repeats at its head is told once in a file.
+func readCodexRollout(r io.Reader) (Transcript, error) {
+	c := codexReader{scribe: newScribe(Codex), guessed: map[int]bool{}}
+	err := eachLine(r, maxTranscriptLine, c.line)
+	if c.heard {
+		at := -1
+		c.out.Events = slices.DeleteFunc(c.out.Events, func(engine.Event) bool { at++; return c.guessed[at] })
+	}
+	return c.close(), err
+}
+
+func (c *codexReader) line(n int, line []byte) {
+	c.at = n
+	c.out.Lines++
+	var l codexLine
+	if !c.decode(line, &l) {
+		return
+	}
+	c.clock(l.Timestamp)
+	if l.Payload == nil { // the first rollouts had no envelope
+		l.Payload = line
+		if l.Type == "" {
+			l.Type = "session_meta"
+		}
+	}
+	var known struct {
+		Type string `json:"type"`
+	}
+	err := json.Unmarshal(l.Payload, &known)
+	read := c.kind(l.Type, known.Type)
+	var item codexItem
+	switch {
+	case err != nil:
+		c.bad(fmt.Errorf("payload: %w", err))
+	case read != nil && c.decode(l.Payload, &item):
+		read(item)
+	}
+}
+
+// kind is what reads an item; nil: nothing, as it says nothing of calls.
+func (c *codexReader) kind(line, item string) func(codexItem) {
+	switch line {
+	case "session_meta":
+		return c.meta
+	case "turn_context":
+		return c.turn
+	case "event_msg":
+		switch item {
+		case "user_message", "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "turn_aborted", "task_complete":
+			return c.shown
+		}
+		return nil
+	case "compacted":
+		return nil // it repeats what was said
+	}
+	switch item {
+	case "message":
+		return c.said
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		return c.returned
+	}
+	if strings.HasSuffix(item, "_call") {
+		return c.called
+	}
+	return nil
+}
+
+func (c *codexReader) turn(i codexItem) {
+	c.cwd = orText(i.CWD, c.cwd)
+	c.approval(i.Approval)
+}
+
+func (c *codexReader) returned(i codexItem) {
+	if err := c.result(i.Call, codexResult(i)); err != nil {
+		c.bad(err)
+	}
+}
+
+// meta begins a session. The rollout of a sub-agent names the session that
+// started it; that of a fork repeats the one that it comes from behind its own.
+func (c *codexReader) meta(i codexItem) {
+	if c.out.Session != "" || i.ID == "" {
+		return
+	}
+	var source struct {
+		Sub struct {
+			Spawn struct {
+				Parent string `json:"parent_thread_id"`
+			} `json:"thread_spawn"`
+		} `json:"subagent"`
+	}
+	c.out.Session, c.out.Version, c.cwd = i.ID, i.Version, orText(i.CWD, c.cwd)
+	if json.Unmarshal(orNull(i.Source), &source) == nil && source.Sub.Spawn.Parent != "" {
+		c.out.Session, c.agent = source.Sub.Spawn.Parent, i.ID
+	}
+}
+
+// approval is whether somebody is asked. Codex tells its hooks the same.
+func (c *codexReader) approval(raw json.RawMessage) {
+	var policy string
+	switch {
+	case len(raw) == 0:
+	case json.Unmarshal(raw, &policy) == nil && policy == "never":
+		c.mode = "bypassPermissions"
+	default:
+		c.mode = "default"
+	}
+}
+
+// said is a message in a person's name. Where Codex tells a person's words as
+// such, these are it; the first rollouts tell them only so.
+func (c *codexReader) said(i codexItem) {
+	text := contentText(i.Content)
+	if i.Role != "user" || c.heard || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md instructions") {
+		return
+	}
+	before := len(c.out.Events)
+	if c.prompt(text); len(c.out.Events) > before {
+		c.guessed[before] = true
+	}
+}
+
+func (c *codexReader) called(i codexItem) {
+	if i.Call != "" {
+		c.open = append(c.open, i.Call)
+	}
+	switch i.Type {
+	case "function_call":
+		c.call(i.Call, codexTool(i), i.Arguments)
+	case "tool_search_call":
+		c.call(i.Call, "tool_search", i.Arguments)
+	case "custom_tool_call":
+		var text string
+		if json.Unmarshal(orNull(i.Input), &text) != nil {
+			text = string(i.Input)
+		}
+		c.note(i.Call, translate(codexTool(i), map[string]any{"input": text}))
+	case "local_shell_call":
+		c.call(orText(i.Call, i.ID), "local_shell", i.Action)
+	case "web_search_call":
+		c.searched(i)
+	default: // a tool that came later
+		c.call(orText(i.Call, i.ID), i.Type, i.Action)
+	}
+}
+
+// codexTool is the name of a function in Claude Code's notation. That of a
+// server stands behind the server's, and maybe the beginning of its own.
+func codexTool(i codexItem) string {
+	space := strings.TrimRight(i.Namespace, "_")
+	_, named, _ := strings.Cut(strings.TrimPrefix(space, "mcp__"), "__")
+	switch {
+	case i.Name == "":
+		return "unnamed"
+	case space == "" || strings.HasPrefix(i.Name, space):
+		return i.Name
+	case named != "" && strings.HasPrefix(i.Name, "_"):
+		return space + i.Name
+	}
+	return space + "__" + strings.TrimLeft(i.Name, "_")
+}
+
+// searched is a search, or a page that is opened, on the side of the model's
+// maker.
+func (c *codexReader) searched(i codexItem) {
+	var action struct {
+		Query string `json:"query"`
+		URL   string `json:"url"`
+	}
+	if json.Unmarshal(orNull(i.Action), &action) != nil {
+		c.bad(errors.New("web_search_call: action is of an unknown shape"))
+	}
+	call := encoded("WebSearch", map[string]any{"query": action.Query})
+	if action.URL != "" {
+		call = encoded("WebFetch", map[string]any{"url": action.URL})
+	}
+	id := c.note(orText(i.Call, i.ID), []toolCall{call})
+	if i.Status == "completed" {
+		_ = c.result(id, ended("", "")) // what was found goes to the model only
+	}
+}
+
+// shown is an event for the screen: what a person says, the ends of calls, and
+// of turns. It tells of commands that a person ran, too: those are no calls.
+func (c *codexReader) shown(i codexItem) {
+	switch i.Type {
+	case "user_message":
+		c.heard = true
+		c.prompt(contentText(i.Message))
+	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
+		if _, known := c.calls[i.Call]; known {
+			_ = c.result(i.Call, codexEnd(i)) // it is known
+		}
+	case "task_complete":
+		c.open = nil
+	case "turn_aborted":
+		c.aborted(i.Reason)
+	}
+}
+
+// aborted ends the calls of the turn that wait for a result.
+func (c *codexReader) aborted(reason string) {
+	for _, id := range c.open {
+		r := ended("", "turn aborted: "+orText(reason, "interrupted"))
+		r.Interrupted = true
+		_ = c.result(id, r) // it is known
+	}
+	c.open = nil
+}

@@ -1,0 +1,55 @@
+package harness
+
+import "io"
+
+// Reader reads what agents wrote down about their sessions, in one format. A new
+// format is a file of its own and a row in Readers.
+type Reader struct {
+	Name string // of the format
+
+	// Is says whether a file that begins with head is of this format. 64 KiB are
+	// enough; what they end with may be cut.
+	Is func(head []byte) bool
+
+	// Read reads a whole file. What it does not understand is listed in
+	// Transcript.Bad and costs that line, message or step. An error says that what
+	// follows could not be read, since the file is cut, damaged beyond that, or
+	// gone: the Transcript then holds what came before.
+	Read func(r io.Reader) (Transcript, error)
+}
+
+// Readers lists the formats, in the order in which they are tried.
+func Readers() []Reader {
+	return []Reader{
+		{Name: ClaudeCode, Is: IsClaudeCodeTranscript, Read: ReadClaudeCodeTranscript},
+		{Name: Codex, Is: isCodexRollout, Read: readCodexRollout},
+		{Name: ATIF, Is: isATIF, Read: readATIF},
+		{Name: Gemini, Is: isGeminiSession, Read: readGeminiSession},
+		{Name: SWEAgent, Is: isSWETrajectory, Read: readSWETrajectory},
+	}
+}
+
+// The agents whose transcripts are read beside ClaudeCode, and the format that
+// several of them share.
+//
+// Event.Harness names the agent that acted, so that policy can tell them apart.
+// Everything else of an event speaks Claude Code's language: its names of events
+// and, where a tool does what one of its own does, of tools and arguments. So
+// one rule holds for all agents, and nothing that decides looks at who it was
+// unless a rule asks.
+const (
+	Codex    = "codex"
+	Gemini   = "gemini"
+	SWEAgent = "swe-agent"
+	ATIF     = "atif"
+)
+
+// Recognise returns the reader of a file that begins with head.
+func Recognise(head []byte) (Reader, bool) {
+	for _, r := range Readers() {
+		if r.Is(head) {
+			return r, true
+		}
+	}
+	return Reader{}, false
+}
