@@ -72,11 +72,9 @@ func nextVerified(line Line, before *engine.Record, hash string, name func(engin
 
 // misbegun says why a record cannot be the first that is left of a chain.
 func misbegun(line Line, r *engine.Record, name func(engine.SessionKey) string) string {
-	switch {
-	case r.N == 1 && (r.Kind != engine.KindOpen || r.Prev != engine.ChainSeed(r.Chain)):
-		return "line 1 of the chain is not its open record"
-	case r.N > 1 && r.Kind != engine.KindKeyframe:
-		return "the file does not begin with a keyframe"
+	switch what := misplaced(r); {
+	case what != "":
+		return what
 	case filepath.Base(filepath.Dir(line.File)) != name(engine.SessionKey{Harness: r.Harness, Session: r.Session}):
 		return "the folder holds the chain of another session: it was moved or copied here"
 	}

@@ -1,0 +1,183 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// formatAudit is the format of our own log, as a Story names it.
+const formatAudit = "audit"
+
+// log is one session of an audit log while it is read: record by record, so that
+// it costs no memory.
+type log struct {
+	options  Options
+	places   []place
+	follower audit.Follower
+	held     *engine.Record // the newest record: the next line says whether it was changed
+	last     int64          // its number
+	files    int64
+	sources  simulate.Sources
+	err      error // why what follows cannot be read
+}
+
+func (f *Family) logOf(places ...place) *log { return &log{options: f.options, places: places} }
+
+// chained is the session of a chain, read from the files that hold it.
+func (f *Family) chained(ctx context.Context) simulate.Story {
+	c := f.logOf(f.chain...)
+	return c.story(func(yield func(simulate.Moment, error) bool) {
+		for _, p := range c.places {
+			if p.counts {
+				c.files++
+			}
+		}
+		for _, p := range c.places {
+			if !c.readPlace(ctx, p, yield) {
+				return
+			}
+			if c.err != nil {
+				break
+			}
+		}
+		c.end(yield)
+	})
+}
+
+func (c *log) story(moments func(yield func(simulate.Moment, error) bool)) simulate.Story {
+	h := c.places[0].head
+	return simulate.Story{
+		Session: c.options.mask(h.session), Harness: h.harness, Format: formatAudit, Audit: true, Moments: moments,
+		Sources: func() simulate.Sources {
+			s := c.sources
+			s.Files, s.Formats = c.files, map[string]int64{formatAudit: 1}
+			return s
+		},
+	}
+}
+
+// readPlace hands out the records of one file; false: no more are wanted.
+func (c *log) readPlace(ctx context.Context, p place, yield func(simulate.Moment, error) bool) bool {
+	r, err := p.open(ctx, c.options)
+	if err != nil {
+		c.fail(p, 0, err)
+		return true
+	}
+	defer r.Close()
+	in := newLines(r, p.longest())
+	c.follower.Exported = p.head.kind == export
+	for beginning := true; c.err == nil && in.next(); {
+		raw, skip := c.line(p, in, &beginning)
+		if !skip && !c.take(p, in, raw, yield) {
+			return false
+		}
+	}
+	if in.err != nil {
+		c.fail(p, p.line+in.number, in.err)
+	}
+	return true
+}
+
+// longest bounds the lines of a place: those of a part of an export are no longer
+// than that.
+func (p place) longest() int64 {
+	if p.head.kind == export {
+		return min(p.n+1, maxExportedLine)
+	}
+	return maxLine
+}
+
+// line returns the record that a line holds; skip: it is none, or it has been
+// read from a copy that begins earlier. Half a line is one that is being
+// written; where it is damage, the next file does not fit.
+func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) {
+	raw = in.text
+	if p.head.kind == export {
+		if isFrame(in.text) {
+			return nil, true
+		}
+		raw, _ = audit.Exported(in.text)
+	} else if in.isHalf() {
+		return nil, true
+	}
+	n, ok := audit.Number(raw)
+	*beginning = *beginning && ok && n <= c.last
+	return raw, *beginning
+}
+
+// pipe hands out the records of the chain whose line comes next, up to that of
+// another one.
+func (c *log) pipe(in *lines, yield func(simulate.Moment, error) bool) {
+	p := c.places[0]
+	c.follower.Exported = true
+	for c.err == nil && in.next() {
+		if id := chainOf(in.text); id != "" && id != p.head.chain {
+			in.again = true
+			break
+		}
+		if isFrame(in.text) {
+			continue
+		}
+		raw, _ := audit.Exported(in.text)
+		if !c.take(p, in, raw, yield) {
+			return
+		}
+	}
+	if in.err != nil {
+		c.fail(p, in.number, in.err)
+	}
+	c.end(yield)
+}
+
+// take checks a line. What it hands out is the one before: that one is as it was
+// written.
+func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.Moment, error) bool) bool {
+	c.sources.Lines++
+	r, err := c.next(in, raw)
+	if err != nil {
+		c.sources.Bad++
+		c.fail(p, p.line+in.number, err)
+		c.sources.Troubles[len(c.sources.Troubles)-1].Damaged = raw != nil
+		if errors.Is(err, audit.ErrChanged) {
+			c.held = nil // one of the two was changed, and nobody knows which
+		}
+		return true
+	}
+	before := c.held
+	c.held, c.last = r, r.N
+	return before == nil || yield(simulate.Moment{Record: before}, nil)
+}
+
+func (c *log) next(in *lines, raw []byte) (*engine.Record, error) {
+	switch {
+	case in.tooLong():
+		return nil, errLong
+	case raw == nil:
+		return nil, errors.New("is no record of an export")
+	}
+	return c.follower.Next(raw)
+}
+
+// end hands out the newest record, and why there are no more.
+func (c *log) end(yield func(simulate.Moment, error) bool) {
+	if c.held != nil && !yield(simulate.Moment{Record: c.held}, nil) {
+		return
+	}
+	if c.err != nil {
+		yield(simulate.Moment{}, c.err)
+	}
+}
+
+// fail says where the session ends before its end.
+func (c *log) fail(p place, line int, err error) {
+	at := trouble(p, line, err)
+	at.Path, at.Why = c.options.mask(at.Path), c.options.mask(at.Why)
+	c.sources.Failed++
+	c.sources.Troubles = append(c.sources.Troubles, at)
+	c.err = fmt.Errorf("%s:%d: %s", at.Path, line, at.Why)
+}

@@ -1,0 +1,115 @@
+package sources
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// splitExport finds which part of an export belongs to which chain, and how long
+// the whole is. The records of one chain may lie in several places. A line that
+// is no record belongs to what came before: reading that finds the damage.
+func splitExport(r io.Reader) (parts []place, length int64, err error) {
+	in := newLines(r, maxExportedLine)
+	open, session := false, map[string]string{}
+	for in.next() {
+		frame := string(bytes.TrimSpace(in.text))
+		open = frame == "[" || open && frame != "]"
+		id := chainOf(in.text)
+		last := len(parts) - 1
+		if last >= 0 && (id == "" || id == parts[last].head.chain) {
+			parts[last].n = in.offset + in.size - parts[last].off
+			continue
+		}
+		if id != "" {
+			parts = append(parts, place{off: in.offset, n: in.size, line: in.number - 1, head: partHead(in.text, id, session)})
+		}
+	}
+	length = in.offset
+	switch {
+	case in.err != nil:
+		err = in.err
+	case open:
+		err = errors.New("the export is cut off: the bracket that ends its array is missing")
+	}
+	return sessionsOnly(parts), length, err
+}
+
+// partHead says what a part of an export begins with. session remembers whose
+// chain it is: not every record says it.
+func partHead(text []byte, chain string, session map[string]string) head {
+	raw, _ := audit.Exported(text)
+	h := chainHead(raw, true)
+	h.kind, h.chain = export, chain
+	if h.session == "" {
+		h.session = session[chain]
+	}
+	session[chain] = h.session
+	return h
+}
+
+// sessionsOnly leaves out chains of which no record names a session, as the
+// machine's own.
+func sessionsOnly(parts []place) []place {
+	var own []place
+	for _, p := range parts {
+		if p.head.session != "" {
+			own = append(own, p)
+		}
+	}
+	return own
+}
+
+// piped iterates over the sessions of an export on standard input, one after
+// the other as they come. What cannot be gone back to has to be in order: a
+// chain that comes again is named, and not read.
+func (f *Family) piped(ctx context.Context) iter.Seq[simulate.Story] {
+	return func(yield func(simulate.Story) bool) {
+		r, err := f.pipe.open(ctx, f.options)
+		if err != nil {
+			yield(f.failed(*f.pipe, err))
+			return
+		}
+		defer r.Close()
+		in, seen, session := newLines(r, maxExportedLine), map[string]bool{}, map[string]string{}
+		files := int64(1)
+		for in.next() {
+			id := chainOf(in.text)
+			h := partHead(in.text, id, session)
+			if id == "" || h.session == "" || f.skip[id] {
+				continue
+			}
+			c := f.logOf(place{file: f.pipe.file, name: stdin, head: h})
+			c.files, files = files, 0
+			in.again = true
+			if seen[id] {
+				c.fail(c.places[0], in.number, errors.New("records of this session come again behind those of another: name a file instead, or bring them in order"))
+			}
+			seen[id] = true
+			if !yield(c.story(func(yield func(simulate.Moment, error) bool) { c.pipe(in, yield) })) {
+				return
+			}
+			for in.next() {
+				if other := chainOf(in.text); other != "" && other != id {
+					in.again = true
+					break
+				}
+			}
+		}
+		if in.err != nil {
+			yield(f.failed(*f.pipe, in.err))
+		}
+	}
+}
+
+// failed is a session of which nothing can be read.
+func (f *Family) failed(p place, err error) simulate.Story {
+	c := f.logOf(p)
+	c.fail(p, 0, err)
+	return c.story(c.end)
+}

@@ -1,0 +1,240 @@
+package sources
+
+import (
+	"bytes"
+	"errors"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// kind is what a file turns out to be.
+type kind int
+
+const (
+	unknown    kind = iota
+	chain           // lines of one chain of our log, as they were written
+	export          // records as `reviewer audit export` writes them, of any number of chains
+	ledger          // the machine's chain: no session
+	broken          // begins as a chain does and cannot be read
+	transcript      // of an agent
+)
+
+// head is what a file's beginning says.
+type head struct {
+	kind     kind
+	format   string   // of a transcript
+	sessions []string // ids, in the order in which they come up; of a chain one
+	session  string   // the first of them
+	harness  string   // of a chain: the agent whose hook wrote it
+	chain    string   // id of the chain
+	first    int64    // number of the chain's first line in the file
+	links    []uint64 // what copies of the file's beginning share with it
+	orphan   string   // id of the first line, where it continues one that is not there
+	why      error    // of broken
+}
+
+// Bounds of a head. A recognised transcript is read on until it has said whose
+// it is: its first line may hold a large prompt.
+const (
+	firstLook = 16 << 10 // bytes
+	nextLook  = 64 << 10 // what readers need to know their format
+	lastLook  = 16 << 20
+	maxIDs    = 8  // session ids of a head
+	maxLinks  = 16 // of each key
+)
+
+// readHead reads as much of a file as says what it is, and returns that, too.
+// An error of the reader comes with what could be told all the same.
+func readHead(r io.Reader) (head, []byte, error) {
+	var text []byte
+	for size := firstLook; ; size *= 4 {
+		part := make([]byte, size-len(text))
+		n, err := io.ReadFull(r, part)
+		text = append(text, part[:n]...)
+		ended := err != nil
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = nil
+		}
+		h := headOf(text)
+		if ended || size >= lastLook || h.isWhole(text) {
+			return h, text, err
+		}
+	}
+}
+
+// isWhole says that more of the text would not tell more.
+func (h head) isWhole(text []byte) bool {
+	switch h.kind {
+	case unknown:
+		return len(text) >= nextLook
+	case broken:
+		return !errors.Is(h.why, errHalf) || len(text) > maxExportedLine
+	case transcript:
+		much := len(text) >= nextLook && bytes.Count(text, []byte("\n")) > 50
+		return much || h.session != "" && (len(h.links) > 0 || len(text) >= nextLook)
+	}
+	return true
+}
+
+func headOf(text []byte) head {
+	if audit.IsLine(text) {
+		return chainHead(firstLine(text), false)
+	}
+	if raw, ok := exportedLine(text); ok {
+		return chainHead(raw, true)
+	}
+	if format, ok := harness.Recognise(text); ok {
+		h := head{kind: transcript, format: format.Name, sessions: sessionsOf(format, text), links: links(text), orphan: orphan(text)}
+		if len(h.sessions) > 0 {
+			h.session = h.sessions[0]
+		}
+		return h
+	}
+	return head{}
+}
+
+func firstLine(text []byte) []byte {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
+// exportedLine finds the first record of what was exported, behind the bracket
+// that begins an array.
+func exportedLine(text []byte) ([]byte, bool) {
+	first := firstLine(text)
+	if string(bytes.TrimSpace(first)) == "[" {
+		first = firstLine(text[len(first):])
+	}
+	if !bytes.HasSuffix(first, []byte("\n")) {
+		return first, bytes.HasPrefix(first, []byte(`{"id":"`)) && bytes.Contains(first, []byte(`","v":1,"prev":"`))
+	}
+	return audit.Exported(first)
+}
+
+var errHalf = errors.New("the first line is cut off")
+
+func chainHead(line []byte, exported bool) head {
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		return head{kind: broken, why: errHalf}
+	}
+	r, err := engine.DecodeLine(line)
+	if err != nil {
+		return head{kind: broken, why: err}
+	}
+	session, agent := r.Session, r.Harness
+	if r.State != nil {
+		session, agent = orText(session, r.State.Session), orText(agent, r.State.Harness)
+	}
+	h := head{kind: chain, session: session, sessions: []string{session}, harness: agent, chain: r.Chain, first: r.N}
+	switch {
+	case exported:
+		h.kind = export
+	case session == "":
+		h.kind = ledger
+	}
+	return h
+}
+
+// sessionsOf lists the ids of sessions that a transcript's beginning names, its
+// own first. Files that name the same one belong together, such as those of its
+// sub-agents, and resumed copies that keep the ids of the lines they copy.
+func sessionsOf(format harness.Reader, text []byte) []string {
+	var ids []string
+	if format.Name != harness.ClaudeCode { // whose lines all name it
+		if t, _ := format.Read(bytes.NewReader(text)); t.Session != "" {
+			ids = append(ids, t.Session)
+		}
+	}
+	for _, key := range []string{"sessionId", "session_id"} {
+		for _, id := range values(text, key, maxLinks) {
+			if !slices.Contains(ids, id) && len(ids) < maxIDs {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// links digests what a copy takes over with the lines that it copies.
+//
+// A fork, or a session that was resumed under another id, begins with a copy of
+// what came before, in which the ids of lines (uuid) and of calls are those of
+// the original, or it names the session that it was made of. So two files that
+// share calls share ids among their first ones. For a copy of a later part, such
+// as that behind a compaction, see orphan.
+func links(text []byte) []uint64 {
+	var found []uint64
+	for _, key := range []string{"uuid", "call_id", "tool_call_id", "forked_from_id"} {
+		for _, id := range values(text, key, maxLinks) {
+			if len(id) >= 16 { // shorter ones are counted, and mean something in one file only
+				found = append(found, digest(id))
+			}
+		}
+	}
+	return found
+}
+
+// orphan returns the id of a transcript's first line where that has a parent:
+// then the file is a copy of a later part of another one, which is looked for
+// among the files beside it.
+func orphan(text []byte) string {
+	for line := range bytes.Lines(text) {
+		id := values(line, "uuid", 1)
+		if len(id) == 0 {
+			continue
+		}
+		if len(values(line, "parentUuid", 1)) > 0 || len(values(line, "logicalParentUuid", 1)) > 0 {
+			return id[0]
+		}
+		return ""
+	}
+	return ""
+}
+
+func digest(id string) uint64 {
+	h := fnv.New64a()
+	io.WriteString(h, id)
+	return h.Sum64()
+}
+
+// values returns the first texts that stand behind a key. Keys inside of a text
+// have other quotes.
+func values(text []byte, key string, most int) []string {
+	quoted := []byte(`"` + key + `"`)
+	var found []string
+	for len(found) < most {
+		i := bytes.Index(text, quoted)
+		if i < 0 {
+			break
+		}
+		text = text[i+len(quoted):]
+		rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(":"))
+		if !ok {
+			continue
+		}
+		rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`))
+		if end := bytes.IndexByte(rest, '"'); ok && end > 0 && end <= maxID {
+			found = append(found, string(rest[:end]))
+		}
+	}
+	return found
+}
+
+// maxID bounds an id in bytes; what is longer is none.
+const maxID = 200
+
+// formatNames lists what is read, for messages.
+func formatNames() []string {
+	var names []string
+	for _, r := range harness.Readers() {
+		names = append(names, r.Name)
+	}
+	return names
+}

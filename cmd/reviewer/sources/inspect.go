@@ -1,0 +1,246 @@
+package sources
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// inspect says what a file holds.
+func inspect(ctx context.Context, c candidate, o Options) inspection {
+	i := &inspector{ctx: ctx, candidate: c, file: &file{path: c.path, size: c.size}}
+	if err := i.look(o); err != nil && ctx.Err() == nil {
+		i.lose(c.path, err)
+	}
+	return i.found
+}
+
+// inspector looks at one file.
+type inspector struct {
+	ctx       context.Context
+	candidate candidate
+	file      *file
+	found     inspection
+}
+
+func (i *inspector) lose(name string, err error) {
+	i.found.lost = append(i.found.lost, simulate.Trouble{Path: name, Why: why(err), Count: 1, Failed: true})
+}
+
+func (i *inspector) look(o Options) error {
+	if i.candidate.path == stdin {
+		return i.lookAtInput(o.Stdin)
+	}
+	f, err := os.Open(i.file.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	begin := make([]byte, 8)
+	n, err := f.ReadAt(begin, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	i.file.packed = packingOf(begin[:n])
+	var in io.Reader = tap{i.ctx, f, func(int64) {}}
+	if i.file.packed != plain {
+		in = bufio.NewReaderSize(in, 64<<10) // the head of a plain file is read as it is
+	}
+	r, err := inflate(in, i.file.packed)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return i.content(r)
+}
+
+// lookAtInput keeps what it has looked at for whoever reads it.
+func (i *inspector) lookAtInput(in io.Reader) error {
+	if in == nil {
+		return errors.New("there is no standard input")
+	}
+	b := bufio.NewReaderSize(in, 64<<10)
+	begin, err := b.Peek(8)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	r, err := inflate(b, packingOf(begin))
+	if err != nil {
+		return err
+	}
+	h, text, err := readHead(r)
+	if isArchive(text) {
+		return errors.New("an archive cannot be read from standard input: name the file")
+	}
+	i.file.in = io.MultiReader(bytes.NewReader(text), failing{err}, r)
+	return i.place(place{file: i.file, name: stdin, n: -1, head: h, empty: len(text) == 0}, err)
+}
+
+// content looks at what a file holds once it is inflated.
+func (i *inspector) content(r io.Reader) error {
+	h, text, err := readHead(r)
+	if isArchive(text) {
+		return i.archive(r, text)
+	}
+	whole := place{file: i.file, name: i.file.path, n: -1, cost: i.file.size, head: h, empty: len(text) == 0}
+	if h.kind != export {
+		return i.place(whole, err)
+	}
+	parts, length, err := splitExport(io.MultiReader(bytes.NewReader(text), failing{err}, r))
+	i.parts(whole, parts)
+	i.price(length)
+	return err
+}
+
+// place takes what holds a session. err is that of reading its head: what there
+// is can still hold the beginning of one.
+func (i *inspector) place(p place, err error) error {
+	switch p.head.kind {
+	case broken:
+		if errors.Is(p.head.why, errHalf) && !i.candidate.asked {
+			return nil // a log that is being begun
+		}
+		i.found.lost = append(i.found.lost, trouble(p, 1, p.head.why))
+	case unknown, ledger:
+		if err != nil {
+			return err
+		}
+		i.useless(p)
+	default:
+		p.counts = true
+		i.found.places = append(i.found.places, p)
+	}
+	return nil
+}
+
+// useless says that a file holds no session, where it was asked for. In a folder
+// that is told only of one whose name promises a session, and is no failure.
+func (i *inspector) useless(p place) {
+	asked := i.candidate.asked && p.name == i.candidate.path
+	promises := !p.empty && slices.Contains([]string{".jsonl", ".json", ".traj"}, filepath.Ext(p.name))
+	if !asked && (!promises || p.head.kind == ledger) {
+		return
+	}
+	why := "holds no session of a format that is known here: an audit log, or a transcript (" + strings.Join(formatNames(), ", ") + ")"
+	if p.head.kind == ledger {
+		why = "is the machine's own log and holds no session: they lie in the folder sessions beside it"
+	}
+	i.found.lost = append(i.found.lost, simulate.Trouble{Path: p.name, Why: why, Count: 1, Failed: asked})
+}
+
+// price says what each part costs on disk, once the length of the whole is known.
+func (i *inspector) price(length int64) {
+	var spans []span
+	for j := range i.found.places {
+		p := &i.found.places[j]
+		p.cost = p.n
+		if i.file.packed != plain && length > 0 {
+			p.cost = int64(float64(p.n) / float64(length) * float64(i.file.size))
+		}
+		if len(spans) == 0 || spans[len(spans)-1].off != p.off {
+			spans = append(spans, span{p.off, p.n})
+		}
+	}
+	if i.file.packed != plain {
+		i.file.parts = &stream{file: i.file, spans: spans}
+	}
+}
+
+// isArchive knows a tar archive by what stands in its first header.
+func isArchive(text []byte) bool {
+	return len(text) > 262 && string(text[257:262]) == "ustar"
+}
+
+// counter counts what is read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// archive looks at the files in a tar archive. It is read through once, even
+// where it is not compressed: what lies where is known from then on.
+func (i *inspector) archive(rest io.Reader, text []byte) error {
+	in := &counter{r: io.MultiReader(bytes.NewReader(text), rest)}
+	t := tar.NewReader(in)
+	defer func() { i.price(in.n) }()
+	for {
+		entry, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the archive cannot be read on: %w", atEnd(err))
+		}
+		if entry.Typeflag != tar.TypeReg || isBeside(entry.Name) {
+			continue
+		}
+		name := i.file.path + "/" + entry.Name
+		if int64(in.n)+entry.Size < in.n || isSparse(entry) {
+			i.lose(name, errors.New("has holes: unpack the archive"))
+			continue
+		}
+		p := place{file: i.file, name: name, off: in.n, n: entry.Size}
+		if err := i.entry(p, t); err != nil {
+			i.lose(name, err)
+		}
+	}
+}
+
+func isSparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if len(key) >= 11 && key[:11] == "GNU.sparse." {
+			return true
+		}
+	}
+	return false
+}
+
+// entry looks at one file of an archive.
+func (i *inspector) entry(p place, t io.Reader) error {
+	b := bufio.NewReader(t)
+	begin, err := b.Peek(8)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	p.packed = packingOf(begin)
+	r, err := inflate(b, p.packed)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h, text, err := readHead(r)
+	if p.head, p.empty = h, len(text) == 0; h.kind != export {
+		return i.place(p, err)
+	}
+	if p.packed != plain {
+		return errors.New("an export that is compressed inside an archive: unpack it")
+	}
+	parts, _, err := splitExport(io.MultiReader(bytes.NewReader(text), failing{err}, r))
+	i.parts(p, parts)
+	return err
+}
+
+// parts takes the parts of an export, each a session of its own.
+func (i *inspector) parts(whole place, parts []place) {
+	for at, p := range parts {
+		p.counts = at == 0
+		p.file, p.name, p.off = whole.file, whole.name, whole.off+p.off
+		i.found.places = append(i.found.places, p)
+	}
+}

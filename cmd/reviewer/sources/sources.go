@@ -1,0 +1,293 @@
+// Package sources finds recorded sessions and opens them: our own audit logs and
+// what agents write down, in files, folders, archives and on standard input,
+// compressed or not. What a file is, its content says, never its name.
+//
+// Not its business: what a line of a transcript means (engine/harness), whether
+// a log was forged as a whole (`reviewer audit verify` knows the seals), and
+// what is asked about the sessions. It only reads, and keeps nothing.
+package sources
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// Options is what reading needs from the caller.
+type Options struct {
+	Stdin      io.Reader                                  // of the argument "-"
+	Read       func(bytes int64)                          // is told of bytes as they are taken from disk, by several goroutines; nil: nobody asks
+	Classifier func(harness.Transcript) engine.Classifier // what a transcript's events mean
+	Env        engine.Env                                 // what the records of a transcript are said to be made under
+	Mask       func(string) string                        // takes secrets out of what is told: paths, ids, errors; nil: nothing
+}
+
+func (o Options) mask(s string) string {
+	if o.Mask == nil {
+		return s
+	}
+	return o.Mask(s)
+}
+
+func (o Options) read(n int64) {
+	if o.Read != nil && n > 0 {
+		o.Read(n)
+	}
+}
+
+// Set is what was found. It does not depend on the order of the arguments.
+type Set struct {
+	// Families are in the order in which they are best read, also by several at
+	// once: those of a compressed file with several sessions as they lie in it,
+	// since it can only be read forwards, then the largest first.
+	Families []Family
+	Files    int64              // that hold sessions; an archive's are counted one by one
+	Bytes    int64              // on disk, of all families
+	Lost     []simulate.Trouble // files without a session that could be found, by path
+}
+
+// Family is one session, or several that share calls because one was made out
+// of another: forks, resumed copies. Its sessions are read together, so that
+// each call is counted once.
+type Family struct {
+	Session  string   // the smallest id of them; raw
+	Sessions []string // ids as the files begin; raw, sorted. Of standard input only the first
+	Bytes    int64    // on disk
+
+	options Options
+	kin     [][]place       // transcripts: by session, the places that hold it
+	chain   []place         // audit: what holds the chain's lines
+	pipe    *place          // standard input with an export: any number of chains
+	skip    map[string]bool // of pipe: chains that other families hold
+}
+
+// Stories iterates over the family's sessions. A session's moments are to be
+// read before the next session is asked for.
+func (f *Family) Stories(ctx context.Context) iter.Seq[simulate.Story] {
+	switch {
+	case f.pipe != nil:
+		return f.piped(ctx)
+	case f.chain != nil:
+		return func(yield func(simulate.Story) bool) { yield(f.chained(ctx)) }
+	}
+	return f.told(ctx)
+}
+
+// Find looks at what the arguments name, without reading it whole: files,
+// folders, patterns with *, ? and **, and "-" for standard input. What cannot be
+// read, or is of no known format, is in Set.Lost; an error says that an
+// argument names nothing, that there is no session at all, or that ctx ended.
+func Find(ctx context.Context, args []string, o Options) (*Set, error) {
+	named, lost, err := walk(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	f := finder{ctx: ctx, options: o}
+	f.lost = append(f.lost, lost...)
+	for _, one := range inspectAll(ctx, named, o) {
+		f.take(one)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("find sessions: %w", err)
+	}
+	set := f.set()
+	if len(set.Families) == 0 {
+		return nil, nothing(args, set.Lost)
+	}
+	return set, nil
+}
+
+// nothing is the error where there is no session at all.
+func nothing(args []string, lost []simulate.Trouble) error {
+	formats := strings.Join(formatNames(), ", ")
+	if len(lost) == 0 {
+		return fmt.Errorf("no session in %s: expected audit logs or transcripts (%s)", strings.Join(args, ", "), formats)
+	}
+	return fmt.Errorf("no session could be read; %d files are of no use, the first is %s: %s", len(lost), lost[0].Path, lost[0].Why)
+}
+
+// inspection is what one file turned out to hold.
+type inspection struct {
+	places []place
+	lost   []simulate.Trouble
+}
+
+// inspectAll looks at the files, as many at a time as there are processors.
+func inspectAll(ctx context.Context, named []candidate, o Options) []inspection {
+	found := make([]inspection, len(named))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(len(named), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := range next {
+				found[i] = inspect(ctx, named[i], o)
+			}
+		})
+	}
+	for i := range named {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return found
+}
+
+// finder sorts what was found into families.
+type finder struct {
+	ctx         context.Context
+	options     Options
+	transcripts []place
+	chains      map[string][]place
+	pipes       []place
+	lost        []simulate.Trouble
+}
+
+func (f *finder) take(one inspection) {
+	f.lost = append(f.lost, one.lost...)
+	for _, p := range one.places {
+		switch {
+		case p.head.kind == transcript:
+			f.transcripts = append(f.transcripts, p)
+		case p.head.kind == export && p.file.path == stdin:
+			f.pipes = append(f.pipes, p)
+		default:
+			if f.chains == nil {
+				f.chains = map[string][]place{}
+			}
+			f.chains[p.head.chain] = append(f.chains[p.head.chain], p)
+		}
+	}
+}
+
+func (f *finder) set() *Set {
+	families := f.transcriptFamilies()
+	known := map[string]bool{}
+	for chain, places := range f.chains {
+		known[chain] = true
+		families = append(families, f.chainFamily(places))
+	}
+	for i := range f.pipes {
+		p := &f.pipes[i]
+		families = append(families, Family{Session: p.head.session, Sessions: []string{p.head.session}, pipe: p, skip: known, options: f.options})
+	}
+	s := &Set{Families: families, Lost: f.masked()}
+	for i := range s.Families {
+		one := &s.Families[i]
+		for _, p := range one.places() {
+			one.Bytes += p.cost
+			if p.counts {
+				s.Files++
+			}
+		}
+		s.Bytes += one.Bytes
+	}
+	slices.SortFunc(s.Families, readingOrder)
+	return s
+}
+
+func readingOrder(a, b Family) int {
+	x, y := a.latest(), b.latest()
+	switch {
+	case (x == nil) != (y == nil):
+		if x != nil {
+			return -1
+		}
+		return 1
+	case x != nil:
+		if c := comparePaths(x, y); c != 0 {
+			return c
+		}
+	}
+	if c := cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Session, b.Session)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.name(), b.name())
+}
+
+// latest returns what comes last of a family in a compressed file with several
+// sessions; nil: it does not lie in one.
+func (f *Family) latest() *place {
+	var last *place
+	for _, places := range append(slices.Clip(f.kin), f.chain) {
+		for i := range places {
+			p := &places[i]
+			if p.file.parts != nil && (last == nil || comparePaths(last, p) < 0) {
+				last = p
+			}
+		}
+	}
+	return last
+}
+
+func comparePaths(a, b *place) int {
+	return cmp.Or(cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.off, b.off))
+}
+
+// chainFamily orders what holds one chain by the number of its first line: the
+// files of a folder, and copies of them.
+func (f *finder) chainFamily(places []place) Family {
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.head.first, b.head.first), cmp.Compare(a.head.kind, b.head.kind), comparePlaces(a, b))
+	})
+	id := places[0].head.session
+	return Family{Session: id, Sessions: []string{id}, chain: places, options: f.options}
+}
+
+// masked returns what was lost, by path, as it may be told.
+func (f *finder) masked() []simulate.Trouble {
+	slices.SortFunc(f.lost, func(a, b simulate.Trouble) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Why, b.Why))
+	})
+	for i := range f.lost {
+		t := &f.lost[i]
+		t.Path, t.Why = f.options.mask(t.Path), f.options.mask(t.Why)
+	}
+	return f.lost
+}
+
+// places lists all that the family is read from.
+func (f *Family) places() []place {
+	if f.pipe != nil {
+		return []place{*f.pipe}
+	}
+	all := slices.Clone(f.chain)
+	for _, places := range f.kin {
+		all = append(all, places...)
+	}
+	return all
+}
+
+// name tells families apart whose sessions have the same id.
+func (f *Family) name() string {
+	p := f.places()[0]
+	return p.head.chain + "\x00" + p.name
+}
+
+// trouble makes an error a Trouble of a file.
+func trouble(p place, line int, err error) simulate.Trouble {
+	return simulate.Trouble{Path: p.name, Line: line, Why: why(err), Count: 1, Failed: true}
+}
+
+// why is an error's text without the path, which is told beside it.
+func why(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

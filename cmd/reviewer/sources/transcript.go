@@ -1,0 +1,225 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// fileSession names the session of a file that does not: after the file,
+// without what programs put behind its name.
+func fileSession(name string) string {
+	base := path.Base(filepath.ToSlash(name))
+	for _, end := range []string{".gz", ".zst", ".jsonl", ".json", ".traj"} {
+		if short := strings.TrimSuffix(base, end); short != "" {
+			base = short
+		}
+	}
+	return base
+}
+
+// told iterates over the sessions of a family of transcripts. In memory are one
+// session with its files, and the ids of the calls that were counted.
+func (f *Family) told(ctx context.Context) iter.Seq[simulate.Story] {
+	return func(yield func(simulate.Story) bool) {
+		counted := map[string]bool{}
+		for _, places := range f.kin {
+			for _, t := range f.gather(ctx, places) {
+				t.count(counted)
+				if ctx.Err() != nil || !yield(f.tell(ctx, t)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tale is one session as its files tell it.
+type tale struct {
+	session string
+	format  string
+	strands []strand
+	err     error // what kept a file from being read to its end
+
+	events  []engine.Event
+	copied  map[string]bool // calls that are counted in another session
+	sources simulate.Sources
+}
+
+// strand is what one file tells of a session.
+type strand struct {
+	transcript harness.Transcript // Events are those of the session
+	place      string
+}
+
+// gather reads the files of a session. What belongs to another one, in a file
+// that holds several, is that one's.
+func (f *Family) gather(ctx context.Context, places []place) []*tale {
+	tales := map[string]*tale{}
+	for _, p := range places {
+		t, err := f.readTranscript(ctx, p)
+		parts := split(t, idsOf(p)[0])
+		for _, part := range parts {
+			one := tales[part.transcript.Session]
+			if one == nil {
+				one = &tale{session: part.transcript.Session, format: p.head.format}
+				tales[one.session] = one
+			}
+			part.place = p.name
+			one.strands = append(one.strands, part)
+		}
+		last := tales[parts[len(parts)-1].transcript.Session]
+		f.note(last, p, t, err)
+	}
+	var list []*tale
+	for _, id := range slices.Sorted(maps.Keys(tales)) {
+		one := tales[id]
+		one.sources.Formats = map[string]int64{one.format: 1}
+		one.weave()
+		list = append(list, one)
+	}
+	return list
+}
+
+func (f *Family) readTranscript(ctx context.Context, p place) (harness.Transcript, error) {
+	r, err := p.open(ctx, f.options)
+	if err != nil {
+		return harness.Transcript{}, err
+	}
+	defer r.Close()
+	for _, format := range harness.Readers() {
+		if format.Name == p.head.format {
+			return format.Read(r)
+		}
+	}
+	return harness.Transcript{}, fmt.Errorf("the format %q has no reader", p.head.format)
+}
+
+// note writes down how reading a file went.
+func (f *Family) note(t *tale, p place, read harness.Transcript, err error) {
+	s := &t.sources
+	if p.counts {
+		s.Files++
+	}
+	s.Lines += int64(read.Lines)
+	s.Bad += int64(len(read.Bad))
+	if len(read.Bad) > 0 {
+		first := read.Bad[0]
+		s.Troubles = append(s.Troubles, simulate.Trouble{
+			Path: f.options.mask(p.name), Line: first.Line, Why: f.options.mask(first.Why), Count: int64(len(read.Bad)),
+		})
+	}
+	if err != nil {
+		s.Failed++
+		at := trouble(p, 0, err)
+		at.Path, at.Why = f.options.mask(at.Path), f.options.mask(at.Why)
+		s.Troubles = append(s.Troubles, at)
+		t.err = fmt.Errorf("%s: %s", at.Path, at.Why)
+	}
+}
+
+// split parts a file in its sessions, where one follows the other. Where ids
+// alternate, or change in the middle of a turn, it is one session: clients name
+// the old one and the new one in the lines of a resumed session.
+func split(t harness.Transcript, name string) []strand {
+	t.Session = orText(t.Session, name)
+	whole := []strand{{transcript: t}}
+	var runs []strand
+	seen := map[string]bool{}
+	begin := 0
+	for i, e := range t.Events {
+		id := orText(e.Session, t.Session)
+		if i > 0 && id == orText(t.Events[i-1].Session, t.Session) {
+			continue
+		}
+		if seen[id] || i > 0 && e.Phase != engine.PhasePrompt && e.Time != 0 {
+			return whole
+		}
+		seen[id] = true
+		if i > 0 {
+			runs = append(runs, run(t, begin, i))
+			begin = i
+		}
+	}
+	if len(seen) < 2 {
+		return whole
+	}
+	return append(runs, run(t, begin, len(t.Events)))
+}
+
+func run(t harness.Transcript, from, to int) strand {
+	t.Events = t.Events[from:to]
+	t.Session = orText(t.Events[0].Session, t.Session)
+	return strand{transcript: t}
+}
+
+func orText(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// count says of each call in which session it is counted: the first that holds
+// it. Ids that mean something in one file only are nobody else's.
+func (t *tale) count(counted map[string]bool) {
+	t.copied = map[string]bool{}
+	own := map[string]bool{}
+	answered := map[string]bool{}
+	for _, e := range t.events {
+		answered[e.Call] = answered[e.Call] || e.Phase == engine.PhasePost
+	}
+	for _, e := range t.events {
+		if e.Phase != engine.PhasePre || e.Call == "" || own[e.Call] {
+			continue
+		}
+		own[e.Call] = true
+		key := e.Harness + "\x00" + e.Call
+		switch {
+		case counted[key] && !t.local():
+			t.copied[e.Call] = true
+			t.sources.Copied++
+		case !answered[e.Call]:
+			t.sources.Unpaired++
+		}
+		counted[key] = true
+	}
+}
+
+func (t *tale) local() bool {
+	return slices.ContainsFunc(t.strands, func(s strand) bool { return s.transcript.Local })
+}
+
+// tell makes a Story of a session.
+func (f *Family) tell(ctx context.Context, t *tale) simulate.Story {
+	whole := t.strands[0].transcript
+	whole.Session, whole.Events = t.session, t.events
+	t.strands = nil // what it holds is in events
+	return simulate.Story{
+		Session: f.options.mask(t.session),
+		Harness: whole.Harness,
+		Format:  t.format,
+		Moments: func(yield func(simulate.Moment, error) bool) {
+			session := simulate.Session{ID: t.session, Events: t.events}
+			copied := func(call string) bool { return t.copied[call] }
+			for m, err := range simulate.Transcribe(ctx, session, f.options.Classifier(whole), f.options.Env, copied) {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+			if t.err != nil {
+				yield(simulate.Moment{}, t.err)
+			}
+		},
+		Sources: func() simulate.Sources { return t.sources },
+	}
+}

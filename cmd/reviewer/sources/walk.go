@@ -1,0 +1,207 @@
+package sources
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// stdin is the argument that stands for standard input, and its path.
+const stdin = "-"
+
+// candidate is a file to look at.
+type candidate struct {
+	path  string
+	size  int64
+	asked bool // it was named, so that it is of no known format has to be told
+}
+
+// walker gathers files. The same file counts once, whatever it is called.
+type walker struct {
+	ctx   context.Context
+	files map[identity]candidate
+	lost  []simulate.Trouble
+}
+
+// identity is what tells files apart; of standard input and where the system
+// does not say, the path.
+type identity struct {
+	device, inode uint64
+	path          string
+}
+
+// walk lists the files that the arguments name, by path.
+func walk(ctx context.Context, args []string) ([]candidate, []simulate.Trouble, error) {
+	w := walker{ctx: ctx, files: map[identity]candidate{}}
+	for _, arg := range args {
+		if err := w.argument(arg); err != nil {
+			return nil, nil, err
+		}
+	}
+	list := make([]candidate, 0, len(w.files))
+	for _, c := range w.files {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
+	return list, w.lost, nil
+}
+
+func (w *walker) argument(arg string) error {
+	if arg == stdin {
+		w.files[identity{path: stdin}] = candidate{path: stdin, asked: true}
+		return nil
+	}
+	info, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
+		return w.pattern(arg)
+	}
+	if err != nil {
+		return fmt.Errorf("find sessions: %w", err)
+	}
+	if info.IsDir() {
+		w.folder(arg, func(string) bool { return true })
+		return w.ctx.Err()
+	}
+	w.file(arg, info, true)
+	return nil
+}
+
+// file takes a file, or says why not: what is read is regular. The smallest of
+// several names is kept, so that the order of arguments does not show.
+func (w *walker) file(path string, info fs.FileInfo, asked bool) {
+	path = filepath.Clean(path)
+	if !info.Mode().IsRegular() && !asked {
+		return
+	}
+	if !info.Mode().IsRegular() {
+		w.lose(path, errors.New("is no regular file: a pipe can be read as -"))
+		return
+	}
+	id := identity{path: path}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		id = identity{device: uint64(st.Dev), inode: st.Ino}
+	}
+	known, twice := w.files[id]
+	if twice {
+		path, asked = min(path, known.path), asked || known.asked
+	}
+	w.files[id] = candidate{path: path, size: info.Size(), asked: asked}
+}
+
+func (w *walker) lose(path string, err error) {
+	w.lost = append(w.lost, simulate.Trouble{Path: path, Why: why(err), Count: 1, Failed: true})
+}
+
+// folder takes the files below a folder that are wanted. What cannot be listed
+// is lost; links are followed to files, not to folders.
+func (w *walker) folder(root string, want func(path string) bool) {
+	// With a separator behind it, a root that is a link is a folder, too.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case err != nil:
+			w.lose(path, err)
+			return nil
+		case d.IsDir():
+			return besides(path, d.Name())
+		case isBeside(path) || !want(path):
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			w.lose(path, err)
+			return nil
+		}
+		w.file(path, info, false)
+		return nil
+	})
+	if err != nil && w.ctx.Err() == nil {
+		w.lose(root, err)
+	}
+}
+
+// besides skips folders of a state home, or of an agent's session, that hold no
+// session: policies that were kept, the machine's own log, outputs of tools.
+func besides(path, name string) error {
+	switch name {
+	case "tool-results":
+		return fs.SkipDir
+	case "ledger", "policies":
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "sessions")); err == nil {
+			return fs.SkipDir
+		}
+	}
+	return nil
+}
+
+// isBeside says of a file in a folder that it only describes the one beside it.
+func isBeside(path string) bool {
+	name := filepath.Base(path)
+	if name == "snapshot.json" {
+		_, err := os.Stat(filepath.Join(filepath.Dir(path), "lock"))
+		return err == nil
+	}
+	return strings.HasSuffix(name, ".meta.json")
+}
+
+// pattern takes what fits a pattern that the shell left alone. ** stands for
+// any number of folders, and a folder that fits for all that is in it.
+func (w *walker) pattern(pattern string) error {
+	pattern = filepath.Clean(pattern)
+	root, parts, err := splitPattern(pattern)
+	if err != nil {
+		return err
+	}
+	before := len(w.files)
+	w.folder(root, func(path string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && fitsBelow(parts, strings.Split(rel, string(filepath.Separator)))
+	})
+	if len(w.files) == before && w.ctx.Err() == nil && len(w.lost) == 0 {
+		return fmt.Errorf("find sessions: no file fits %s", pattern)
+	}
+	return w.ctx.Err()
+}
+
+// splitPattern parts a pattern in the folder before its first special
+// character, and the rest, element by element.
+func splitPattern(pattern string) (root string, parts []string, err error) {
+	if _, err := filepath.Match(pattern, ""); err != nil {
+		return "", nil, fmt.Errorf("find sessions: %s: %w", pattern, err)
+	}
+	parts = strings.Split(pattern, string(filepath.Separator))
+	at := slices.IndexFunc(parts, func(p string) bool { return strings.ContainsAny(p, "*?[") })
+	root = strings.Join(parts[:at], string(filepath.Separator))
+	switch {
+	case root == "" && filepath.IsAbs(pattern):
+		root = string(filepath.Separator)
+	case root == "":
+		root = "."
+	}
+	return root, parts[at:], nil
+}
+
+// fitsBelow says whether a path fits a pattern, or lies below one that does.
+func fitsBelow(pattern, path []string) bool {
+	if len(pattern) == 0 {
+		return true
+	}
+	if pattern[0] == "**" {
+		return fitsBelow(pattern[1:], path) || len(path) > 1 && fitsBelow(pattern, path[1:])
+	}
+	if len(path) == 0 {
+		return false
+	}
+	fits, err := filepath.Match(pattern[0], path[0])
+	return err == nil && fits && fitsBelow(pattern[1:], path[1:])
+}
