@@ -49,7 +49,7 @@ func (p Problem) suite() Suite {
 
 func (p Problem) test() Test {
 	name := strings.TrimSpace(p.Place.String() + " " + p.Code)
-	t := Test{Place: p.Place, Name: orElse(name, oneLine(p.Message)), Status: Fail, Message: p.Text()}
+	t := Test{Place: p.Place, Name: orElse(name, OneLine(p.Message)), Status: Fail, Message: p.Text()}
 	if p.warns() {
 		t.Status, t.Message, t.Output = Pass, "", "warning: "+p.Text()
 	}

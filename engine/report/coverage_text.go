@@ -33,11 +33,11 @@ func (s screen) coverage(c *Coverage, all bool) {
 func (s screen) kinds(c *Coverage) {
 	wide := len("coverage")
 	for _, k := range c.Kinds {
-		wide = max(wide, width(oneLine(k.Name)))
+		wide = max(wide, width(OneLine(k.Name)))
 	}
 	s.line("%s", s.bold(fmt.Sprintf("%s %9s %7s %7s", pad("coverage", wide), "covered", "total", "%")))
 	for _, k := range c.Kinds {
-		s.line("%s %9d %7d %s", pad(oneLine(k.Name), wide), k.Covered, k.Total, s.graded(k))
+		s.line("%s %9d %7d %s", pad(OneLine(k.Name), wide), k.Covered, k.Total, s.graded(k))
 	}
 	s.line("")
 }
@@ -74,12 +74,12 @@ func missedRows(c *Coverage) []string {
 	var rows []string
 	for _, f := range c.Files {
 		if len(f.Missed) > 0 {
-			rows = append(rows, fmt.Sprintf("%s:%s", oneLine(f.File), ranges(f.Missed)))
+			rows = append(rows, fmt.Sprintf("%s:%s", OneLine(f.File), ranges(f.Missed)))
 		}
 	}
 	for _, cell := range c.Cells {
 		if !cell.Covered {
-			rows = append(rows, strings.TrimPrefix(oneLine(cell.Place.String()+": "+cell.label()), ": "))
+			rows = append(rows, strings.TrimPrefix(OneLine(cell.Place.String()+": "+cell.label()), ": "))
 		}
 	}
 	return rows
@@ -89,7 +89,7 @@ func missedRows(c *Coverage) []string {
 func (c Cell) label() string { return c.Kind + ": " + c.Name }
 
 func under(u KindMissing) string {
-	return fmt.Sprintf("%s: %s %% covered, at least %s %% were asked for", oneLine(u.Kind), cut(u.Percent), cut(u.Threshold))
+	return fmt.Sprintf("%s: %s %% covered, at least %s %% were asked for", OneLine(u.Kind), cut(u.Percent), cut(u.Threshold))
 }
 
 // cut writes a percentage with at most one digit behind the point, cut and not

@@ -106,7 +106,7 @@ func (a annotation) write(b *bytes.Buffer, o Options) {
 // githubText escapes what would end a command; other control characters show
 // as escapes.
 func githubText(s string) string {
-	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(printable(s))
+	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(Printable(s))
 }
 
 func githubProperty(s string) string {

@@ -32,10 +32,10 @@ func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
 	for _, f := range r.findings() {
 		f.File = orElse(f.File, place)
-		id := orElse(f.id, "policy.problem")
+		id := orElse(f.Rule, "policy.problem")
 		issues = append(issues, gitlabIssue{
-			Description: orElse(oneBlank(f.text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.level),
-			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.last}},
+			Description: orElse(oneBlank(f.Text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.Level),
+			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.Last}},
 		})
 	}
 	return encode(b, issues)
@@ -49,4 +49,4 @@ func gitlabSeverity(level string) string {
 }
 
 // oneBlank is a text in one line, with one blank wherever there were several.
-func oneBlank(s string) string { return strings.Join(strings.Fields(oneLine(s)), " ") }
+func oneBlank(s string) string { return strings.Join(strings.Fields(OneLine(s)), " ") }

@@ -111,7 +111,7 @@ func (o Options) junitOutcome(t Test, kind string) *junitOutcome {
 	at := t.Place
 	at.File = o.path(at.File)
 	text := strings.TrimSpace(at.String() + "\n" + t.headline())
-	return &junitOutcome{oneLine(t.headline()), kind, text + "\n" + t.details()}
+	return &junitOutcome{OneLine(t.headline()), kind, text + "\n" + t.details()}
 }
 
 func (o Options) seconds(d time.Duration) string {

@@ -64,12 +64,12 @@ func (s screen) problem(p Problem) {
 	if p.warns() {
 		word = s.warn("warning")
 	}
-	head := word + ": " + oneLine(p.Text())
+	head := word + ": " + OneLine(p.Text())
 	if place := p.Place.String(); place != "" {
-		head = s.bold(oneLine(place)) + ": " + head
+		head = s.bold(OneLine(place)) + ": " + head
 	}
 	if p.Code != "" {
-		head += " " + s.faint("["+oneLine(p.Code)+"]")
+		head += " " + s.faint("["+OneLine(p.Code)+"]")
 	}
 	s.line("%s", head)
 	s.excerpt(p.Place)
@@ -82,9 +82,9 @@ func (s screen) excerpt(p Place) {
 		return
 	}
 	shown, before := around(line, p.Col-1)
-	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), printable(shown))
+	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), Printable(shown))
 	if p.Col > 0 && p.Col <= len(line)+1 {
-		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(printable(shown[:before]))), s.bad("^"))
+		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(Printable(shown[:before]))), s.bad("^"))
 	}
 }
 
@@ -124,7 +124,7 @@ func (s screen) passed(suites []Suite) {
 	for _, suite := range suites {
 		for _, t := range suite.Tests {
 			if !t.broke() {
-				s.line("%s %s%s%s", s.word(t.Status), oneLine(t.Name), s.because(t), s.time(t))
+				s.line("%s %s%s%s", s.word(t.Status), OneLine(t.Name), s.because(t), s.time(t))
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (s screen) because(t Test) string {
 	if t.Status == Pass || t.Message == "" {
 		return ""
 	}
-	return ": " + oneLine(t.Message)
+	return ": " + OneLine(t.Message)
 }
 
 func (s screen) time(t Test) string {
@@ -158,7 +158,7 @@ func (s screen) time(t Test) string {
 
 // failure shows a test that failed or could not run, with all that helps.
 func (s screen) failure(t Test) {
-	s.line("%s %s%s", s.word(t.Status), s.bold(oneLine(t.Name)), s.time(t))
+	s.line("%s %s%s", s.word(t.Status), s.bold(OneLine(t.Name)), s.time(t))
 	s.field("", t.Message)
 	s.field("at", t.Place.String())
 	s.field("rules", strings.Join(t.Rules, ", "))
@@ -181,7 +181,7 @@ func (s screen) field(name, text string) {
 	}
 	var rows []string
 	for _, line := range lines(text) {
-		rows = append(rows, wrap(line, s.room(left))...)
+		rows = append(rows, Wrap(line, s.room(left))...)
 	}
 	space := strings.Repeat(" ", left)
 	if name == "" {

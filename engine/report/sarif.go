@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -58,6 +59,7 @@ type (
 		Message      sarifText         `json:"message"`
 		Locations    []sarifLocation   `json:"locations"`
 		Fingerprints map[string]string `json:"partialFingerprints"`
+		Properties   map[string]string `json:"properties,omitempty"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -87,19 +89,34 @@ const (
 )
 
 func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
-	s := sarifWriter{o: o, known: map[string]Rule{coverageID: {Title: "The tests do not cover enough of the policy"}}, index: map[string]int{}, prints: fingerprints{o: o}}
+	place := r.anyFile()
+	var list []Finding
+	for _, f := range r.findings() {
+		f.File = orElse(f.File, place)
+		list = append(list, f)
+	}
+	rules := append([]Rule{{ID: coverageID, Title: "The tests do not cover enough of the policy"}}, r.Rules...)
+	return sarif(b, r.Command, rules, list, o)
+}
+
+// WriteSARIF writes what a command found as a SARIF 2.1.0 log, whole or not at
+// all. The rules describe those that findings name; the others are left out.
+func WriteSARIF(w io.Writer, command string, rules []Rule, findings []Finding, o Options) error {
+	return whole(w, func(b *bytes.Buffer) error { return sarif(b, command, rules, findings, o) })
+}
+
+func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o Options) error {
+	s := sarifWriter{o: o, known: map[string]Rule{}, index: map[string]int{}, prints: fingerprints{o: o}}
 	s.run.Tool.Driver = sarifDriver{Name: "reviewer", Version: o.Version, Rules: []sarifRule{}}
 	// Documents of different commands stand beside each other, and do not replace
 	// each other, by this id.
-	s.run.Automation.ID = "reviewer/" + strings.ReplaceAll(r.Command, " ", "-") + "/"
+	s.run.Automation.ID = "reviewer/" + strings.ReplaceAll(command, " ", "-") + "/"
 	s.run.ColumnKind, s.run.Results = "unicodeCodePoints", []sarifResult{}
 	s.run.Bases = map[string]sarifBase{sarifRoot: {sarifText{"The root of the repository that holds the policy."}}}
-	for _, rule := range r.Rules {
+	for _, rule := range rules {
 		s.known[rule.ID] = rule
 	}
-	place := r.anyFile()
-	for _, f := range r.findings() {
-		f.File = orElse(f.File, place)
+	for _, f := range findings {
 		s.add(f)
 	}
 	return encode(b, sarifLog{sarifSchema, "2.1.0", []sarifRun{s.run}})
@@ -121,17 +138,26 @@ func (r *Report) anyFile() string {
 	return "."
 }
 
-// finding is an annotation under the id of what it is about. Its key tells it
-// from others of that id in that file, whatever stands around it.
-type finding struct {
-	annotation
-	id, key string
+// Finding is one result of a SARIF log.
+type Finding struct {
+	Place                        // code scanning shows none without a file: "." stands for the repository
+	Last       int               // line, 0: Place.Line
+	Level      string            // error, warning, note
+	Text       string            // what was found
+	Rule       string            // id of what it is about
+	Key        string            // tells it from others of that rule in that file, whatever stands around it
+	Properties map[string]string // further facts; nil: none
 }
 
-func (r *Report) findings() []finding {
-	var all []finding
+// finding is an annotation under the id of what it is about.
+func (a annotation) finding(rule, key string) Finding {
+	return Finding{Place: a.Place, Last: a.last, Level: a.level, Text: a.text, Rule: rule, Key: key}
+}
+
+func (r *Report) findings() []Finding {
+	var all []Finding
 	for _, p := range r.Problems {
-		all = append(all, finding{p.annotation(), orElse(p.Code, "policy.problem"), p.Message})
+		all = append(all, p.annotation().finding(orElse(p.Code, "policy.problem"), p.Message))
 	}
 	for _, s := range r.Suites {
 		for _, t := range s.Tests {
@@ -141,20 +167,20 @@ func (r *Report) findings() []finding {
 		}
 	}
 	for _, a := range r.Coverage.annotations() {
-		all = append(all, finding{a, coverageID, a.text})
+		all = append(all, a.finding(coverageID, a.text))
 	}
 	return all
 }
 
 // finding of a test is one of the rule that it is about; where there are none
 // or several it is the test's own.
-func (t Test) finding() finding {
+func (t Test) finding() Finding {
 	id := t.Name
 	if len(t.Rules) == 1 {
 		id = t.Rules[0]
 	}
 	text := fmt.Sprintf("%s: %s\n%s", t.Name, t.headline(), t.details())
-	return finding{annotation{level: "error", Place: t.Place, title: t.Name, text: text}, id, t.Name}
+	return Finding{Place: t.Place, Level: "error", Text: text, Rule: id, Key: t.Name}
 }
 
 type sarifWriter struct {
@@ -165,35 +191,36 @@ type sarifWriter struct {
 	prints fingerprints
 }
 
-func (s *sarifWriter) add(f finding) {
+func (s *sarifWriter) add(f Finding) {
 	s.run.Results = append(s.run.Results, sarifResult{
-		RuleID: f.id, RuleIndex: s.rule(f), Level: f.level,
-		Message:      sarifText{orElse(strings.TrimSpace(printable(f.text)), f.id)},
-		Locations:    []sarifLocation{s.location(f.annotation)},
+		RuleID: f.Rule, RuleIndex: s.rule(f.Rule), Level: f.Level,
+		Message:      sarifText{orElse(strings.TrimSpace(Printable(f.Text)), f.Rule)},
+		Locations:    []sarifLocation{s.location(f)},
 		Fingerprints: map[string]string{fingerprintName: s.prints.of(f)},
+		Properties:   f.Properties,
 	})
 }
 
-// rule returns the place of a finding's rule in the driver's list.
-func (s *sarifWriter) rule(f finding) int {
-	if i, ok := s.index[f.id]; ok {
+// rule returns the place of a rule in the driver's list.
+func (s *sarifWriter) rule(id string) int {
+	if i, ok := s.index[id]; ok {
 		return i
 	}
-	known := s.known[f.id]
-	title := sarifText{orElse(known.Title, f.id)}
-	rule := sarifRule{ID: f.id, Short: title, Full: title, Help: sarifText{orElse(known.Help, title.Text)}}
+	known := s.known[id]
+	title := sarifText{orElse(known.Title, id)}
+	rule := sarifRule{ID: id, Short: title, Full: title, Help: sarifText{orElse(known.Help, title.Text)}}
 	if len(known.Tags) > 0 {
 		rule.Properties = &sarifRuleExtra{known.Tags}
 	}
-	s.index[f.id] = len(s.run.Tool.Driver.Rules)
+	s.index[id] = len(s.run.Tool.Driver.Rules)
 	s.run.Tool.Driver.Rules = append(s.run.Tool.Driver.Rules, rule)
-	return s.index[f.id]
+	return s.index[id]
 }
 
-func (s *sarifWriter) location(a annotation) sarifLocation {
-	p := sarifPhysical{Artifact: s.artifact(a.File)}
-	if a.Line > 0 {
-		p.Region = &sarifRegion{Line: a.Line, Col: a.Col, Last: a.last}
+func (s *sarifWriter) location(f Finding) sarifLocation {
+	p := sarifPhysical{Artifact: s.artifact(f.File)}
+	if f.Line > 0 {
+		p.Region = &sarifRegion{Line: f.Line, Col: f.Col, Last: f.Last}
 	}
 	return sarifLocation{p}
 }
@@ -215,8 +242,8 @@ type fingerprints struct {
 
 // of stays the same when lines move. The n-th finding of the same kind in a file
 // has its own.
-func (p *fingerprints) of(f finding) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.id, p.o.path(f.File), f.key}, "\x00")))
+func (p *fingerprints) of(f Finding) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, p.o.path(f.File), f.Key}, "\x00")))
 	print := hex.EncodeToString(sum[:16])
 	if p.seen == nil {
 		p.seen = map[string]int{}

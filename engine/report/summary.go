@@ -41,7 +41,7 @@ func (m markdown) title(r *Report) {
 	if r.Failed() {
 		mark = "❌"
 	}
-	m.line("## %s %s\n", mark, mdText("reviewer "+r.Command))
+	m.line("## %s %s\n", mark, MarkdownText("reviewer "+r.Command))
 	var tally bytes.Buffer
 	screen{&tally, Options{}}.summary(r)
 	m.line("%s", strings.TrimSpace(tally.String()))
@@ -63,7 +63,7 @@ func (m markdown) suites(r *Report) {
 	m.line("\n| tests | passed | failed | could not run | todo | skipped |\n| --- | ---: | ---: | ---: | ---: | ---: |")
 	for _, kind := range kinds {
 		t := byKind[kind].Totals()
-		m.line("| %s | %d | %d | %d | %d | %d |", mdText(kind), t.Pass, t.Fail, t.Error, t.Todo, t.Skip)
+		m.line("| %s | %d | %d | %d | %d | %d |", MarkdownText(kind), t.Pass, t.Fail, t.Error, t.Todo, t.Skip)
 	}
 }
 
@@ -79,8 +79,8 @@ func (m markdown) failures(r *Report) {
 
 func (m markdown) failure(a annotation) {
 	a.File = m.o.path(a.File)
-	m.line("\n<details open><summary><b>%s</b> %s %s</summary>\n", a.level, mdCode(a.Place.String()), mdText(a.title))
-	text := printable(strings.TrimSpace(a.text))
+	m.line("\n<details open><summary><b>%s</b> %s %s</summary>\n", a.level, MarkdownCode(a.Place.String()), MarkdownText(a.title))
+	text := Printable(strings.TrimSpace(a.text))
 	if len(text) > summaryText {
 		text = strings.ToValidUTF8(text[:summaryText], "") + "\n… (cut)"
 	}
@@ -100,10 +100,10 @@ func fenceAround(text string) string {
 func (m markdown) coverage(c *Coverage) {
 	m.line("\n| coverage | covered | total | %% |\n| --- | ---: | ---: | ---: |")
 	for _, k := range c.Kinds {
-		m.line("| %s | %d | %d | %s |", mdText(k.Name), k.Covered, k.Total, percent(k.Covered, k.Total))
+		m.line("| %s | %d | %d | %s |", MarkdownText(k.Name), k.Covered, k.Total, percent(k.Covered, k.Total))
 	}
 	for _, u := range c.Under {
-		m.line("\n❌ %s", mdText(under(u)))
+		m.line("\n❌ %s", MarkdownText(under(u)))
 	}
 	rows := missedRows(c)
 	if len(rows) == 0 {
@@ -111,7 +111,7 @@ func (m markdown) coverage(c *Coverage) {
 	}
 	m.line("\n<details><summary>not covered</summary>\n")
 	for _, row := range rows[:min(len(rows), 10*summaryFailures)] {
-		m.line("- %s", mdCode(row))
+		m.line("- %s", MarkdownCode(row))
 	}
 	if more := len(rows) - 10*summaryFailures; more > 0 {
 		m.line("\n… and %d more.", more)
@@ -119,10 +119,10 @@ func (m markdown) coverage(c *Coverage) {
 	m.line("\n</details>")
 }
 
-// mdText makes a text nothing but text: neither HTML nor Markdown, in a table or
+// MarkdownText makes a text nothing but text: neither HTML nor Markdown, in a table or
 // out of it.
-func mdText(s string) string {
-	escaped := html.EscapeString(oneLine(s))
+func MarkdownText(s string) string {
+	escaped := html.EscapeString(OneLine(s))
 	var b strings.Builder
 	for _, r := range escaped {
 		if strings.ContainsRune("\\`*_{}[]()|~@!:", r) {
@@ -134,9 +134,11 @@ func mdText(s string) string {
 	return b.String()
 }
 
-func mdCode(s string) string {
+// MarkdownCode is MarkdownText that shows as code, where nobody is mentioned and
+// nothing becomes a link; empty stays empty.
+func MarkdownCode(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "<code>" + mdText(s) + "</code>"
+	return "<code>" + MarkdownText(s) + "</code>"
 }

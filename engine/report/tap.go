@@ -17,7 +17,7 @@ func writeTAP(b *bytes.Buffer, r *Report, _ Options) error {
 	fmt.Fprintf(b, "TAP version 14\n1..%d\n", n)
 	n = 0
 	for _, s := range suites {
-		fmt.Fprintf(b, "# %s\n", oneLine(s.Name))
+		fmt.Fprintf(b, "# %s\n", OneLine(s.Name))
 		for _, t := range s.Tests {
 			n++
 			tapTest(b, n, t)
@@ -44,7 +44,7 @@ func tapTest(b *bytes.Buffer, n int, t Test) {
 
 // tapText escapes what begins a directive.
 func tapText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(oneLine(s))
+	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(OneLine(s))
 }
 
 func tapBlock(b *bytes.Buffer, t Test) {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// printable makes any text safe for a terminal and for files that are read line
+// Printable makes any text safe for a terminal and for files that are read line
 // by line: what would act on either is shown as an escape. Line breaks stay.
-func printable(s string) string {
+func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
@@ -26,14 +26,14 @@ func printable(s string) string {
 	return b.String()
 }
 
-// oneLine is printable text without line breaks.
-func oneLine(s string) string {
-	return strings.ReplaceAll(printable(strings.TrimSpace(s)), "\n", " ")
+// OneLine is printable text without line breaks.
+func OneLine(s string) string {
+	return strings.ReplaceAll(Printable(strings.TrimSpace(s)), "\n", " ")
 }
 
 // lines splits text into printable lines, without empty ones at its end.
 func lines(s string) []string {
-	return strings.Split(strings.TrimRight(printable(s), "\n "), "\n")
+	return strings.Split(strings.TrimRight(Printable(s), "\n "), "\n")
 }
 
 // ranges writes line numbers in order as 3-5, 9.
@@ -106,8 +106,9 @@ func width(s string) int { return utf8.RuneCountInString(s) }
 // pad fills a cell up to a width in characters.
 func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
 
-// wrap breaks a line at spaces so that it fits; a word that is too long stays whole.
-func wrap(line string, to int) []string {
+// Wrap breaks a line at spaces so that it fits a width in characters, 0: any; a
+// word that is too long stays whole.
+func Wrap(line string, to int) []string {
 	if to <= 0 || width(line) <= to {
 		return []string{line}
 	}

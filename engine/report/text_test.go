@@ -45,8 +45,8 @@ func TestWrap(t *testing.T) {
 		{"averylongword b", 5, []string{"averylongword", "b"}},
 		{"ää öö", 2, []string{"ää", "öö"}},
 	} {
-		if diff := cmp.Diff(c.want, wrap(c.line, c.to)); diff != "" {
-			t.Errorf("wrap(%q, %d):\n%s", c.line, c.to, diff)
+		if diff := cmp.Diff(c.want, Wrap(c.line, c.to)); diff != "" {
+			t.Errorf("Wrap(%q, %d):\n%s", c.line, c.to, diff)
 		}
 	}
 }
@@ -55,8 +55,8 @@ func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\tb": "a    b", "a\r\nb": "a\nb", "a\rb": `a\rb`, "\x1b[2J": `\x1b[2J`, "\u202eabc": `\u202eabc`, "é😀": "é😀", "\xff": "\uFFFD", "\U000e0001": `\U000e0001`, "'": "'",
 	} {
-		if got := printable(in); got != want {
-			t.Errorf("printable(%q) = %q, want %q", in, got, want)
+		if got := Printable(in); got != want {
+			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func Write(w io.Writer, name string, r *Report, o Options) error {
 			return whole(w, func(b *bytes.Buffer) error { return f.write(b, r, o) })
 		}
 	}
-	return unknown("format", name, Formats())
+	return Unknown("format", name, Formats())
 }
 
 type coverageFormat struct {
@@ -98,7 +98,7 @@ func WriteCoverage(w io.Writer, name string, c *Coverage, sources Sources) error
 			return whole(w, func(b *bytes.Buffer) error { return f.write(b, c, sources) })
 		}
 	}
-	return unknown("format of coverage", name, CoverageFormats())
+	return Unknown("format of coverage", name, CoverageFormats())
 }
 
 func whole(w io.Writer, write func(*bytes.Buffer) error) error {
@@ -110,7 +110,9 @@ func whole(w io.Writer, write func(*bytes.Buffer) error) error {
 	return err
 }
 
-func unknown(what, name string, list []string) error {
+// Unknown is the error about a word that is none of a list, which says the words
+// that there are, and the one that was probably meant.
+func Unknown(what, name string, list []string) error {
 	text := fmt.Sprintf("unknown %s %q; expected one of %s", what, name, strings.Join(list, ", "))
 	if near := engine.Nearest(name, list); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)

@@ -157,7 +157,7 @@ func (r *reading) hear(ctx context.Context, m Moment) ([]said, error) {
 			return nil, err
 		}
 		heard = append(heard, s)
-		if r.Selection.wanted(m) {
+		if r.Selection.wanted(m) && !base.silent {
 			r.count(ctx, c, m, base, s)
 		}
 	}

@@ -88,11 +88,12 @@ type Sources struct {
 
 // Trouble is what was wrong with a file: the first place, and how many.
 type Trouble struct {
-	Path   string `json:"path"`
-	Line   int    `json:"line,omitempty"` // from 1; 0: the file as a whole
-	Why    string `json:"why"`
-	Count  int64  `json:"count"`
-	Failed bool   `json:"failed,omitempty"` // what follows could not be read
+	Path    string `json:"path"`
+	Line    int    `json:"line,omitempty"` // from 1; 0: the file as a whole
+	Why     string `json:"why"`
+	Count   int64  `json:"count"`
+	Failed  bool   `json:"failed,omitempty"`  // what follows could not be read
+	Damaged bool   `json:"damaged,omitempty"` // an audit log that is not what was written
 }
 
 // Sessions counts sessions.
@@ -117,6 +118,19 @@ const (
 // States lists every State.
 func States() []string {
 	return []string{string(Unchanged), string(Tightened), string(Loosened), string(Maybe), string(Unknown), string(Incomparable)}
+}
+
+// Vocabulary lists the words of a field that is one of few.
+func (Kind) Vocabulary(field string) []string { return vocabulary(field) }
+
+// Vocabulary lists the words of a field that is one of few.
+func (Step) Vocabulary(field string) []string { return vocabulary(field) }
+
+func vocabulary(field string) []string {
+	if field == "state" {
+		return States()
+	}
+	return nil
 }
 
 // Tally counts decisions.

@@ -150,7 +150,9 @@ func (c *SessionChange) plus(o SessionChange) {
 	c.More += o.More + int64(len(o.Steps))
 }
 
-func (t *Trouble) plus(o Trouble)     { t.Count, t.Failed = t.Count+o.Count, t.Failed || o.Failed }
+func (t *Trouble) plus(o Trouble) {
+	t.Count, t.Failed, t.Damaged = t.Count+o.Count, t.Failed || o.Failed, t.Damaged || o.Damaged
+}
 func (e *StepError) plus(_ StepError) {}
 
 // plus adds what was found of further chains.

@@ -22,6 +22,7 @@ type said struct {
 	verdict  engine.Verdict   // empty: not known
 	decision *engine.Decision // nil: there is none
 	findings []engine.Finding
+	silent   bool   // nothing was ever said: there is nothing to compare
 	fate     bool   // the verdict is what became of the call, not what was said of it
 	missing  string // what was not recorded
 	foreign  string // why it cannot be compared
@@ -66,11 +67,11 @@ func (l *listener) recorded(m Moment) said {
 	return s
 }
 
-// fated is as much of a decision as a transcript holds.
+// fated is as much of a decision as a transcript holds: what became of calls.
 func fated(m Moment) said {
 	switch {
 	case m.Record.Phase != engine.PhasePre:
-		return said{missing: "what was said to anything but calls: a transcript does not tell"}
+		return said{silent: true}
 	case m.Fate == FateRan:
 		return said{verdict: engine.Allow, fate: true}
 	case m.Fate == FateRefused:

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/stats"
 )
 
@@ -40,6 +41,8 @@ func documents() []document {
 		{"report.json", "Report: what checking or testing a policy found, as -f json writes it", report.Document{}},
 		{"coverage.json", "Coverage: what of a policy its tests reached", report.CoverageDocument{}},
 		{"stats.json", "Stats: what the log says in numbers, as audit stats -f json writes it", stats.Document{}},
+		{"impact.json", "Impact: what a change of policy would have done, as policy simulate -f json writes it", simulate.Impact{}},
+		{"sweep.json", "Sweep: what each value of one setting would do, as policy simulate --sweep -f json writes it", simulate.Sweep{}},
 	}
 }
 

@@ -1,0 +1,143 @@
+package impact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// doubts are the reasons not to take the numbers for the whole truth, the worst
+// first.
+func doubts(m *simulate.Impact) []string {
+	var list []string
+	if m.Partial != "" {
+		list = append(list, "PARTIAL: "+m.Partial+". All numbers are of what was read until then.")
+	}
+	if text := infidelity(m.Fidelity); text != "" {
+		list = append(list, "FIDELITY: "+text)
+	}
+	if n := failures(m); n > 0 {
+		list = append(list, fmt.Sprintf("ERRORS: %s could not be made by one side or the other, and %s answered as a failure is; see below.", plural(n, "decision", "decisions"), ifOne(n, "is", "are")))
+	}
+	if n := m.Sources.Failed; n > 0 {
+		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))
+	}
+	if s := m.Shard; s != nil {
+		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge puts them together.", s.Index, s.Of))
+	}
+	return list
+}
+
+// failures counts the decisions that could not be made.
+func failures(m *simulate.Impact) int64 { return m.Calls.Failed + m.Events.Failed }
+
+// infidelity says that recorded decisions do not come out again; empty: they do.
+func infidelity(r *simulate.Report) string {
+	if r == nil || r.First == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s recorded decisions and states do not come out again; first %s. Until that is explained, do not rely on what is said of these logs.",
+		number(r.Different), number(r.Decisions+r.Keyframes), r.First)
+}
+
+// fidelity says how the check of recorded decisions went, in any case.
+func fidelity(r *simulate.Report) []string {
+	if r == nil {
+		return nil
+	}
+	var missing int64
+	for _, n := range r.Missing {
+		missing += n
+	}
+	list := []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes; so do their sessions' states at %s.",
+		number(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"), plural(r.Keyframes, "keyframe", "keyframes"))}
+	switch {
+	case r.Decisions == 0:
+		list = []string{"No recorded decision was there to recompute."}
+	case r.First != nil:
+		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", number(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"))}
+	}
+	if r.Incomparable > 0 {
+		list = append(list, fmt.Sprintf("%s made by another version of reviewer and cannot be recomputed.", plural(r.Incomparable, "was", "were")))
+	}
+	if missing > 0 {
+		digest := slices.Sorted(maps.Keys(r.Missing))[0]
+		list = append(list, fmt.Sprintf("%s made under %s that cannot be had, such as %s: %s", plural(missing, "was", "were"),
+			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), orElse(r.Why[digest], "not found")))
+	}
+	if r.Degraded > 0 {
+		list = append(list, fmt.Sprintf("%s without a decision, since something had failed.", plural(r.Degraded, "denial is", "denials are")))
+	}
+	return list
+}
+
+// alarms says what is known of whether stops were right.
+func alarms(a simulate.Alarms) []string {
+	var list []string
+	answered := a.Approved + a.Overruled
+	if answered+a.Refused > 0 {
+		list = append(list,
+			fmt.Sprintf("People approved %s and overruled %s: these were false alarms. They refused %s: true alarms.",
+				plural(a.Approved, "question", "questions"), plural(a.Overruled, "denial", "denials"), plural(a.Refused, "question", "questions")),
+			fmt.Sprintf("The candidate lets through %s of %s and misses %s of %s.",
+				number(a.Lost), plural(answered, "false alarm", "false alarms"), number(a.Missed), plural(a.Refused, "true alarm", "true alarms")))
+	}
+	if a.New == 0 {
+		return list
+	}
+	text := fmt.Sprintf("It stops %s that the baseline let through and that ran", plural(a.New, "call", "calls"))
+	if len(list) == 0 {
+		return []string{strings.Replace(text, "It", "The candidate", 1) + ". Nobody was asked about others, so how many of these are false alarms is not known."}
+	}
+	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.", text, number(a.Gained)))
+}
+
+// quiet says how much of the candidate never spoke, and what; nil: all did.
+func quiet(m *simulate.Impact) []string {
+	n, all := int64(len(m.NeverFired)), int64(len(m.Candidate.Rules)+len(m.Candidate.Patterns))
+	if n == 0 {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf("%s of %s of the candidate never spoke", number(n), plural(all, "rule or pattern", "rules and patterns")),
+		strings.Join(m.NeverFired, ", "),
+	}
+}
+
+// failed lists the decisions that could not be made.
+func failed(m *simulate.Impact) []string {
+	var list []string
+	for _, e := range m.Errors {
+		list = append(list, fmt.Sprintf("%s, %s: %s", e.ID, e.Side, e.Error))
+	}
+	return list
+}
+
+// troubles lists what was not read or not understood.
+func troubles(m *simulate.Impact) []string {
+	var list []string
+	for _, t := range m.Sources.Troubles {
+		list = append(list, trouble(t))
+	}
+	return list
+}
+
+// trouble says what was wrong with a file.
+func trouble(t simulate.Trouble) string {
+	text := t.Path
+	if t.Line > 0 {
+		text += ":" + strconv.Itoa(t.Line)
+	}
+	text += ": " + t.Why
+	if t.Count > 1 {
+		text += fmt.Sprintf(" (first of %s)", number(t.Count))
+	}
+	if t.Failed {
+		text += "; what follows could not be read"
+	}
+	return text
+}

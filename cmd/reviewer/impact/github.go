@@ -1,0 +1,246 @@
+package impact
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// GitHub refuses a comment above 65,536 characters as a whole. These are bytes,
+// which are never fewer.
+const (
+	maxComment = 65_000
+	reserve    = 3000 // for what ends the comment
+	maxKinds   = 20_000
+	maxList    = 4500 // of any other list
+	maxText    = 1000 // of one text
+)
+
+// markdown writes a comment on a pull request. Whatever comes from outside goes
+// through code or prose: there it is neither Markdown nor HTML.
+type markdown struct{ *bytes.Buffer }
+
+// writeGitHub writes Markdown: the sentence and the matrix to see at once, the
+// rest to unfold.
+func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
+	d := markdown{b}
+	d.title(mark(m), headline(m), doubts(m))
+	d.grid("calls", m.Calls)
+	d.grid("other events", m.Events)
+	d.sides(m)
+	d.kinds(m.Kinds)
+	d.fold("Rules", spoken("RULE", m.Rules, false))
+	d.fold("Patterns", spoken("PATTERN", m.Rules, true))
+	d.fold("Interventions", groups("INTERVENTION", "NAMED", m.Interventions))
+	d.fold("Tools", groups("TOOL", "NOT LET THROUGH", m.Tools))
+	d.fold("Workspaces", groups("WORKSPACE", "NOT LET THROUGH", m.Workspaces))
+	d.fold("Sessions", sessions(m.Changed))
+	d.bullets("False alarms", alarms(m.Alarms))
+	d.bullets("Fidelity", fidelity(m.Fidelity))
+	d.bullets("Never spoke", quiet(m))
+	d.bullets("Decisions that failed", failed(m))
+	d.bullets("Not read or not understood", troubles(m))
+	d.local(m)
+	return nil
+}
+
+// mark is the sign of how a comparison ended, for who reads nothing but that.
+func mark(m *simulate.Impact) string {
+	switch {
+	case m.Partial != "" || infidelity(m.Fidelity) != "" || failures(m) > 0:
+		return "❌"
+	case mood(m) == good:
+		return "✅"
+	}
+	return "⚠️"
+}
+
+func (d markdown) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+func (d markdown) title(mark, headline string, doubts []string) {
+	d.line("### %s reviewer policy simulate\n\n**%s**", mark, prose(headline))
+	for _, text := range doubts {
+		word, rest, _ := strings.Cut(text, ": ")
+		d.line("\n> **%s**: %s", word, prose(rest))
+	}
+}
+
+// code shows what is typed or named as it is, as far as there is room.
+func code(s string) string { return bounded(s, report.MarkdownCode) }
+
+// prose is a sentence, whatever is quoted in it: nobody is mentioned, and
+// nothing becomes a link.
+func prose(s string) string { return bounded(s, inert) }
+
+func inert(s string) string {
+	return strings.NewReplacer("&#64;", "&#64;&#8203;", "&#", "&#", "#", "#&#8203;", "www.", "www&#46;").Replace(report.MarkdownText(s))
+}
+
+// bounded cuts a text until it takes no more than maxText when it is escaped.
+func bounded(s string, escape func(string) string) string {
+	text := report.OneLine(s)
+	for n := 400; ; n /= 2 {
+		if escaped := escape(cut(text, n)); len(escaped) <= maxText || n < 2 {
+			return escaped
+		}
+	}
+}
+
+// grid is the matrix, without the verdicts that do not occur.
+func (d markdown) grid(name string, t simulate.Tally) {
+	from, to := verdictsOf(t.Matrix)
+	if changed(t) == 0 {
+		return
+	}
+	head, rule := "\n| "+name+" |", "| --- |"
+	for _, v := range to {
+		head, rule = head+" to "+string(v)+" |", rule+" ---: |"
+	}
+	d.line("%s\n%s", head, rule)
+	for _, f := range from {
+		row := "| from " + string(f) + " |"
+		for _, v := range to {
+			row += " " + weight(transition(f, v, cellOf(t.Matrix, f, v))) + " |"
+		}
+		d.line("%s", row)
+	}
+	if sum(split(t.After)) > 0 {
+		d.line("\n<sub>+n: so many more after the first other answer of their session; what the agent would have done then is not known.</sub>")
+	}
+}
+
+// weight makes what changes stand out.
+func weight(c cell) string {
+	if c.colour == more || c.colour == less {
+		return "**" + c.text + "**"
+	}
+	return c.text
+}
+
+func (d markdown) sides(m *simulate.Impact) {
+	d.line("\nBaseline: %s  \nCandidate: %s", code(named(m.Baseline)), code(named(m.Candidate)))
+	for _, text := range terms(m) {
+		what, ids, _ := strings.Cut(text, ": ")
+		d.line("- %s: %s", what, code(ids))
+	}
+	d.sources(m)
+}
+
+func (d markdown) sources(m *simulate.Impact) {
+	d.line("\nRead: %s", prose(strings.Join(read(m), "; ")))
+	if text := selected(m.Selection); text != "" {
+		d.line("\nOnly: %s", prose(text))
+	}
+}
+
+// kinds shows each kind of change with its smallest witness.
+func (d markdown) kinds(kinds []simulate.Kind) {
+	if len(kinds) == 0 {
+		return
+	}
+	d.open("Kinds of change ("+number(int64(len(kinds)))+")", " open")
+	d.line("| change | count | by | smallest witness |\n| --- | ---: | --- | --- |")
+	var rows []string
+	for _, k := range byWeight(kinds) {
+		lines := witness(k.Witness)
+		for i := range lines {
+			if lines[i] = prose(lines[i]); i == 0 {
+				lines[i] = code(subject(k.Witness))
+			}
+		}
+		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)), strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
+	}
+	d.rows(rows, maxKinds)
+	for _, text := range stands(kinds) {
+		d.line("\n<sub>%s</sub>", prose(text))
+	}
+	d.close()
+}
+
+// fold is a table to unfold.
+func (d markdown) fold(name string, t table) {
+	if len(t.rows) == 0 {
+		return
+	}
+	d.open(name+" ("+number(int64(len(t.rows)))+")", "")
+	d.table(t)
+	d.close()
+}
+
+func (d markdown) table(t table) {
+	t.compact()
+	head, rule := "|", "|"
+	for _, c := range t.columns {
+		head += " " + strings.ToLower(c.head) + " |"
+		if c.text {
+			rule += " --- |"
+		} else {
+			rule += " ---: |"
+		}
+	}
+	d.line("%s\n%s", head, rule)
+	var rows []string
+	for _, row := range t.rows {
+		line := "|"
+		for i, c := range row {
+			if t.columns[i].text {
+				c.text = code(c.text)
+			}
+			line += " " + c.text + " |"
+		}
+		rows = append(rows, line)
+	}
+	d.rows(rows, maxList)
+}
+
+// bullets are sentences to unfold.
+func (d markdown) bullets(name string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	d.open(name, "")
+	var rows []string
+	for _, text := range list {
+		rows = append(rows, "- "+prose(text))
+	}
+	d.rows(rows, maxList)
+	d.close()
+}
+
+func (d markdown) open(name, open string) {
+	d.line("\n<details%s><summary>%s</summary>\n", open, name)
+}
+
+func (d markdown) close() { d.line("\n</details>") }
+
+// rows writes as many as there is room for, and how many there are more.
+func (d markdown) rows(rows []string, most int) {
+	end := min(d.Len()+most, maxComment-reserve)
+	for i, row := range rows {
+		if d.Len()+len(row) >= end {
+			d.line("\n… and %s more (-f json or -f html has all)", number(int64(len(rows)-i)))
+			return
+		}
+		d.line("%s", row)
+	}
+}
+
+// local says how to see the whole on one's own machine.
+func (d markdown) local(m *simulate.Impact) {
+	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html", quoted(m.Baseline.Name), quoted(m.Candidate.Name))
+	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
+}
+
+// quoted makes a text one word of a shell.
+func quoted(s string) string {
+	safe := strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-", r)
+	}) < 0
+	if s != "" && safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

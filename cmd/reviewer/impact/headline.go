@@ -1,0 +1,103 @@
+package impact
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// headline is what somebody reads who reads one sentence.
+func headline(m *simulate.Impact) string {
+	calls, events := m.Calls, m.Events
+	switch all := calls.Total + events.Total; {
+	case all == 0:
+		return "Nothing was compared: there is no decision in what was read."
+	case changed(calls)+changed(events) > 0:
+		return changes(m)
+	case same(calls)+same(events) == 0:
+		return fmt.Sprintf("Nothing could be compared, of %s: %s.", both(calls.Total, events.Total), unclear(m))
+	case same(calls)+same(events) < all:
+		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", number(same(calls)+same(events)), both(calls.Total, events.Total), unclear(m))
+	}
+	return fmt.Sprintf("Nothing changes: all of %s in %s are answered as before.", both(calls.Total, events.Total), plural(m.Sessions.Total, "session", "sessions"))
+}
+
+// changes is the headline where something is answered otherwise.
+func changes(m *simulate.Impact) string {
+	first, after := split(m.Calls.States), sum(split(m.Calls.After))
+	text := fmt.Sprintf("%s of %s would be answered otherwise", orNone(sum(first)), plural(m.Calls.Total, "call", "calls"))
+	if words := enumerate(first); words != "" {
+		text += ": " + words
+	}
+	text += fmt.Sprintf(", in %s of %s", number(m.Sessions.Changed), plural(m.Sessions.Total, "session", "sessions"))
+	if after > 0 {
+		text += fmt.Sprintf(" (and %s more after the first other answer of their session)", number(after))
+	}
+	text += "."
+	if n := changed(m.Events); n > 0 {
+		text += fmt.Sprintf(" So would %s of %s (prompts, results, stops).", number(n), plural(m.Events.Total, "event", "events"))
+	}
+	if words := unclear(m); words != "" {
+		text += " " + words + "."
+	}
+	return text
+}
+
+// changing are the states of another answer, those to look at first before the
+// others.
+func changing() []simulate.State {
+	return []simulate.State{simulate.Loosened, simulate.Tightened, simulate.Maybe}
+}
+
+// split counts by the states of changing.
+func split(states map[simulate.State]int64) (counts [3]int64) {
+	for i, s := range changing() {
+		counts[i] = states[s]
+	}
+	return counts
+}
+
+func sum(counts [3]int64) int64 { return counts[0] + counts[1] + counts[2] }
+
+func changed(t simulate.Tally) int64 { return sum(split(t.States)) + sum(split(t.After)) }
+
+func same(t simulate.Tally) int64 {
+	return t.States[simulate.Unchanged] + t.After[simulate.Unchanged]
+}
+
+func enumerate(counts [3]int64) string {
+	var words []string
+	for i, s := range changing() {
+		if counts[i] > 0 {
+			words = append(words, number(counts[i])+" "+string(s))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// unclear counts what is neither a change nor none.
+func unclear(m *simulate.Impact) string {
+	var words []string
+	for _, x := range []struct {
+		state simulate.State
+		why   string
+	}{{simulate.Unknown, "what decides was not recorded"}, {simulate.Incomparable, "another version decided then"}} {
+		calls, events := m.Calls.States[x.state]+m.Calls.After[x.state], m.Events.States[x.state]+m.Events.After[x.state]
+		if calls+events > 0 {
+			words = append(words, fmt.Sprintf("%s %s %s (%s)", both(calls, events), ifOne(calls+events, "is", "are"), x.state, x.why))
+		}
+	}
+	return strings.Join(words, ", and ")
+}
+
+// both counts calls and events, as far as there are any.
+func both(calls, events int64) string {
+	switch {
+	case events == 0:
+		return plural(calls, "call", "calls")
+	case calls == 0:
+		return plural(events, "event", "events")
+	}
+	return plural(calls, "call", "calls") + " and " + plural(events, "event", "events")
+}

@@ -1,0 +1,144 @@
+package impact
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's style and script
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+//go:embed html/impact.css
+var pageCSS string
+
+//go:embed html/impact.js
+var pageJS string
+
+// writeHTML writes one page that needs nothing else and reaches for nothing:
+// its own policy forbids every style and script but the two that are in it, and
+// every connection. Tables and charts are there without a script; the script
+// filters them and draws the time lines of sessions from the data at its end.
+func writeHTML(w io.Writer, m *simulate.Impact, _ Options) error {
+	shown, err := visible(m)
+	if err != nil {
+		return fmt.Errorf("write the report as a page: %w", err)
+	}
+	p := &webPage{filtered: len(m.Kinds)+len(m.Changed) > 0}
+	p.head("What this change of policy would have done")
+	p.summary(shown)
+	p.compared(shown)
+	p.changes(shown)
+	p.matrix("Calls", shown.Calls)
+	kinds := byWeight(shown.Kinds)
+	p.filters()
+	p.kinds(kinds)
+	p.sessions(shown)
+	p.rules(shown)
+	p.groups("By tool", "tool", shown.Tools)
+	p.groups("By workspace", "workspace", shown.Workspaces)
+	p.interventions(shown.Interventions)
+	p.rest(shown)
+	err = p.script(pageData{Kinds: kinds, Sessions: shown.Changed})
+	if err != nil {
+		return fmt.Errorf("write the report as a page: %w", err)
+	}
+	p.foot()
+	_, err = w.Write(p.Bytes())
+	return err
+}
+
+// pageData is what the script works on.
+type pageData struct {
+	Kinds    []simulate.Kind          `json:"kinds"`
+	Sessions []simulate.SessionChange `json:"sessions"`
+}
+
+type webPage struct {
+	bytes.Buffer
+	filtered bool // it has filters, and the script with its data
+}
+
+// markup is HTML that put does not escape again.
+type markup string
+
+// put writes HTML. Every text among the arguments is escaped, and every int64,
+// which is a count, is grouped: there is no other way for them to get onto the
+// page.
+func (p *webPage) put(format string, args ...any) {
+	for i, a := range args {
+		args[i] = escaped(a)
+	}
+	fmt.Fprintf(p, format+"\n", args...)
+}
+
+func escaped(a any) any {
+	switch a := a.(type) {
+	case markup, int, float64:
+		return a
+	case int64:
+		return number(a)
+	}
+	return html.EscapeString(fmt.Sprint(a))
+}
+
+// render is what put would write, for a place inside something else.
+func render(format string, args ...any) markup {
+	var p webPage
+	p.put(format, args...)
+	return markup(strings.TrimSuffix(p.String(), "\n"))
+}
+
+func (p *webPage) head(title string) {
+	p.put(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; form-action 'none'; style-src '%s'; script-src '%s'">
+<meta name="referrer" content="no-referrer">
+<title>%s</title>`, sourceHash(pageCSS), sourceHash(pageJS), title)
+	p.WriteString("<style>" + pageCSS + "</style>\n</head>\n<body>\n<main>\n")
+	p.put(`<h1>%s</h1>`, title)
+}
+
+// sourceHash names a style or script in a Content-Security-Policy.
+func sourceHash(source string) markup {
+	sum := sha256.Sum256([]byte(source))
+	return markup("sha256-" + base64.StdEncoding.EncodeToString(sum[:]))
+}
+
+// script writes the script and its data. json.Marshal writes <, > and & as
+// escapes, so no text in the data can end the element that it is in.
+func (p *webPage) script(data pageData) error {
+	if !p.filtered {
+		return nil
+	}
+	text, err := json.Marshal(data)
+	p.WriteString("<script type=\"application/json\" id=\"data\">")
+	p.Write(text)
+	p.WriteString("</script>\n<script>" + pageJS + "</script>\n")
+	return err
+}
+
+func (p *webPage) foot() { p.WriteString("</main>\n</body>\n</html>\n") }
+
+// visible returns a copy in which every character that cannot be seen, or that
+// turns the direction of what follows, is written as an escape such as \u202e.
+// What is shown are commands: they have to look like what they are.
+func visible[T any](of T) (T, error) {
+	var text bytes.Buffer
+	var shown T
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(of); err != nil {
+		return shown, err
+	}
+	err := json.Unmarshal(visibleJSON(text.String()), &shown)
+	return shown, err
+}

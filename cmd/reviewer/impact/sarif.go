@@ -1,0 +1,105 @@
+package impact
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// The ids of results that are not about a rule.
+const (
+	partialID  = "simulate.partial"
+	fidelityID = "simulate.fidelity"
+	errorID    = "simulate.error"
+)
+
+func writeSARIF(b *bytes.Buffer, m *simulate.Impact, o Options) error {
+	rules := []report.Rule{
+		{ID: partialID, Title: "The simulation has not read everything"},
+		{ID: fidelityID, Title: "Recorded decisions do not come out again"},
+		{ID: errorID, Title: "A decision could not be made"},
+		{ID: ruleID(simulate.ByScores), Title: "The scores decide otherwise, and no rule"},
+		{ID: ruleID(simulate.ByOthers), Title: "Somebody else had decided otherwise: a transcript does not tell who"},
+	}
+	for _, k := range m.Kinds {
+		if id := ruleID(k.Rule); id == k.Rule {
+			rules = append(rules, report.Rule{ID: id, Title: "The rule " + id + " decides otherwise"})
+		}
+	}
+	return report.WriteSARIF(b, "policy simulate", rules, findings(m), report.Options{Version: o.Version})
+}
+
+// findings are what makes the result doubtful, and then a kind of change each.
+func findings(m *simulate.Impact) []report.Finding {
+	var list []report.Finding
+	doubt := func(id, key, text string) {
+		list = append(list, report.Finding{Place: folder(m), Level: "error", Text: text, Rule: id, Key: key})
+	}
+	if m.Partial != "" {
+		doubt(partialID, "", "Partial: "+m.Partial+". What follows is true of what was read only.")
+	}
+	if text := infidelity(m.Fidelity); text != "" {
+		doubt(fidelityID, "", text)
+	}
+	for _, e := range m.Errors {
+		doubt(errorID, e.ID+" "+e.Side, fmt.Sprintf("%s of the %s: %s. It is answered as a failure is.", e.ID, e.Side, e.Error))
+	}
+	for _, k := range m.Kinds {
+		list = append(list, finding(m, k))
+	}
+	return list
+}
+
+// finding says what one kind of change is. Loosening wants somebody's look more
+// than tightening.
+func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
+	level := "note"
+	if k.State == simulate.Loosened {
+		level = "warning"
+	}
+	change := string(k.State) + " " + arrow(k.From, k.To)
+	return report.Finding{
+		Place: folder(m), Level: level, Rule: ruleID(k.Rule), Key: string(k.Phase) + " " + change,
+		Text: fmt.Sprintf("%s: %s by %s\n%s", change, times(k), cause(k), strings.Join(witness(k.Witness), "\n")),
+		Properties: map[string]string{
+			"phase": string(k.Phase), "state": string(k.State), "from": string(k.From), "to": string(k.To),
+			"count": fmt.Sprint(k.Count), "after": fmt.Sprint(k.After), "record": k.Witness.ID, "session": k.Witness.Session,
+		},
+	}
+}
+
+// times says how often a kind of change occurs.
+func times(k simulate.Kind) string {
+	text := plural(k.Count, "decision", "decisions")
+	if k.After > 0 {
+		text += fmt.Sprintf(" (and %s after the first other answer of their session)", number(k.After))
+	}
+	return text
+}
+
+// ruleID is a rule's id, and a word of the same form for what stands for one.
+func ruleID(rule string) string {
+	switch rule {
+	case simulate.ByScores:
+		return "simulate.scores"
+	case simulate.ByOthers, "":
+		return "simulate.others"
+	}
+	return rule
+}
+
+// folder is the candidate's folder where it has one below this; code scanning
+// refuses a result without a place.
+func folder(m *simulate.Impact) report.Place {
+	name := path.Clean(m.Candidate.Name)
+	u, err := url.Parse(name)
+	if err != nil || u.IsAbs() || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") || !strings.Contains(m.Candidate.Name, "/") {
+		return report.Place{File: "."}
+	}
+	return report.Place{File: name}
+}

@@ -1,0 +1,155 @@
+package impact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// named says what a side is.
+func named(n simulate.Named) string {
+	switch {
+	case n.Recorded:
+		return n.Name + " (what was decided then)"
+	case n.Digest == "":
+		return n.Name
+	}
+	return n.Name + " (digest " + short(n.Digest) + ")"
+}
+
+func short(digest string) string { return digest[:min(len(digest), 12)] }
+
+// terms says which rules and patterns only one of two policies has.
+func terms(m *simulate.Impact) []string {
+	if m.Baseline.Recorded || m.Candidate.Recorded {
+		return nil
+	}
+	var list []string
+	for _, x := range []struct {
+		what      string
+		old, next []string
+	}{{"rule", m.Baseline.Rules, m.Candidate.Rules}, {"pattern", m.Baseline.Patterns, m.Candidate.Patterns}} {
+		if only := without(x.next, x.old); len(only) > 0 {
+			list = append(list, plural(int64(len(only)), x.what+" more", x.what+"s more")+": "+few(only))
+		}
+		if only := without(x.old, x.next); len(only) > 0 {
+			list = append(list, plural(int64(len(only)), x.what+" fewer", x.what+"s fewer")+": "+few(only))
+		}
+	}
+	return list
+}
+
+func without(list, other []string) []string {
+	held := map[string]bool{}
+	for _, s := range other {
+		held[s] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return held[s] })
+}
+
+// few lists the first of many.
+func few(list []string) string {
+	const most = 8
+	text := strings.Join(list[:min(len(list), most)], ", ")
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// selected says which part of what was there was looked at; empty: all.
+func selected(s simulate.Selection) string {
+	var words []string
+	if s.Since > 0 {
+		words = append(words, "since "+clock(s.Since))
+	}
+	if len(s.Sessions) > 0 {
+		words = append(words, "sessions "+few(s.Sessions))
+	}
+	if len(s.Tools) > 0 {
+		words = append(words, "tools "+few(s.Tools))
+	}
+	if s.Sample != "" {
+		words = append(words, s.Sample+" of the sessions")
+	}
+	return strings.Join(words, ", ")
+}
+
+// read says what the sources gave, and what they did not.
+func read(m *simulate.Impact) []string {
+	s := m.Sources
+	text := fmt.Sprintf("%s in %s", plural(m.Sessions.Total, "session", "sessions"), plural(s.Files, "file", "files"))
+	var formats []string
+	for _, f := range slices.Sorted(maps.Keys(s.Formats)) {
+		formats = append(formats, fmt.Sprintf("%s %s", number(s.Formats[f]), f))
+	}
+	if len(formats) > 0 {
+		text += " (" + strings.Join(formats, ", ") + ")"
+	}
+	list := []string{text}
+	if m.First > 0 {
+		list = append(list, clock(m.First)+" to "+clock(m.Last)+" UTC")
+	}
+	if s.Bad > 0 {
+		list = append(list, fmt.Sprintf("%s of %s not understood", number(s.Bad), plural(s.Lines, "line", "lines")))
+	}
+	var calls []string
+	for _, x := range []struct {
+		n    int64
+		what string
+	}{{s.Copied, "held by several sessions, counted in one"}, {s.Unpaired, "without a result"}, {s.Unasked, "turned down by the agent itself before anybody was asked"}} {
+		if x.n > 0 {
+			calls = append(calls, plural(x.n, "call", "calls")+" "+x.what)
+		}
+	}
+	if len(calls) > 0 {
+		list = append(list, strings.Join(calls, "; "))
+	}
+	return list
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// often writes a count, and how many more are hypothetical.
+func often(n, after int64) string {
+	if after == 0 {
+		return count(n).text
+	}
+	return number(n) + " +" + number(after)
+}
+
+func orNone(n int64) string {
+	if n == 0 {
+		return "None"
+	}
+	return number(n)
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
+// number writes a count with separators between thousands.
+func number(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// clock is UTC: a report says the same everywhere.
+func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
