@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Store keeps effective policies by digest, so that a decision can be computed
@@ -53,6 +54,24 @@ func (s Store) Put(e *Effective) error {
 		return fmt.Errorf("keep policy %.12s: %w", e.Digest, err)
 	}
 	return nil
+}
+
+// Digests lists the policies that are kept, sorted.
+func (s Store) Digests() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list policies: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		if digest, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.HasPrefix(digest, ".") {
+			list = append(list, digest)
+		}
+	}
+	return list, nil
 }
 
 // write makes a file appear whole or not at all.

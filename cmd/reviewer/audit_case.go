@@ -123,6 +123,17 @@ func aboutCase(rec *engine.Record, x cases.Excerpt) []string {
 // whetherItHolds runs the case against a policy, and says why it does not hold;
 // empty: it does.
 func (a *app) whetherItHolds(ctx context.Context, x cases.Excerpt, e *bundles.Effective) (string, error) {
+	why, err := failsOn(ctx, trial.NewRunner(environment(), e.Layers...), x)
+	if err != nil || why == "" {
+		return "", err
+	}
+	fmt.Fprintf(a.stderr, "reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", why)
+	return "not everything was recorded: " + why, nil
+}
+
+// failsOn runs a case as a file would hold it, and says what comes out
+// otherwise; empty: nothing.
+func failsOn(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string, error) {
 	text, err := cases.Write(nil, x.Case)
 	if err != nil {
 		return "", err
@@ -131,21 +142,16 @@ func (a *app) whetherItHolds(ctx context.Context, x cases.Excerpt, e *bundles.Ef
 	if err != nil {
 		return "", fmt.Errorf("the case that was cut out cannot be read (please report this): %w", err)
 	}
-	result, err := trial.NewRunner(environment(), e.Layers...).Run(ctx, list[0])
-	if err != nil {
+	result, err := runner.Run(ctx, list[0])
+	if err != nil || len(result.Failures) == 0 {
 		return "", err
-	}
-	if len(result.Failures) == 0 {
-		return "", nil
 	}
 	f := result.Failures[len(result.Failures)-1]
 	var differ []string
 	for _, d := range f.Differ {
 		differ = append(differ, d.String())
 	}
-	why := strings.Join(append(differ, f.Wrong), "; ")
-	fmt.Fprintf(a.stderr, "reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", strings.TrimSuffix(why, "; "))
-	return "not everything was recorded: " + strings.TrimSuffix(why, "; "), nil
+	return strings.TrimSuffix(strings.Join(append(differ, f.Wrong), "; "), "; "), nil
 }
 
 // utc is a moment as it is written in documents that others read.

@@ -32,11 +32,10 @@ func (w *watched) cli(stdin string, args ...string) (code int, stdout, stderr st
 func leaves(cmd *cobra.Command) []string {
 	var list []string
 	for _, sub := range cmd.Commands() {
-		if sub.HasSubCommands() {
-			list = append(list, leaves(sub)...)
-		} else if !sub.Hidden {
+		if !sub.Hidden && (!sub.HasSubCommands() || strings.Contains(sub.Use, " ")) { // else it takes no argument but a command
 			list = append(list, strings.TrimPrefix(sub.CommandPath(), "reviewer "))
 		}
+		list = append(list, leaves(sub)...)
 	}
 	return list
 }
@@ -75,17 +74,25 @@ func reports() map[string][]string {
 		"policy new rule":                  {"policy new rule TEXT"},
 		"policy rules":                     {"policy rules", "policy rules -f json", "policy rules --family TEXT"},
 		"policy show":                      {"policy show", "policy show -f json", "policy show --policy TEXT"},
-		"policy simulate":                  {"policy simulate TRANSCRIPT", "policy simulate -f json TRANSCRIPT", "policy simulate -f json INPUTS", "policy simulate TEXT"},
-		"policy test":                      {"policy test TEXT", "policy test INPUTS", "policy test --run TEXT"},
-		"review":                           {"review <INPUTS", "review --policy TEXT"},
-		"session list":                     {"session list", "session list -f json", "session list --since TEXT", "session list --workspace TEXT"},
-		"session scope":                    {"session scope ID", "session scope ID -f json", "session scope ID --add TEXT", "session scope TEXT"},
-		"session show":                     {"session show ID", "session show ID -f json", "session show ID --agent TEXT", "session show TEXT"},
-		"session resume":                   {"session resume ID", "session resume TEXT"},
-		"session stop":                     {"session stop ID --reason TEXT", "session stop TEXT"},
-		"trash":                            {"trash --list", "trash --list -f json", "trash TEXT", "trash --restore TEXT"},
-		"uninstall":                        {"uninstall claude-code", "uninstall TEXT"},
-		"version":                          {"version", "version TEXT"},
+		"policy simulate": {
+			"policy simulate", "policy simulate -f json", "policy simulate -f html --baseline default", "policy simulate TRANSCRIPT", "policy simulate -v -f json TRANSCRIPT",
+			"policy simulate -f github TRANSCRIPT", "policy simulate -f sarif TRANSCRIPT", "policy simulate -f html TRANSCRIPT", "policy simulate --baseline default --candidate active TRANSCRIPT",
+			"policy simulate --shard 1/1 -f json -o PART TRANSCRIPT", "policy simulate --save-cases CASES TRANSCRIPT",
+			"policy simulate -f json INPUTS", "policy simulate TEXT", "policy simulate TRANSCRIPT TEXT", "policy simulate --baseline TEXT TRANSCRIPT", "policy simulate --candidate TEXT TRANSCRIPT",
+			"policy simulate --session TEXT TRANSCRIPT", "policy simulate --tool TEXT TRANSCRIPT", "policy simulate --tool TEXT -f json TRANSCRIPT", "policy simulate --sweep TEXT=1:2:1 TRANSCRIPT", "policy simulate --sweep TEXT TRANSCRIPT",
+			"policy simulate --fail-on TEXT TRANSCRIPT", "policy simulate --sample TEXT TRANSCRIPT", "policy simulate --shard TEXT TRANSCRIPT", "policy simulate --since TEXT TRANSCRIPT",
+		},
+		"policy simulate merge": {"policy simulate merge PART", "policy simulate merge TRANSCRIPT", "policy simulate merge TEXT"},
+		"policy test":           {"policy test TEXT", "policy test INPUTS", "policy test --run TEXT"},
+		"review":                {"review <INPUTS", "review --policy TEXT"},
+		"session list":          {"session list", "session list -f json", "session list --since TEXT", "session list --workspace TEXT"},
+		"session scope":         {"session scope ID", "session scope ID -f json", "session scope ID --add TEXT", "session scope TEXT"},
+		"session show":          {"session show ID", "session show ID -f json", "session show ID --agent TEXT", "session show TEXT"},
+		"session resume":        {"session resume ID", "session resume TEXT"},
+		"session stop":          {"session stop ID --reason TEXT", "session stop TEXT"},
+		"trash":                 {"trash --list", "trash --list -f json", "trash TEXT", "trash --restore TEXT"},
+		"uninstall":             {"uninstall claude-code", "uninstall TEXT"},
+		"version":               {"version", "version TEXT"},
 	}
 }
 
@@ -122,6 +129,7 @@ func TestNoSecretInAReportShows(t *testing.T) {
 	}
 	w.searchFiles(w.state(), "policy/")
 	w.private(w.state())
+	w.searchFiles(filepath.Join(w.dir, "saved"))
 	w.searchFiles(filepath.Join(w.dir, "tmp"))
 	w.searchFiles(filepath.Join(w.dir, "home"))
 }
@@ -199,7 +207,7 @@ func (w *watched) files() map[string]string {
 	}
 	return map[string]string{
 		"INPUTS": w.write("inputs.jsonl", inputs.String()), "TRANSCRIPT": w.write("transcript.jsonl", transcript.String()),
-		"OUT": filepath.Join(w.dir, "seals.jsonl"), "TEXT": w.plant("the command line", secretKinds()[0]),
+		"OUT": filepath.Join(w.dir, "seals.jsonl"), "PART": filepath.Join(w.dir, "part.json"), "CASES": filepath.Join(w.dir, "saved"), "TEXT": w.plant("the command line", secretKinds()[0]),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -93,13 +94,23 @@ func layersFrom(dir string) ([]*bundles.Bundle, error) {
 		}
 		return nil, err
 	}
-	layer, err := bundles.LayerOf(os.DirFS(dir))
+	layers, err := layersIn(os.DirFS(dir))
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", dir, err)
 	}
-	b, err := bundles.Load(os.DirFS(dir), layer)
+	return layers, nil
+}
+
+// layersIn reads a policy wherever its files are: a whole bundle stands alone, a
+// layer is laid over the policy that ships.
+func layersIn(files fs.FS) ([]*bundles.Bundle, error) {
+	layer, err := bundles.LayerOf(files)
 	if err != nil {
-		return nil, fmt.Errorf("policy %s: %w", dir, err)
+		return nil, err
+	}
+	b, err := bundles.Load(files, layer)
+	if err != nil {
+		return nil, err
 	}
 	if layer == bundles.Base {
 		return []*bundles.Bundle{b}, nil

@@ -5,213 +5,295 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 
-	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/harness"
-	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
+// simulation is what the flags of `policy simulate` say, and what they mean.
+type simulation struct {
+	out                 outputs
+	baseline, candidate string
+	sweep               string
+	failOn              []string
+	saveCases           string
+	since               string
+	sessions, tools     []string
+	sample, shard       string
+	noFidelity, verbose bool
+	parallel            int
+
+	args      []string // what to read; never empty once it was read
+	own       bool     // the machine's own log, since nothing was named
+	key       string   // of the setting that is swept
+	values    []float64
+	budgets   []simulate.Budget
+	portion   portion
+	selection simulate.Selection
+	mask      func(string) string // of what the report names
+}
+
 func (a *app) policySimulateCommand() *cobra.Command {
-	var policy string
-	var out output
+	var s simulation
 	cmd := &cobra.Command{
-		Use:   "simulate PATH…",
-		Short: "What would the policy have said to the calls of these transcripts?",
-		Long: "Reads transcripts of agents (files, or folders that are searched for *.jsonl) and\n" +
-			"takes every tool call through one policy, with the history that the session had.\n" +
-			"Nothing of the machine is looked at: a transcript may come from another one.",
-		Example: "  reviewer policy simulate ~/.claude/projects --policy ./policy\n  reviewer policy simulate -f json session.jsonl | jq .totals",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			return a.simulate(cmd.Context(), paths, policy, &out)
-		},
+		Use:   "simulate [SOURCE…]",
+		Short: "What would this change of policy have done to what has happened?",
+		Long: "Takes what was recorded through two policies, side by side, and tells which calls\n" +
+			"would have been answered otherwise, by which rule, and where that would have begun.\n\n" +
+			"A SOURCE is a file, a folder, a pattern such as 'logs/**/*.jsonl.zst', or - for\n" +
+			"standard input: transcripts of agents, logs of this program, and what `audit export`\n" +
+			"writes, plain or compressed, recognised by their contents. Without a SOURCE it is\n" +
+			"the log of this machine.\n\n" +
+			"A policy (REF) is a folder, an archive (.tar.gz), git:REV:PATH, active (what holds\n" +
+			"here), default (what ships), or the first 8 or more digits of a kept one's digest.\n" +
+			"The baseline can also be recorded: what was decided when it happened.\n\n" +
+			"Decisions in a log are computed again under the policy that made them, and must\n" +
+			"come out as they were recorded (--no-fidelity leaves that out). Ctrl-C ends with a\n" +
+			"report of what was compared so far.\n\n" +
+			"Exit codes: 0 fine; 1 could not run, or something could not be read, or it was\n" +
+			"interrupted; 2 a --fail-on is exceeded, a recorded decision does not come out again,\n" +
+			"or a log is not what was written. docs/simulate.md explains the report.",
+		Example: "  reviewer policy simulate --candidate ./policy                  # the log of this machine\n" +
+			"  reviewer policy simulate ~/.claude/projects --baseline git:main:policy --candidate policy\n" +
+			"  reviewer policy simulate --candidate policy --since 7d --fail-on 'loosened>0' --fail-on '*->block>5'\n" +
+			"  reviewer policy simulate --sweep risk.high_threshold=0.6:0.9:0.05 -f html=sweep.html\n" +
+			"  reviewer policy simulate logs --shard 1/4 -f json -o part-1.json",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args, &s) },
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy (default: the one that is active here)")
-	out.flags(cmd, "table", "json")
+	s.flags(cmd)
+	cmd.AddCommand(a.simulateMergeCommand())
 	return cmd
 }
 
-// simulation is the result as a document.
-type simulation struct {
-	Actions []simulate.Action `json:"actions"`
-	Totals  simulate.Totals   `json:"totals"`
-	Sources []source          `json:"sources"`
+func (s *simulation) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.baseline, "baseline", refRecorded, "`REF` of the policy to compare with")
+	f.StringVar(&s.candidate, "candidate", refActive, "`REF` of the policy to try")
+	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a setting that is a number: `KEY=FROM:TO:STEP`")
+	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
+	f.StringVar(&s.saveCases, "save-cases", "", "write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
+	f.StringVar(&s.since, "since", "", "count only what happened since this `TIME`, such as 90m, 24h or 7d before now, or 2026-01-31; what came before is history")
+	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose `ID` begins so; repeatable")
+	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool of this `NAME`; repeatable")
+	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10: always the same ones")
+	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`")
+	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not compute recorded decisions again")
+	f.IntVarP(&s.parallel, "parallel", "p", 0, "sessions at a time (default: as many as there are processors)")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and say how long it took")
+	s.out.flags(cmd, impact.Formats()...)
 }
 
-// source is a file that was read, and what of it was not understood.
-type source struct {
-	Path    string            `json:"path"`
-	Session string            `json:"session"`
-	Lines   int               `json:"lines"`
-	Bad     []harness.BadLine `json:"bad,omitempty"`
-	Error   string            `json:"error,omitempty"`
-}
+const failOnUsage = "exit with 2 where a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
 
-func (a *app) simulate(ctx context.Context, paths []string, dir string, out *output) error {
-	policy, err := a.choosePolicy(ctx, dir)
+// simulate runs a comparison, writes the report, and then says what is wrong.
+func (a *app) simulate(ctx context.Context, args []string, s *simulation) error {
+	start := time.Now()
+	if err := s.read(a, args, start); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+
+	s.begin(a)
+	p := a.showProgress(start)
+	defer p.end()
+	r, err := a.prepare(ctx, s, p)
+	if err == nil {
+		err = r.run(ctx)
+	} else if ctx.Err() != nil {
+		err = errors.New("interrupted before anything was compared")
+	}
+	p.end()
 	if err != nil {
 		return err
 	}
-	mac, err := passingMAC()
-	if err != nil {
+	if err := a.writeImpacts(s, r.sums, r.speed()); err != nil {
 		return err
 	}
-	transcripts, sources, err := a.readTranscripts(paths, masking(mac))
-	if err != nil {
+	return errors.Join(a.keepCases(context.WithoutCancel(ctx), s, r), a.verdictOf(s.budgets, r.sums))
+}
+
+// read takes the flags apart, before anything is done.
+func (s *simulation) read(a *app, args []string, now time.Time) error {
+	if err := errors.Join(s.out.read(), s.together()); err != nil {
 		return err
 	}
-	result := simulation{Actions: []simulate.Action{}, Sources: sources}
-	for _, t := range harness.Merge(transcripts) {
-		c := &classify.Classifier{World: elsewhere(t), MAC: mac}
-		actions, err := simulate.Run(ctx, simulate.Session{ID: t.Session, Events: t.Events}, c, policy, environment())
+	s.mask = plainMask()
+	if s.parallel == 0 {
+		s.parallel = runtime.GOMAXPROCS(0)
+	}
+	if err := s.readSelection(now); err != nil {
+		return err
+	}
+	if err := s.readBudgets(); err != nil {
+		return err
+	}
+	if s.sweep != "" {
+		var err error
+		if s.key, s.values, err = bundles.ParseSweep(s.sweep); err != nil {
+			return fmt.Errorf("--sweep %w", err)
+		}
+	}
+	if s.args = args; len(args) > 0 {
+		return nil
+	}
+	home, err := a.stateHome()
+	s.args, s.own = []string{home}, true
+	return err
+}
+
+func (s *simulation) readBudgets() error {
+	for _, text := range s.failOn {
+		b, err := simulate.ParseBudget(text)
 		if err != nil {
-			return err
+			return fmt.Errorf("--fail-on: %w", err)
 		}
-		result.Actions = append(result.Actions, actions...)
+		s.budgets = append(s.budgets, b)
 	}
-	result.Totals = simulate.Sum(result.Actions)
-	err = out.write(a, func(w io.Writer) error { return a.printSimulation(w, out, result) })
-	return errors.Join(err, a.reportSources(sources))
-}
-
-// elsewhere is a machine of which only the home directory is known, by where
-// the session stood.
-func elsewhere(t harness.Transcript) classify.World {
-	for _, e := range t.Events {
-		if home := classify.HomeOf(e.CWD); home != "" {
-			return classify.World{Home: home}
-		}
-	}
-	return classify.World{}
-}
-
-// transcriptFiles lists the files of the paths, folders searched in order.
-func transcriptFiles(paths []string) ([]string, error) {
-	var files []string
-	for _, p := range paths {
-		if p == "-" {
-			files = append(files, p)
-			continue
-		}
-		err := filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && (name == p || strings.HasSuffix(name, ".jsonl")) {
-				files = append(files, name)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("find transcripts: %w", err)
-		}
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no transcript in %s: expected files, or folders with *.jsonl", strings.Join(paths, ", "))
-	}
-	return files, nil
-}
-
-// readTranscripts reads every transcript below the paths. One that cannot be
-// read is listed among the sources; only where none can is it an error. What
-// is told of them is masked.
-func (a *app) readTranscripts(paths []string, mask func(string) string) ([]harness.Transcript, []source, error) {
-	files, err := transcriptFiles(paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	var list []harness.Transcript
-	var sources []source
-	for _, name := range files {
-		t, err := a.readTranscript(name)
-		maskTranscript(&t, mask)
-		s := source{Path: mask(name), Session: t.Session, Lines: t.Lines, Bad: t.Bad}
-		if err != nil {
-			s.Error = mask(err.Error())
-		} else {
-			list = append(list, t)
-		}
-		sources = append(sources, s)
-	}
-	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("none of %d files could be read; the first: %s", len(files), sources[0].Error)
-	}
-	return list, sources, nil
-}
-
-func (a *app) readTranscript(name string) (harness.Transcript, error) {
-	if name == "-" {
-		return harness.Harnesses()[0].ReadTranscript(a.stdin)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return harness.Transcript{}, err
-	}
-	defer f.Close()
-	head := make([]byte, 64<<10)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return harness.Transcript{}, err
-	}
-	for _, h := range harness.Harnesses() {
-		if h.IsTranscript(head[:n]) {
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				return harness.Transcript{}, err
-			}
-			t, err := h.ReadTranscript(f)
-			if t.Session == "" {
-				t.Session = strings.TrimSuffix(filepath.Base(name), ".jsonl")
-			}
-			return t, err
-		}
-	}
-	return harness.Transcript{}, fmt.Errorf("not a transcript of %s", strings.Join(harness.Names(), ", "))
-}
-
-func (a *app) printSimulation(w io.Writer, out *output, s simulation) error {
-	if out.format == "json" {
-		return writeJSON(w, s)
-	}
-	p := a.paint(out)
-	fmt.Fprintf(w, "%s %5s %s %s %s\n", pad("SESSION", 10), "CALL", pad("TOOL", 16), pad("DECISION", 8), "RULES, REASON")
-	for _, act := range s.Actions {
-		if act.Decision == engine.Allow && act.Error == "" {
-			continue
-		}
-		why := strings.Join(act.Rules, ",")
-		if why != "" {
-			why += ": "
-		}
-		fmt.Fprintf(w, "%s %5d %s %s %s\n", pad(oneLine(act.Session, 10), 10), act.Index, pad(oneLine(act.Tool, 16), 16),
-			p.verdict(pad(string(act.Decision), 8)), oneLine(why+act.Reason+act.Error, 110))
-	}
-	fmt.Fprintf(w, "\n%d calls:", s.Totals.Actions)
-	for _, v := range slices.Backward(engine.Verdicts()) {
-		fmt.Fprintf(w, " %d %s", s.Totals.Decisions[engine.Verdict(v)], p.verdict(v))
-	}
-	fmt.Fprintf(w, " (allowed calls are not listed)\n")
 	return nil
 }
 
-// reportSources says on standard error what could not be read.
-func (a *app) reportSources(sources []source) error {
-	var failed, bad int
-	for _, s := range sources {
-		if s.Error != "" {
-			failed++
-			fmt.Fprintf(a.stderr, "reviewer: %s: %s\n", s.Path, s.Error)
-		}
-		if len(s.Bad) > 0 {
-			bad += len(s.Bad)
-			fmt.Fprintf(a.stderr, "reviewer: %s:%d: %s (%d lines of this file were not understood)\n", s.Path, s.Bad[0].Line, s.Bad[0].Why, len(s.Bad))
-		}
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be read", failed, len(sources))
+// together refuses flags that mean nothing beside each other.
+func (s *simulation) together() error {
+	switch {
+	case s.parallel < 0:
+		return fmt.Errorf("--parallel %d: expected a number of sessions, or 0 for as many as there are processors", s.parallel)
+	case s.candidate == refRecorded:
+		return errors.New("--candidate recorded: a candidate is a policy; what was recorded can be compared with, as --baseline recorded")
+	case s.sweep != "" && len(s.failOn) > 0:
+		return errors.New("--sweep and --fail-on: a budget is for one candidate; give the value that you chose in its settings, and run again")
+	case s.sweep != "" && s.saveCases != "":
+		return errors.New("--sweep and --save-cases: cases are of one candidate; give the value that you chose in its settings, and run again")
 	}
 	return nil
+}
+
+// readSelection reads which sessions and calls are looked at.
+func (s *simulation) readSelection(now time.Time) (err error) {
+	if s.selection.Since, err = sinceTime(s.since, now); err != nil {
+		return err
+	}
+	if _, span := spanOf(s.since); s.shard != "" && s.since != "" && span == nil {
+		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since, time.UnixMilli(s.selection.Since).Format(time.RFC3339))
+	}
+	if err := checkTools(s.tools); err != nil {
+		return err
+	}
+	if s.sample != "" {
+		if s.portion.share, err = parseSample(s.sample); err != nil {
+			return err
+		}
+	}
+	if s.shard != "" {
+		if s.portion.shard, err = parseShard(s.shard); err != nil {
+			return err
+		}
+	}
+	for _, id := range s.sessions {
+		if id == "" {
+			return errors.New("--session: expected the id of a session, or its beginning")
+		}
+	}
+	s.selection.Sessions, s.selection.Tools = sortedOnce(s.sessions, s.mask), sortedOnce(s.tools, s.mask)
+	s.selection.Sample = shareText(s.portion.share)
+	return nil
+}
+
+// begin says at once, where a person reads the report, what is compared.
+func (s *simulation) begin(a *app) {
+	names := make([]string, len(s.args))
+	for i, arg := range s.args {
+		names[i] = oneLine(s.mask(arg), 80)
+	}
+	where := strings.Join(names[:min(len(names), 3)], ", ")
+	if len(names) > 3 {
+		where += fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	if s.own {
+		where = "the log of this machine, " + where
+	}
+	baseline := s.baseline
+	if baseline == refRecorded {
+		baseline = "what was recorded"
+	}
+	text := fmt.Sprintf("comparing %s with %s, over %s", oneLine(s.mask(baseline), 80), oneLine(s.mask(s.candidate), 80), where)
+	for _, o := range s.out.list {
+		if o.format == "pretty" && o.file == "" {
+			fmt.Fprintf(a.stdout, "%s\n\n", text)
+			return
+		}
+	}
+	if s.own || s.verbose {
+		fmt.Fprintf(a.stderr, "reviewer: %s\n", text)
+	}
+}
+
+// findSources looks where the sessions are.
+func (a *app) findSources(ctx context.Context, s *simulation, p *progress) (*sources.Set, error) {
+	set, err := sources.Find(ctx, s.args, sources.Options{
+		Stdin: untilDone(ctx, a.stdin), Read: func(n int64) { p.bytes.Add(n) }, Env: environment(),
+		Classifier: anywhere, Mask: s.mask,
+	})
+	if err != nil && s.own {
+		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name what to read, such as ~/.claude/projects", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, s.anyAsked(set)
+}
+
+// untilDone reads from what may never say anything more, until the context ends.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	begin := sync.OnceFunc(func() {
+		go func() {
+			_, err := io.Copy(in, r)
+			in.CloseWithError(err)
+		}()
+	})
+	return readerFunc(func(b []byte) (int, error) {
+		begin() // not before somebody wants it: it may be a person's terminal
+		return out.Read(b)
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// anyAsked is an error where --session names none: nobody would see from a
+// report of nothing that an id is wrong.
+func (s *simulation) anyAsked(set *sources.Set) error {
+	example := ""
+	for _, f := range set.Families {
+		if s.holds(f) {
+			return nil
+		}
+		example = f.Session
+	}
+	return fmt.Errorf("--session %s: none of %s begins so; there is, for example, %s",
+		strings.Join(s.sessions, ", "), counted(len(set.Families), "session", "sessions"), s.mask(example))
+}
+
+// holds says whether a family has a session that was asked for. What comes
+// through standard input is not known before it is read.
+func (s *simulation) holds(f sources.Family) bool {
+	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)
 }

@@ -23,23 +23,37 @@ type Excerpt struct {
 // not tell. What the machine was like is put together from what was recorded of
 // each call: paths that no call touched are not there.
 func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) {
+	for _, r := range records {
+		if r.N == n && r.Decision == nil {
+			return Excerpt{}, fmt.Errorf("record %s holds no decision", r.ID())
+		} else if r.N == n {
+			return CutExpecting(name, home, records, n, Expect{Decision: r.Decision.Decision, RulesExactly: r.Decision.RuleIDs()})
+		}
+	}
+	return Excerpt{}, fmt.Errorf("the session has no record %d", n)
+}
+
+// CutExpecting is Cut for who expects something else of record n than was
+// decided, or has records without decisions, such as those of a transcript.
+func CutExpecting(name, home string, records []*engine.Record, n int64, expect Expect) (Excerpt, error) {
 	c := &cutter{calls: map[string]call{}, numbers: map[string]int{}, there: map[string]bool{}, git: map[string]string{}}
-	c.story = Case{Name: name, Home: home, Workspace: noWorkspace}
+	c.story, c.last = Case{Name: name, Home: home, Workspace: noWorkspace}, n
 	var last *engine.Record
+	told := 0 // events before the last record
 	for _, r := range records {
 		if r.N > n {
 			break
 		}
-		last = r
+		last, told = r, len(c.story.Events)
 		c.take(r)
 	}
 	switch {
 	case last == nil || last.N != n:
 		return Excerpt{}, fmt.Errorf("the session has no record %d", n)
-	case last.Decision == nil || len(c.story.Events) == 0:
-		return Excerpt{}, fmt.Errorf("record %s holds no decision", last.ID())
+	case len(c.story.Events) == told:
+		return Excerpt{}, fmt.Errorf("record %s is nothing that a case can tell", last.ID())
 	}
-	c.story.Events[len(c.story.Events)-1].Expect = &Expect{Decision: last.Decision.Decision, RulesExactly: last.Decision.RuleIDs()}
+	c.story.Events[told].Expect = &expect
 	if len(c.git) > 0 {
 		c.story.Git = c.git
 	}
@@ -49,6 +63,7 @@ func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) 
 // cutter tells a session's records as a story.
 type cutter struct {
 	story     Case
+	last      int64 // number of the record of which something is expected
 	lost      []string
 	now       time.Time
 	begun     bool
@@ -208,6 +223,10 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 	}
 	if args := c.arguments(r); len(args) > 0 && !reflect.DeepEqual(args, of.args) {
 		e.Result.Args = args
+	}
+	if before := &c.story.Events[len(c.story.Events)-1]; before.Tool != "" && e.Call == 0 && e.Result.Args == nil && r.N != c.last {
+		before.Result = e.Result // goes with its call: there is none where that is blocked
+		return Event{}, false
 	}
 	return e, true
 }

@@ -228,3 +228,7 @@ func phone(text string) bool {
 	sign := len(bare) == 12 && strings.IndexByte(" -.", bare[3]) >= 0 && strings.IndexByte("-. ", bare[7]) >= 0
 	return sign && len(digits) == 10 && digits[0] >= '2' && digits[3] >= '2' && strings.Count(text, "(") == strings.Count(text, ")") && (strings.Contains(text, "(") || bare[3] == bare[7])
 }
+
+// HasPersonal says that a text holds personal data of some kinds, which are
+// engine.PersonalKinds.
+func HasPersonal(text string, kinds []string) bool { return len(appendPersonal(nil, text, kinds)) > 0 }

@@ -1,0 +1,295 @@
+package bundles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/schemas"
+)
+
+// WithSetting returns the same policy with another value of one setting that is
+// a number, such as risk.high_threshold, whichever layer says it: what the
+// policy would be if the layers came to that. It is checked as settings are, and
+// has a digest of its own. The key may stand below settings., reviewer. or
+// data.reviewer.
+func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
+	path := SettingPath(key)
+	settings, _ := normal(e.Settings).(map[string]any)
+	if err := e.sweepable(path, settings); err != nil {
+		return nil, err
+	}
+	set(settings, strings.Split(path, "."), value)
+	tree, err := settingsTree()
+	if err != nil {
+		return nil, err
+	}
+	if err := tree.allows(path, settings, value); err != nil {
+		return nil, fmt.Errorf("%s = %s: %w", path, decimal(value), err)
+	}
+	return assemble(e.Layers, settings, e.Sources)
+}
+
+// SettingPath is a setting as docs/settings.md spells it.
+func SettingPath(key string) string {
+	key = strings.TrimPrefix(key, "data.")
+	return strings.TrimPrefix(strings.TrimPrefix(key, "settings."), "reviewer.")
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// set changes a value whose path is there.
+func set(settings map[string]any, path []string, value float64) {
+	for _, key := range path[:len(path)-1] {
+		settings, _ = settings[key].(map[string]any)
+	}
+	settings[path[len(path)-1]] = value
+}
+
+// Numbers lists the settings that are numbers, sorted: those that WithSetting
+// can change.
+func (e *Effective) Numbers() []string {
+	all := map[string]bool{}
+	numbers("", normal(e.Settings), all)
+	return slices.Sorted(maps.Keys(all))
+}
+
+func numbers(at string, v any, all map[string]bool) {
+	switch v := v.(type) {
+	case float64:
+		all[at] = true
+	case map[string]any:
+		for key, v := range v {
+			numbers(below(at, key), v, all)
+		}
+	}
+}
+
+// sweepable says why a setting cannot be changed to another number.
+func (e *Effective) sweepable(path string, settings map[string]any) error {
+	known := e.Numbers()
+	if slices.Contains(known, path) {
+		return nil
+	}
+	var at any = settings
+	for _, key := range strings.Split(path, ".") {
+		m, _ := at.(map[string]any)
+		at = m[key]
+	}
+	if at != nil {
+		raw, _ := json.Marshal(at) // settings are JSON
+		return fmt.Errorf("%s is %.60s, which is no number; settings that are one, such as %s, are in docs/settings.md", path, raw, someOf(known))
+	}
+	if first, _, _ := strings.Cut(path, "."); first == "patterns" || first == "rules" {
+		if slices.ContainsFunc(e.Rules(), func(r Rule) bool { return strings.Contains(path+".", "."+r.ID+".") }) {
+			return fmt.Errorf("%s: the numbers of single rules and patterns are in their rows, not in the settings; patterns.factors.medium is a factor on the thresholds of all patterns", path)
+		}
+	}
+	return fmt.Errorf("there is no setting %s", e.meant(path, known))
+}
+
+// meant names the setting that was probably meant, or some.
+func (e *Effective) meant(path string, known []string) string {
+	if near := engine.Nearest(path, known); near != "" {
+		return fmt.Sprintf("%q; did you mean %q?", path, near)
+	}
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	var likely []string
+	for _, k := range known {
+		if own := k[strings.LastIndexByte(k, '.')+1:]; own == last || engine.Nearest(last, []string{own}) != "" {
+			likely = append(likely, k)
+		}
+	}
+	if len(likely) == 0 {
+		likely = inSection(path, known)
+	}
+	if len(likely) == 0 {
+		return fmt.Sprintf("%q; those that are numbers, such as %s, are in docs/settings.md", path, someOf(known))
+	}
+	return fmt.Sprintf("%q; did you mean one of %s?", path, strings.Join(likely[:min(8, len(likely))], ", "))
+}
+
+// inSection lists those of a key's own section.
+func inSection(path string, known []string) []string {
+	section := path[:strings.LastIndexByte(path, '.')+1]
+	if section == "" {
+		section = path + "."
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, section) })
+}
+
+// someOf names a setting that everybody knows, if it is there.
+func someOf(known []string) string {
+	const usual = "risk.high_threshold"
+	if slices.Contains(known, usual) || len(known) == 0 {
+		return usual
+	}
+	return known[0]
+}
+
+// allows says what is wrong with settings of which one value was changed: with
+// the value, and with its place among others.
+func (s *setting) allows(path string, settings map[string]any, value float64) error {
+	alone := map[string]any{}
+	nest(alone, strings.Split(path, "."), value)
+	schema, err := compileSettings(alone)
+	if err != nil {
+		return err
+	}
+	if schema.Validate(alone) != nil {
+		return fmt.Errorf("expected %s", rangeOf(path))
+	}
+	m := newMerger([]*Bundle{{Layer: Base}})
+	m.ascending("", s, settings)
+	var wrong *placed
+	if len(m.errs) > 0 && errors.As(m.errs[0], &wrong) {
+		return errors.New(wrong.what) // where it is written is not where it is wrong
+	}
+	return errors.Join(m.errs...)
+}
+
+// nest puts a value at a path that need not be there.
+func nest(doc map[string]any, path []string, value float64) {
+	for _, key := range path[:len(path)-1] {
+		next := map[string]any{}
+		doc[key] = next
+		doc = next
+	}
+	doc[path[len(path)-1]] = value
+}
+
+// rangeOf says which numbers the schema takes for a setting.
+func rangeOf(path string) string {
+	node := schemaOf(path)
+	what := "a number"
+	if node.Type == "integer" {
+		what = "a whole number"
+	}
+	var bounds []string
+	for _, b := range []struct {
+		word  string
+		limit *float64
+	}{{"at least", node.Minimum}, {"more than", node.Above}, {"at most", node.Maximum}} {
+		if b.limit != nil {
+			bounds = append(bounds, b.word+" "+decimal(*b.limit))
+		}
+	}
+	if len(bounds) == 0 {
+		return what
+	}
+	return what + ", " + strings.Join(bounds, " and ")
+}
+
+// numeric is what the schema says of a number.
+type numeric struct {
+	Type       string                     `json:"type"`
+	Minimum    *float64                   `json:"minimum"`
+	Above      *float64                   `json:"exclusiveMinimum"`
+	Maximum    *float64                   `json:"maximum"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	Others     json.RawMessage            `json:"additionalProperties"`
+}
+
+// schemaOf returns what the schema says of a setting; nothing where it says
+// nothing of it by itself.
+func schemaOf(path string) numeric {
+	raw, err := schemas.FS.ReadFile(settingsSchema)
+	var node numeric
+	if err != nil || json.Unmarshal(raw, &node) != nil {
+		return numeric{}
+	}
+	for _, key := range strings.Split(path, ".") {
+		next, there := node.Properties[key]
+		if !there {
+			next = node.Others
+		}
+		node = numeric{}
+		if json.Unmarshal(next, &node) != nil {
+			return numeric{}
+		}
+	}
+	return node
+}
+
+// MaxSweep bounds how many values of a setting are tried.
+const MaxSweep = 101
+
+// ParseSweep reads KEY=FROM:TO:STEP, such as risk.high_threshold=0.6:0.9:0.05:
+// a setting, and the values to try, rising. Each is the decimal that a person
+// would write: 0.6, 0.65, 0.7. Whether there is such a setting is for
+// WithSetting to say.
+func ParseSweep(text string) (key string, values []float64, err error) {
+	key, numbers, ok := strings.Cut(text, "=")
+	parts := strings.Split(numbers, ":")
+	if !ok || SettingPath(key) == "" || len(parts) != 3 {
+		return "", nil, fmt.Errorf("%.100q: expected KEY=FROM:TO:STEP, such as risk.high_threshold=0.6:0.9:0.05", text)
+	}
+	var n [3]*big.Rat
+	for i, name := range []string{"FROM", "TO", "STEP"} {
+		if n[i], err = exactly(parts[i]); err != nil {
+			return "", nil, fmt.Errorf("%s in %.100q: %w", name, text, err)
+		}
+	}
+	values, err = steps(n[0], n[1], n[2])
+	if err != nil {
+		return "", nil, fmt.Errorf("%.100q: %w", text, err)
+	}
+	return SettingPath(key), values, nil
+}
+
+// exactly reads a decimal as what it says, which a float does not hold.
+func exactly(text string) (*big.Rat, error) {
+	const most = 16 // digits: more do not fit a float
+	digits := strings.Count(text, "") - 1 - strings.Count(text, ".") - strings.Count(text, "-")
+	if n, ok := new(big.Rat).SetString(onlyDecimal(text)); ok && digits <= most {
+		return n, nil
+	}
+	return nil, fmt.Errorf("expected a number such as 0.05, got %.40q", text)
+}
+
+// onlyDecimal is the text where it is a plain decimal, else nothing: other forms,
+// such as 1e999999999, are dear to read.
+func onlyDecimal(text string) string {
+	if strings.Trim(strings.TrimPrefix(text, "-"), "0123456789") == "" || isFraction(strings.TrimPrefix(text, "-")) {
+		return text
+	}
+	return ""
+}
+
+func isFraction(text string) bool {
+	whole, rest, ok := strings.Cut(text, ".")
+	return ok && whole+rest != "" && strings.Trim(whole+rest, "0123456789") == ""
+}
+
+// steps lists the values from one number to another.
+func steps(from, to, step *big.Rat) ([]float64, error) {
+	way := new(big.Rat).Sub(to, from)
+	switch {
+	case step.Sign() == 0:
+		return nil, errors.New("STEP is 0; give the distance between two values")
+	case way.Sign()*step.Sign() < 0:
+		return nil, fmt.Errorf("STEP leads away from TO; write %s", decimalOf(new(big.Rat).Neg(step)))
+	}
+	count := new(big.Rat).Quo(way, step)
+	if count.Cmp(big.NewRat(MaxSweep, 1)) >= 0 {
+		return nil, fmt.Errorf("more than %d values; make STEP at least %s", MaxSweep, decimalOf(new(big.Rat).Quo(way, big.NewRat(MaxSweep-1, 1))))
+	}
+	var values []float64
+	for at := from; at.Cmp(to)*step.Sign() <= 0; at = new(big.Rat).Add(at, step) {
+		v, _ := at.Float64()
+		values = append(values, v)
+	}
+	slices.Sort(values)
+	return slices.Compact(values), nil // large numbers are not told apart
+}
+
+func decimalOf(n *big.Rat) string {
+	v, _ := n.Float64()
+	return decimal(v)
+}

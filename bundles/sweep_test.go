@@ -1,0 +1,218 @@
+package bundles
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func shippedPolicy(t testing.TB) *Effective {
+	t.Helper()
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestParseSweep(t *testing.T) {
+	for text, want := range map[string]struct {
+		key    string
+		values []float64
+	}{
+		"risk.high_threshold=0.6:0.9:0.05":               {"risk.high_threshold", []float64{0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9}},
+		"data.reviewer.risk.high_threshold=0.9:0.6:-0.1": {"risk.high_threshold", []float64{0.6, 0.7, 0.8, 0.9}},
+		"settings.session.max_deleted=0:100:40":          {"session.max_deleted", []float64{0, 40, 80}},
+		"reviewer.history.last=3:3:1":                    {"history.last", []float64{3}},
+		"risk.reversibility.R0=-.5:.1:.3":                {"risk.reversibility.R0", []float64{-0.5, -0.2, 0.1}},
+	} {
+		key, values, err := ParseSweep(text)
+		if err != nil || key != want.key || !cmp.Equal(values, want.values) {
+			t.Errorf("%s: %s %v (%v), want %s %v", text, key, values, err, want.key, want.values)
+		}
+	}
+	if _, values, err := ParseSweep("a=100000000000000.0:100000000000000.1:0.001"); err != nil || len(values) > 10 {
+		t.Errorf("values that no float tells apart: %v (%v)", values, err)
+	}
+	for text, want := range map[string]string{
+		"":                             "expected KEY=FROM:TO:STEP",
+		"risk.high_threshold":          "expected KEY=FROM:TO:STEP",
+		"risk.high_threshold=0.6:0.9":  "expected KEY=FROM:TO:STEP",
+		"=0.6:0.9:0.1":                 "expected KEY=FROM:TO:STEP",
+		"a=0.6:high:0.1":               `TO in "a=0.6:high:0.1": expected a number such as 0.05, got "high"`,
+		"a=0.6:0.9:0":                  "STEP is 0",
+		"a=0.6:0.9:-0.1":               "STEP leads away from TO; write 0.1",
+		"a=0.9:0.6:0.1":                "STEP leads away from TO; write -0.1",
+		"a=0:1:0.001":                  "more than 101 values; make STEP at least 0.01",
+		"a=1e999999999:1:1":            "FROM in",
+		"a=0:1e-999999999:1":           "TO in",
+		"a=NaN:1:1":                    "FROM in",
+		"a=1/3:1:1":                    "FROM in",
+		"a=0x10:20:1":                  "FROM in",
+		"a=--1:1:1":                    "FROM in",
+		"a=.:1:1":                      "FROM in",
+		"a=0.12345678901234567890:1:1": "FROM in",
+		"a=0:1:0.1:7":                  "expected KEY=FROM:TO:STEP",
+	} {
+		if _, _, err := ParseSweep(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+// Whatever a person writes, the values are the decimals that they would write,
+// rising, few, and none beyond the ends.
+func FuzzParseSweep(f *testing.F) {
+	f.Add("risk.high_threshold=0.6:0.9:0.05")
+	f.Add("a=-1:1:0.3")
+	f.Add("a=1e9:1:1")
+	f.Fuzz(func(t *testing.T, text string) {
+		_, values, err := ParseSweep(text)
+		if err != nil {
+			return
+		}
+		if len(values) == 0 || len(values) > MaxSweep {
+			t.Fatalf("%d values", len(values))
+		}
+		var from, to float64
+		_, rest, _ := strings.Cut(text, "=")
+		if _, err := fmt.Sscanf(strings.ReplaceAll(rest, ":", " "), "%g %g", &from, &to); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		for i, v := range values {
+			if i > 0 && v <= values[i-1] || v < math.Min(from, to) || v > math.Max(from, to) {
+				t.Errorf("%q: %v", text, values)
+			}
+		}
+	})
+}
+
+// The value that holds anyway makes the same policy; another one makes another,
+// and changes nothing of the first.
+func TestWithSetting(t *testing.T) {
+	e := shippedPolicy(t)
+	before := e.Digest
+	for _, key := range []string{"risk.high_threshold", "data.reviewer.risk.high_threshold", "settings.risk.high_threshold"} {
+		same, err := e.WithSetting(key, 0.8)
+		if err != nil || same.Digest != e.Digest || same.Config != e.Config {
+			t.Errorf("%s: the same value makes another policy: %v", key, err)
+		}
+	}
+	other, err := e.WithSetting("risk.high_threshold", 0.65)
+	if err != nil {
+		t.Fatal(err)
+	}
+	risk := other.Data["reviewer"].(map[string]any)["risk"].(map[string]any)
+	if risk["high_threshold"] != 0.65 || other.Digest == e.Digest || other.Config == e.Config {
+		t.Errorf("high_threshold is %v, digest %s", risk["high_threshold"], other.Digest)
+	}
+	if e.sum() != before || e.Settings["risk"].(map[string]any)["high_threshold"] != 0.8 {
+		t.Error("the policy itself was changed")
+	}
+	if !cmp.Equal(len(other.Rules()), len(e.Rules())) || other.Data["reviewer"].(map[string]any)["catalog"] == nil {
+		t.Error("the rules are gone")
+	}
+}
+
+// Windows and the sensitivity of patterns count where they are read.
+func TestWithSettingReachesAll(t *testing.T) {
+	e := shippedPolicy(t)
+	wide, err := e.WithSetting("windows.recent.last", 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := len(wide.View.Windows); i != len(e.View.Windows) || wide.View.Windows[1].Name != "recent" || wide.View.Windows[1].Last != 50 {
+		t.Errorf("windows: %+v", wide.View.Windows)
+	}
+	seen, err := e.WithSetting("history.last", 5)
+	if err != nil || seen.View.Last != 5 {
+		t.Errorf("history.last: %d (%v)", seen.View.Last, err)
+	}
+	late, err := e.WithSetting("patterns.factors.medium", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range late.Tuned() {
+		if was := e.Tuned()[i]; r.Pattern() && !r.Fixed && r.Threshold != nil && *r.Threshold != 2**was.Threshold {
+			t.Errorf("%s: threshold %v, was %v", r.ID, *r.Threshold, *was.Threshold)
+		}
+	}
+}
+
+// Of a policy of several layers it is the value that they come to.
+func TestWithSettingOfLayers(t *testing.T) {
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := FromFiles(map[string][]byte{"settings.yaml": []byte("risk: {high_threshold: 0.7}\n")}, User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Assemble(base, user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := e.WithSetting("risk.high_threshold", 0.7)
+	if err != nil || same.Digest != e.Digest {
+		t.Errorf("the same value makes another policy: %v", err)
+	}
+	other, err := e.WithSetting("risk.high_threshold", 0.9)
+	if err != nil || other.Settings["risk"].(map[string]any)["high_threshold"] != 0.9 {
+		t.Errorf("high_threshold: %v", err)
+	}
+}
+
+// Each number can be swept, within what the schema allows.
+func TestNumbers(t *testing.T) {
+	e := shippedPolicy(t)
+	all := e.Numbers()
+	if len(all) < 70 {
+		t.Errorf("%d settings are numbers: %v", len(all), all)
+	}
+	for _, key := range all {
+		var at any = normal(e.Settings)
+		for _, part := range strings.Split(key, ".") {
+			at = at.(map[string]any)[part]
+		}
+		same, err := e.WithSetting(key, at.(float64))
+		if err != nil || same.Digest != e.Digest {
+			t.Errorf("%s = %v: %v", key, at, err)
+		}
+	}
+}
+
+func TestWithSettingRefuses(t *testing.T) {
+	e := shippedPolicy(t)
+	for _, test := range []struct {
+		key   string
+		value float64
+		want  string
+	}{
+		{"risk.high_treshold", 0.7, `"risk.high_treshold"; did you mean "risk.high_threshold"?`},
+		{"high_threshold", 0.7, "did you mean one of rationality.high_threshold, risk.high_threshold?"},
+		{"risk", 0.7, "which is no number"},
+		{"risk.nothing", 0.7, "did you mean one of risk.active_pattern.critical"},
+		{"nothing.at.all", 0.7, "docs/settings.md"},
+		{"matrix.low.low", 1, `matrix.low.low is "warn", which is no number`},
+		{"patterns.loop.threshold", 3, "are in their rows, not in the settings"},
+		{"rules.git_force_push.threshold", 3, "are in their rows, not in the settings"},
+		{"risk.high_threshold", 1.2, "risk.high_threshold = 1.2: expected a number, at least 0 and at most 1"},
+		{"risk.high_threshold", 0.5, "risk.medium_threshold (0.6) is above risk.high_threshold (0.5)"},
+		{"history.last", 2.5, "expected a whole number, at least 0 and at most 20"},
+		{"windows.recent.last", 0, "expected a whole number, at least 1 and at most 200"},
+		{"windows.wide.last", 10, "windows.recent.last, windows.short.last?"},
+		{"confidence.near_boundary", 0, "expected a number, more than 0 and at most 1"},
+	} {
+		if _, err := e.WithSetting(test.key, test.value); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s = %v: got %v, want an error with %q", test.key, test.value, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"golang.org/x/term"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// writeImpacts writes the report of one candidate, or of a sweep, in every
+// format that was asked for.
+func (a *app) writeImpacts(s *simulation, sums []*simulate.Impact, speed string) error {
+	if s.verbose && !slices.ContainsFunc(s.out.list, func(o output) bool { return o.format == "pretty" }) && speed != "" {
+		fmt.Fprintf(a.stderr, "reviewer: %s\n", speed)
+	}
+	d := impact.Document{Impact: sums[0]}
+	if s.key != "" {
+		d = impact.Document{Sweep: s.swept(sums)}
+	}
+	return a.writeDocument(&s.out, d, speed, s.verbose)
+}
+
+// swept puts the values of a sweep beside what they would do.
+func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
+	sweep := &simulate.Sweep{Version: simulate.ImpactVersion, Key: s.key}
+	for i, m := range sums {
+		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: s.values[i], Impact: m})
+	}
+	return sweep
+}
+
+func (a *app) writeDocument(out *outputs, d impact.Document, speed string, verbose bool) error {
+	return out.write(a, func(w io.Writer, o *output) error {
+		opts := a.impactOptions(o)
+		opts.Latency, opts.Verbose = speed, verbose
+		if d.Sweep != nil {
+			return impact.WriteSweep(w, o.format, d.Sweep, opts)
+		}
+		return impact.Write(w, o.format, d.Impact, opts)
+	})
+}
+
+func (a *app) impactOptions(o *output) impact.Options {
+	opts := impact.Options{Colour: a.paint(o).on, Version: buildVersion()}
+	if f, ok := a.stdout.(*os.File); ok && o.file == "" {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			opts.Width = columns
+		}
+	}
+	return opts
+}
+
+// keepCases makes cases of what has changed, where that was asked for.
+func (a *app) keepCases(ctx context.Context, s *simulation, r *comparing) error {
+	if s.saveCases == "" {
+		return nil
+	}
+	open := func(session string) (simulate.Story, error) { return r.open(ctx, session) }
+	files, err := a.saveCases(ctx, s.saveCases, r.sums[0], open, r.candidate)
+	if err == nil {
+		fmt.Fprintf(a.stderr, "reviewer: %s in %s\n", plural(len(files), "case", "cases"), told(s.saveCases))
+	}
+	return err
+}
+
+// maxTold bounds how many files are told of on standard error; the report has
+// more.
+const maxTold = 10
+
+// verdictOf is the error that the command ends with. What was found counts
+// whatever could not be read, and so outweighs it.
+func (a *app) verdictOf(budgets []simulate.Budget, sums []*simulate.Impact) error {
+	m := sums[0] // what was read is the same for each candidate
+	found := exceeded(budgets, m)
+	found = append(found, unfaithful(m)...)
+	missing := a.incomplete(m)
+	if len(found) > 0 {
+		return &exitError{exitFindings, errors.Join(append(found, missing)...)}
+	}
+	return missing
+}
+
+func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
+	var list []error
+	for _, b := range budgets {
+		if text := b.Exceeded(m); text != "" {
+			list = append(list, fmt.Errorf("--fail-on %s", text))
+		}
+	}
+	return list
+}
+
+// unfaithful says what of the logs is not as it was written or decided.
+func unfaithful(m *simulate.Impact) (list []error) {
+	if m.Fidelity != nil {
+		if err := m.Fidelity.Err(); err != nil {
+			list = append(list, fmt.Errorf("recorded decisions do not come out again: %w (`reviewer audit replay` tells more)", err))
+		}
+	}
+	if slices.ContainsFunc(m.Sources.Troubles, func(t simulate.Trouble) bool { return t.Damaged }) {
+		list = append(list, errors.New("a log is not what was written (`reviewer audit verify` tells more)"))
+	}
+	return list
+}
+
+// incomplete is an error where not all was compared; files are told of one by
+// one.
+func (a *app) incomplete(m *simulate.Impact) error {
+	var errs []error
+	if failed := m.Sources.Failed; failed > 0 {
+		a.tellTroubles(m.Sources.Troubles)
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", plural(int(failed), "file", "files")))
+	}
+	if m.Partial != "" {
+		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))
+	}
+	return errors.Join(errs...)
+}
+
+func (a *app) tellTroubles(all []simulate.Trouble) {
+	failed := slices.DeleteFunc(slices.Clone(all), func(t simulate.Trouble) bool { return !t.Failed })
+	for _, t := range failed[:min(len(failed), maxTold)] {
+		where := t.Path
+		if t.Line > 0 {
+			where += fmt.Sprint(":", t.Line)
+		}
+		fmt.Fprintf(a.stderr, "reviewer: %s: %s\n", told(where), told(t.Why))
+	}
+	if more := len(failed) - maxTold; more > 0 {
+		fmt.Fprintf(a.stderr, "reviewer: and %d more; the report lists them\n", more)
+	}
+}
+
+// sortedOnce returns masked names in order, each once, so that asking for the
+// same gives the same report.
+func sortedOnce(names []string, mask func(string) string) []string {
+	list := []string{}
+	for _, n := range names {
+		list = append(list, mask(n))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
