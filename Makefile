@@ -27,7 +27,7 @@ fuzz: ## each fuzz target for FUZZ
 	  done; done
 
 bench: ## ratios, measured side by side in one run
-	$(GO) test -tags bench -run TestRatios -count=1 -v -timeout 30m ./cmd/reviewer
+	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer
 
 score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
 	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error CORPUS=FOLDER says which corpus))

@@ -91,8 +91,8 @@ func (a *app) addSides(ctx context.Context, s *simulation, r *comparing, kept *f
 	return nil
 }
 
-// take chooses this run's part of what was found. The largest families come
-// first, or the last one would keep one processor busy alone.
+// take chooses this run's part of what was found, in the order in which it is
+// read best: what is packed in one archive follows each other.
 func (r *comparing) take(s *simulation, set *sources.Set) {
 	var size int64
 	for _, f := range set.Families {
@@ -101,7 +101,6 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 			size += f.Bytes
 		}
 	}
-	slices.SortStableFunc(r.families, func(x, y sources.Family) int { return cmp.Compare(y.Bytes, x.Bytes) })
 	for _, t := range set.Lost {
 		if s.portion.has(t.Path) { // nobody knows whether a sample would hold it: each one does
 			r.lost = append(r.lost, t)
@@ -194,9 +193,10 @@ func (r *comparing) add(parts []*simulate.Impact) {
 func (r *comparing) finish(interrupted bool) {
 	for _, t := range r.lost {
 		lost := r.comparison.Empty()
-		t.Failed = true
 		for i, m := range r.sums {
-			lost[i].Sources.Failed = 1
+			if t.Failed {
+				lost[i].Sources.Failed = 1
+			}
 			lost[i].Sources.Troubles = []simulate.Trouble{t}
 			m.Add(lost[i])
 		}

@@ -80,6 +80,7 @@ type Sources struct {
 	Lines    int64            `json:"lines"`    // or documents
 	Bad      int64            `json:"bad"`      // of them, those that were not understood
 	Failed   int64            `json:"failed"`   // files that could not be read, or only in part
+	Damaged  int64            `json:"damaged"`  // of them, audit logs that are not what was written
 	Copied   int64            `json:"copied"`   // calls that another session holds already, counted there
 	Unpaired int64            `json:"unpaired"` // calls without a result
 	Unasked  int64            `json:"unasked"`  // calls that the agent turned down before anybody was asked

@@ -94,6 +94,7 @@ func joined[T any](a, b []T, compare func(x, y T) int, plus func(*T, T), limit i
 
 func (s *Sources) plus(o Sources) {
 	s.Files, s.Lines, s.Bad, s.Failed = s.Files+o.Files, s.Lines+o.Lines, s.Bad+o.Bad, s.Failed+o.Failed
+	s.Damaged += o.Damaged
 	s.Copied, s.Unpaired, s.Unasked = s.Copied+o.Copied, s.Unpaired+o.Unpaired, s.Unasked+o.Unasked
 	for format, n := range o.Formats {
 		s.Formats[format] += n
