@@ -4,7 +4,7 @@ BIN     := bin/reviewer
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
 FUZZ    ?= 20s
 
-.PHONY: build demo test lint fuzz bench score e2e cross clean
+.PHONY: build demo test lint fuzz fidelity bench score e2e cross clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -13,7 +13,7 @@ demo: build ## a recorded session, gated call by call, then verified and replaye
 	@testdata/demo/demo.sh $(BIN)
 
 test: ## every test that needs nothing but Go
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
@@ -25,6 +25,9 @@ fuzz: ## each fuzz target for FUZZ
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x || exit 1; \
 	  done; done
+
+fidelity: ## 10,000 calls come out again; each flipped byte and each moved number of the policy is found
+	REVIEWER_EVERY=1 $(GO) test -run 'TestFidelity|TestFlippedBytesAreFound|TestMovedNumbersAreFound' -count=1 -timeout 30m ./cmd/reviewer
 
 bench: ## ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer

@@ -111,7 +111,7 @@ func TestSimulateVerdict(t *testing.T) {
 	fine := simulate.Impact{}
 	loosened := simulate.Impact{Calls: simulate.Tally{Total: 1, States: map[simulate.State]int64{simulate.Loosened: 1}, Matrix: []simulate.Cell{{From: engine.Block, To: engine.Allow, Count: 1}}}}
 	unread := simulate.Impact{Sources: simulate.Sources{Failed: 2, Troubles: []simulate.Trouble{{Path: "a.jsonl", Line: 7, Why: "torn", Failed: true}, {Path: "b.jsonl", Why: "odd"}}}}
-	damaged := simulate.Impact{Sources: simulate.Sources{Failed: 1, Troubles: []simulate.Trouble{{Path: "c.jsonl", Failed: true, Damaged: true}}}}
+	damaged := simulate.Impact{Sources: simulate.Sources{Failed: 1, Damaged: 1, Troubles: []simulate.Trouble{{Path: "c.jsonl", Failed: true, Damaged: true}}}}
 	differs := simulate.Impact{Fidelity: &simulate.Report{Different: 1, First: &simulate.Difference{ID: "12345678-3", Field: "decision"}}}
 	both := loosened
 	both.Sources = unread.Sources
@@ -152,7 +152,7 @@ func TestSimulateVerdict(t *testing.T) {
 	}
 }
 
-// The largest families come first, and a shard has its own.
+// Each shard has its own families, in the order in which they are read best.
 func TestTake(t *testing.T) {
 	set := &sources.Set{Lost: []simulate.Trouble{{Path: "x"}, {Path: "y"}, {Path: "z"}}}
 	for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -164,8 +164,8 @@ func TestTake(t *testing.T) {
 		r.take(&simulation{portion: portion{shard: &simulate.Shard{Index: i + 1, Of: 3}}}, set)
 		var size int64
 		for j, f := range r.families {
-			if size += f.Bytes; j > 0 && f.Bytes > r.families[j-1].Bytes {
-				t.Errorf("%s comes after a smaller one", f.Session)
+			if size += f.Bytes; j > 0 && f.Session < r.families[j-1].Session {
+				t.Errorf("%s comes after a later one", f.Session)
 			}
 		}
 		if got := r.progress.total.Load(); got != max(size, 1) {
