@@ -3,7 +3,7 @@ package simulate
 // Sweep is what each value of one setting would do.
 type Sweep struct {
 	Version int        `json:"version"` // ImpactVersion
-	Key     string     `json:"key"`     // the setting, such as risk.levels.high
+	Key     string     `json:"key"`     // the setting, such as risk.high_threshold
 	Rows    []SweepRow `json:"rows"`    // by value
 }
 
