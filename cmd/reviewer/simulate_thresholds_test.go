@@ -1,0 +1,274 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// everyVar set in the environment lets tests look at all there is, and not at a
+// part that stays the same from run to run.
+const everyVar = "REVIEWER_EVERY"
+
+// unseenNumbers are those of the policy that ships on which no recorded decision
+// of its cases depends: moved by one step, nothing comes out otherwise. Each has
+// its reason. The list may get shorter, and longer only with a reason.
+var unseenNumbers = map[string]string{
+	"audit.budget_mb 1024->1023":      keptOnly,
+	"audit.budget_mb 1024->1025":      keptOnly,
+	"audit.retain_days 30->29":        keptOnly,
+	"audit.retain_days 30->31":        keptOnly,
+	"patterns.factors.high 0.8->0.7":  otherSensitivity,
+	"patterns.factors.high 0.8->0.9":  otherSensitivity,
+	"patterns.factors.low 1.25->1.24": otherSensitivity,
+	"patterns.factors.low 1.25->1.26": otherSensitivity,
+
+	"risk.base.message 0->1":              "a message is no call: it comes with the text of one that does more, whose base is higher",
+	"risk.failed_similar 0->1":            "the first item stands for no failure, and then nothing is added",
+	"risk.reversibility.R0 -0.5->-0.6":    "what only reads has no risk with either: it does not go below 0",
+	"risk.active_pattern.low 0.05->0.04":  noCase + "a pattern of level low is active, and all that is reviewed then only reads, whose risk stays 0",
+	"risk.active_pattern.low 0.05->0.06":  noCase + "a pattern of level low is active, and all that is reviewed then only reads, whose risk stays 0",
+	"confidence.near_boundary 0.05->0.04": noCase + "the scores have two digits, and none of them lies between 0.04 and 0.05 from a boundary",
+	"rationality.low_threshold 0.3->0.2":  noCase + "no action is so much beside the point",
+	"rationality.low_threshold 0.3->0.4":  noCase + "no action is so much beside the point",
+	"goal_drift medium 0.85->0.8":         noCase + "what drifts in them does so wholly, or not by 0.8",
+	"goal_drift medium 0.85->0.9":         noCase + "what drifts in them does so wholly, or not by 0.8",
+	"resource_spiral high 0.8->0.75":      noCase + "no growth is that nearly exponential",
+}
+
+const (
+	keptOnly         = "it says how much of the log is kept, and nothing of a decision"
+	otherSensitivity = "it holds for another sensitivity than the one that ships"
+	noCase           = "no case is so near to it: "
+)
+
+const nearFile = "near.yaml"
+
+// nearCases reach numbers to which no case of the policy comes near.
+var nearCases = `
+- name: as many deletions as a session may have
+  files: {` + fromOneTo(26, "%d.go: x") + `}
+  git: {` + fromOneTo(26, "%d.go: clean") + `}
+  events:
+    - {Bash: "rm {n}.go", times: 25, result: ok, expect: {not_rules: [mass_deletion]}}
+    - {Bash: rm 26.go, expect: {rules: [mass_deletion]}}
+`
+
+// fromOneTo is a list of a text with each of the numbers up to n in it.
+func fromOneTo(n int, text string) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(text, i+1))
+	}
+	return strings.Join(list, ", ")
+}
+
+// A number of the policy that is moved by one step and offered under the digest
+// of the one that decided is found: some decision does not come out again.
+//
+// A part of them is tried, the same in each run; REVIEWER_EVERY=1 (`make
+// fidelity`) tries all, which takes some minutes.
+func TestMovedNumbersAreFound(t *testing.T) {
+	log := newCaseLog(t)
+	numbers := append(movedData(log.base), movedThresholds(log.base)...)
+	if len(numbers) < 190 {
+		t.Fatalf("the policy that ships has only %d numbers to move", len(numbers))
+	}
+	every := os.Getenv(everyVar) != ""
+	var mu sync.Mutex
+	tried, unseen := map[string]bool{}, map[string]bool{}
+	t.Run("each", func(t *testing.T) {
+		for i, m := range numbers {
+			if !every && (i%24 != 3 || unseenNumbers[m.name] != "") {
+				continue
+			}
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				seen := log.differs(t, m)
+				mu.Lock()
+				defer mu.Unlock()
+				if tried[m.name] = true; !seen {
+					unseen[m.name] = true
+				}
+			})
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(unseen)) {
+		if unseenNumbers[name] == "" {
+			t.Errorf("%s: no recorded decision depends on it; give it a case, or say in unseenNumbers why there is none", name)
+		}
+	}
+	for name := range unseenNumbers {
+		if tried[name] && !unseen[name] {
+			t.Errorf("%s is found, and need not be listed", name)
+		}
+	}
+}
+
+// moved is a policy of which one number is another.
+type moved struct {
+	name  string // what is moved, and to what: risk.base.unknown 0.8->0.9
+	about string // id of the row; else the setting
+	make  func() (*bundles.Effective, error)
+}
+
+// movedData moves every number of the data by one step, up and down, and so the
+// numbers of rows beside thresholds.
+func movedData(base *bundles.Bundle) []moved {
+	var all []moved
+	for _, m := range bundles.Mutants(base, func(string) bool { return true }, nil) {
+		if m.Operator != bundles.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
+			continue
+		}
+		all = append(all, moved{fmt.Sprintf("%s %s->%s", m.About, m.Before, m.After), m.About, func() (*bundles.Effective, error) {
+			b, err := m.Apply(base)
+			if err != nil {
+				return nil, err
+			}
+			return bundles.Assemble(b)
+		}})
+	}
+	return all
+}
+
+// movedThresholds moves each level of each row. The threshold is the lowest of
+// them and moves with it: otherwise the row is refused.
+func movedThresholds(base *bundles.Bundle) []moved {
+	var all []moved
+	for i, r := range base.Rules {
+		for l, level := range r.Levels {
+			for _, step := range steps(level.At) {
+				if slices.ContainsFunc(r.Levels, func(other bundles.RuleLevel) bool { return other.At == level.At+step }) {
+					continue // two levels at one step are refused
+				}
+				name := fmt.Sprintf("%s %s %.4g->%.4g", r.ID, level.Level, level.At, level.At+step)
+				all = append(all, moved{name, r.ID, func() (*bundles.Effective, error) { return withLevel(base, i, l, step) }})
+			}
+		}
+	}
+	return all
+}
+
+// steps are what moves a threshold: a share by a twentieth, a count by one.
+func steps(at float64) []float64 {
+	if at != math.Trunc(at) {
+		return []float64{-0.05, 0.05}
+	}
+	return []float64{-1, 1}
+}
+
+func withLevel(base *bundles.Bundle, row, level int, step float64) (*bundles.Effective, error) {
+	changed := *base
+	changed.Rules = slices.Clone(base.Rules)
+	r := &changed.Rules[row]
+	r.Levels = slices.Clone(r.Levels)
+	r.Levels[level].At += step
+	if level == 0 {
+		threshold := *r.Threshold + step
+		r.Threshold = &threshold
+	}
+	return bundles.Assemble(&changed)
+}
+
+// caseLog is all cases of the policy that ships, written down, with who decided.
+type caseLog struct {
+	base   *bundles.Bundle
+	digest string
+
+	mu     sync.Mutex
+	chains [][]*engine.Record // the one that found something last first
+}
+
+func newCaseLog(t *testing.T) *caseLog {
+	t.Helper()
+	runner, list := shippedCases(t)
+	log := &caseLog{base: runner.Layers()[0], digest: layered(t).Digest}
+	near, err := cases.Parse(nearFile, []byte(nearCases))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range append(near, list...) {
+		if c.Settings != nil || c.Layers != nil {
+			continue
+		}
+		result, err := runner.Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.File == nearFile && len(result.Failures) > 0 {
+			t.Fatalf("%s: %v", c.Name, result.Failures)
+		}
+		log.chains = append(log.chains, result.Chain)
+	}
+	return log
+}
+
+// differs says whether a replay notices that a number was moved. A policy that
+// is refused is noticed, too.
+func (l *caseLog) differs(t *testing.T, m moved) bool {
+	t.Helper()
+	e, err := m.make()
+	if err != nil {
+		return true
+	}
+	policy, err := wiring.CompileWith(t.Context(), e, reopened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(digest string) (*engine.Policy, error) {
+		if digest != l.digest {
+			return nil, fmt.Errorf("the log names policy %s, not %s", digest, l.digest)
+		}
+		return policy, nil
+	}
+	for _, chain := range l.inOrder(m.about) {
+		report, err := simulate.Replay(t.Context(), readBack(chain), find, environment())
+		if err != nil || len(report.Missing) > 0 || report.Decisions == 0 {
+			t.Fatalf("%s: %v %v", m.name, err, report.Why)
+		}
+		if report.Different > 0 {
+			l.hit(chain)
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder lists the chains, first those in which a row was found.
+func (l *caseLog) inOrder(about string) [][]*engine.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.Clone(l.chains)
+	slices.SortStableFunc(list, func(a, b []*engine.Record) int { return times(b, about) - times(a, about) })
+	return list
+}
+
+// times counts the records of a chain in which a row was found.
+func times(chain []*engine.Record, id string) int {
+	n := 0
+	for _, r := range chain {
+		if slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.ID == id }) {
+			n++
+		}
+	}
+	return n
+}
+
+// hit moves a chain forward: what finds one number finds others.
+func (l *caseLog) hit(chain []*engine.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.chains, func(c []*engine.Record) bool { return c[0] == chain[0] })
+	l.chains = slices.Insert(slices.Delete(l.chains, i, i+1), 0, chain)
+}
