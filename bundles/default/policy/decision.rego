@@ -11,6 +11,7 @@ import data.reviewer.prefilter
 import data.reviewer.reasons
 import data.reviewer.rewriting
 import data.reviewer.scores
+import data.reviewer.spoken
 
 # METADATA
 # title: What is done with the action, and why
@@ -26,6 +27,12 @@ decision := {
 	"source": "prefilter",
 } if {
 	prefilter.passes
+} else := {
+	"decision": "allow",
+	"enforced": "allow",
+	"reason": data.reviewer.messages.allowed,
+} if {
+	_nothing_to_weigh
 } else := {
 	"decision": "allow",
 	"enforced": "allow",
@@ -55,6 +62,13 @@ decision := {
 	"otherwise": _otherwise,
 	"interventions": reasons.interventions,
 	"grant": _grant,
+}
+
+# Scores say whether a call is to be made. Of prompts, results and stops there is
+# nothing to say where no rule speaks.
+_nothing_to_weigh if {
+	input.phase != "pre"
+	spoken.rules == []
 }
 
 default _grant := false

@@ -29,6 +29,17 @@ test_both_ways_have_the_same_fields if {
 	object.keys(short) - object.keys(long) == set()
 }
 
+# Of what is no call there is nothing to weigh: no scores, unless a rule speaks.
+test_no_scores_of_events[phase] if {
+	some phase in ["post", "prompt", "stop", "batch"]
+	quiet := reviewer.decision with input as given.call({"phase": phase}) with data.reviewer.catalog as given.catalog
+	spoken := reviewer.decision with input as given.call({"phase": phase, "findings": ["says_warn"]})
+		with data.reviewer.catalog as given.catalog
+	quiet == {"decision": "allow", "enforced": "allow", "reason": data.reviewer.messages.allowed}
+	spoken.decision == "warn"
+	spoken.risk.level != ""
+}
+
 # There is a decision for everything that may come: without one the call is
 # denied. A type for each level of risk, a progression for each of rationality.
 test_there_is_always_a_decision[name] if {
