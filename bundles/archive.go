@@ -139,12 +139,13 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 	if _, twice := u.archive.Memory[name]; twice {
 		return inFile(name).wrong("is in the archive twice; pack it once")
 	}
-	text, err := io.ReadAll(io.LimitReader(content, maxFile+1))
+	most := sizeLimit(name)
+	text, err := io.ReadAll(io.LimitReader(content, most+1))
 	switch {
 	case err != nil:
 		return damaged(err)
-	case len(text) > maxFile:
-		return inFile(name).wrong("larger than %d bytes; split it, or leave it out", maxFile)
+	case int64(len(text)) > most:
+		return inFile(name).wrong("larger than %d bytes; split it, or leave it out", most)
 	}
 	u.archive.Memory[name] = text
 	return nil

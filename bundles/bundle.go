@@ -52,23 +52,12 @@ type Bundle struct {
 	Detectors []Detector        // rows of detectors/**.yaml
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
-	shipped bool     // embedded: the tests compile it
+	shipped  bool              // embedded: the tests compile it
+	repeated map[string][]byte // of an archive: rows that are there again, for OPA
+
 	unread  []string // files that look like a part of the policy, and are none
 	broken  []string // ids of rows that are wrong; some in a bundle that Inspect has read
 	checked bool     // its settings were found right before: by the tests, or when it was kept
-}
-
-// Manifest is what .manifest says, in OPA's form.
-type Manifest struct {
-	Revision string   `json:"revision"`
-	Roots    []string `json:"roots"`
-	Rego     int      `json:"rego_version"`
-	Metadata struct {
-		Name     string         `json:"name"`
-		Version  string         `json:"version"`
-		Sequence int64          `json:"sequence"`
-		Requires map[string]int `json:"requires"`
-	} `json:"metadata"`
 }
 
 // Default returns the policy that ships.
@@ -114,16 +103,16 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Digest, err = digest(files)
+	b.Digest, err = digest(b.Files)
 	return b, err
 }
 
 // fromFiles makes a bundle of what can be read of the files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		errs = append(errs, b.add(name, files[name]))
+	errs := []error{b.addManifest()}
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		errs = append(errs, b.add(name, b.Files[name]))
 	}
 	return b, errors.Join(append(errs, b.checkManifest(), b.checkRuleIDs())...)
 }
@@ -132,7 +121,7 @@ func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 // signatures are not, and neither is what no policy reads, such as a README.
 func counts(name string) bool {
 	switch {
-	case name == ".manifest":
+	case name == manifestFile:
 		return true
 	case strings.HasSuffix(name, "_test.rego"), strings.HasPrefix(name, "cases/"):
 		return false
@@ -194,6 +183,15 @@ func mistakable(name string) bool {
 // that is what is left of a file whose writing was cut short, and rules would be
 // gone with it. Every error names the file.
 func ReadFile(fsys fs.FS, name string) ([]byte, error) {
+	b, err := readBounded(fsys, name)
+	if err == nil && len(bytes.TrimSpace(b)) == 0 {
+		return nil, inFile(name).wrong("is empty; write what belongs there, or delete the file")
+	}
+	return b, err
+}
+
+// readBounded reads a plain file that is not too large.
+func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	switch {
 	case err != nil:
@@ -206,14 +204,13 @@ func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	most := sizeLimit(name)
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
 		return nil, inFile(name).wrong("%w", err)
-	case len(b) > maxFile:
-		return nil, inFile(name).wrong("larger than %d bytes; split it", maxFile)
-	case len(bytes.TrimSpace(b)) == 0:
-		return nil, inFile(name).wrong("is empty; write what belongs there, or delete the file")
+	case int64(len(b)) > most:
+		return nil, inFile(name).wrong("larger than %d bytes; split it", most)
 	}
 	return b, nil
 }
@@ -238,8 +235,8 @@ func digest(files map[string][]byte) (string, error) {
 func (b *Bundle) add(name string, content []byte) error {
 	base := path.Base(name)
 	switch {
-	case name == ".manifest":
-		return b.addManifest(content)
+	case name == manifestFile:
+		return nil // was read first
 	case path.Ext(name) == ".rego":
 		b.Modules[name] = string(content)
 		return nil
@@ -263,21 +260,35 @@ func (b *Bundle) add(name string, content []byte) error {
 	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, patterns/**.yaml, access/**.yaml and detectors/**.yaml")
 }
 
-func (b *Bundle) addManifest(content []byte) error {
+// addManifest reads the manifest, which says how the other files are meant.
+func (b *Bundle) addManifest() error {
+	content, there := b.Files[manifestFile]
+	if !there {
+		return nil
+	}
+	var err error
+	if b.Manifest, err = decodeManifest(content); err != nil || !b.Manifest.Built() {
+		return err
+	}
+	return b.unpacked()
+}
+
+func decodeManifest(content []byte) (Manifest, error) {
+	var m Manifest
 	if _, err := engine.Canonical(content); err != nil {
-		return notManifest(content, err)
+		return m, notManifest(content, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&b.Manifest); err != nil {
-		return notManifest(content, err)
+	if err := d.Decode(&m); err != nil {
+		return m, notManifest(content, err)
 	}
-	return nil
+	return m, nil
 }
 
 // notManifest says where a manifest is no JSON.
 func notManifest(content []byte, err error) error {
-	at := inFile(".manifest")
+	at := inFile(manifestFile)
 	var e *json.SyntaxError
 	if errors.As(err, &e) {
 		before := content[:min(max(0, int(e.Offset)-1), len(content))]
@@ -344,17 +355,17 @@ func (b *Bundle) checkManifest() error {
 		m.Metadata.Name = b.Layer
 	}
 	if !slices.Equal(m.Roots, []string{b.root()}) {
-		return inFile(".manifest").wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
+		return inFile(manifestFile).wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
 	}
 	if m.Rego > 1 {
-		return inFile(".manifest").wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
+		return inFile(manifestFile).wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
 	}
 	for what, need := range m.Metadata.Requires {
 		if what != "engine" {
-			return inFile(".manifest").wrong("the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
+			return inFile(manifestFile).wrong("the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
 		}
 		if need > engine.Version {
-			return inFile(".manifest").wrong("the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+			return inFile(manifestFile).wrong("the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
 		}
 	}
 	return b.checkData()
@@ -371,7 +382,7 @@ func (b *Bundle) checkData() error {
 			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
 		}
 	}
-	for _, made := range [][2]string{{"catalog", "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
+	for _, made := range [][2]string{{catalogueKey, "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
 		if _, taken := layerData(b)[made[0]]; taken {
 			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.root()+"/"+made[0], made[1])
 		}
@@ -410,7 +421,7 @@ func (b *Bundle) checkRuleIDs() error {
 // LayerOf says which layer a folder is written for: by the root that its
 // manifest names; without a manifest it is a user's.
 func LayerOf(fsys fs.FS) (string, error) {
-	raw, err := fs.ReadFile(fsys, ".manifest")
+	raw, err := fs.ReadFile(fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return User, nil
 	}
@@ -427,5 +438,5 @@ func LayerOf(fsys fs.FS) (string, error) {
 			return layer, nil
 		}
 	}
-	return "", inFile(".manifest").wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
+	return "", inFile(manifestFile).wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
 }

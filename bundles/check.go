@@ -19,7 +19,7 @@ func Inspect(fsys fs.FS, layer string) (*Bundle, []*engine.Problem) {
 	b, err := fromFiles(files, layer)
 	b.unread = unread
 	var sum error
-	b.Digest, sum = digest(files)
+	b.Digest, sum = digest(b.Files)
 	return b, problems("bundle", errors.Join(unreadable, err, sum), layer)
 }
 
@@ -139,7 +139,7 @@ func (e *Effective) layerMayHold(path []string) bool {
 		return true
 	}
 	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
-	made := []string{"findings", "exceptions", "catalog", accessKey, detectorsKey}
+	made := []string{"findings", "exceptions", catalogueKey, accessKey, detectorsKey}
 	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
 }
 

@@ -337,7 +337,7 @@ func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []str
 	case t.Kind() == reflect.Slice:
 		p.list(n, name, t, known)
 	case t.Kind() == reflect.Map:
-		p.free(n, name)
+		p.entries(n, name, t.Elem())
 	case n.Kind != yaml.ScalarNode:
 		p.wrong(n, "%s: expected %s, got %s", name, wanted(t), kind(n))
 	case t.Kind() == reflect.Float64:

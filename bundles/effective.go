@@ -200,7 +200,7 @@ func (e *Effective) join(settings map[string]any) error {
 			errs = append(errs, err)
 			catalogue[r.ID] = row
 		}
-		at["catalog"] = catalogue
+		at[catalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
 	}
 	return errors.Join(append(errs, e.checkDetected())...)
@@ -222,6 +222,9 @@ func (e *Effective) Remarks() []string {
 	}
 	return all
 }
+
+// catalogueKey is where a layer's data holds the rows of its rules.
+const catalogueKey = "catalog"
 
 // accessKey is where a layer's data holds its access lists. The package
 // reviewer.access stands beside it: rules cannot walk the data of their own

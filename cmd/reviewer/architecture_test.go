@@ -56,7 +56,7 @@ func walls() []wall {
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
 		{"cel", []string{"engine", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
-		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/sumdb/dirhash"},
+		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
 		{"bundles/foreign", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"what importers of other tools' policies share: reading JSON with its lines and writing a list; it knows neither the tools nor the language of conditions"},
@@ -64,19 +64,27 @@ func walls() []wall {
 			"what SafeClaw's words mean can be told without deciding anything; whether an expression can be used is asked of who imports"},
 		{"bundles/permissions", []string{"engine", "bundles", "bundles/foreign"},
 			"what Claude Code's permission rules mean can be told without deciding anything"},
+		{"bundles/signing", []string{"golang.org/x/crypto/ssh", "golang.org/x/mod/semver"},
+			"who signed what can be checked before anything of a policy is read, so nothing that reads one is at hand"},
+		{"bundles/depot", nil,
+			"which bytes are active, and what was active before, can be told without knowing what is in them or who vouches for it"},
+		{"bundles/trust", []string{"engine", "bundles", "bundles/signing", "go.yaml.in/yaml/v3"},
+			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles"},
+		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel",
-			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "schemas",
+			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel",
+			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/trust", "bundles/depot", "schemas",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/report", "engine/simulate"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
 		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "bundles", "rego", "cel"},
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
+		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
+			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
 		{"cmd/reviewer/sources", []string{"engine", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
@@ -108,17 +116,17 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	pure := append(append(core, "cel", "rego", "cmd/reviewer/impact"), imports...)
 	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "cel", "schemas"}
-	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"), imports...)
+	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"), imports...)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
-		{append(imports, "bundles"), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+		{append(imports, "bundles", "bundles/signing", "bundles/trust", "bundles/depot"), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
 		{[]string{"rego", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
-			"no command opens a connection; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
+			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
+		{[]string{"rego", "bundles", "bundles/signing", "bundles/trust", "bundles/depot", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
@@ -129,7 +137,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/trust", "bundles/depot"}
 }
 
 // goPackage is what these tests read of `go list`.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,17 +14,21 @@ import (
 
 func (a *app) auditShowCommand() *cobra.Command {
 	var out output
-	var all bool
+	var all, ledger bool
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
-		Short: "List the sessions, or the calls of one with their decisions",
+		Short: "List the sessions, the calls of one with their decisions, or what the machine's ledger tells",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.openStore()
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if len(args) == 0 {
+			case ledger && len(args) > 0:
+				return errors.New("--ledger is of the machine, and ID of one session: give one of the two")
+			case ledger:
+				return out.write(a, func(w io.Writer) error { return a.showLedger(w, &out, store, all) })
+			case len(args) == 0:
 				return out.write(a, func(w io.Writer) error { return a.showSessions(w, &out, store) })
 			}
 			_, s, err := a.session(args[0])
@@ -34,8 +39,32 @@ func (a *app) auditShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every record, not only calls and what a person or policy did")
+	cmd.Flags().BoolVar(&ledger, "ledger", false, "what concerns no session alone: policies that were activated or refused, installation, people's choices")
 	out.flags(cmd, "table", "json")
 	return cmd
+}
+
+// showLedger lists the records of the ledger; the openings and seals of chains
+// are among them only if all are asked for.
+func (a *app) showLedger(w io.Writer, out *output, store *audit.Store, all bool) error {
+	records := []*engine.Record{}
+	for r, err := range store.Ledger() {
+		if err != nil {
+			return err
+		}
+		if all || r.Kind == engine.KindNote || r.Kind == engine.KindControl {
+			records = append(records, r)
+		}
+	}
+	if out.format == "json" {
+		return writeJSON(w, records)
+	}
+	p := a.paint(out)
+	for _, r := range records {
+		word, what, why := summary(r)
+		fmt.Fprintf(w, "%s %s %s %s\n", p.faint(clock(r.T)), pad(r.ID(), 13), pad(word, 8), oneLine(what+after(": ", why), 900))
+	}
+	return nil
 }
 
 // sessionDocument is a session as JSON.

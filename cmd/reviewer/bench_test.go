@@ -40,7 +40,10 @@ func TestRatios(t *testing.T) {
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
 	ratio(t, "policy test --coverage / opa test --coverage, the same Rego tests (median)", 1, policyTests)
+	ratio(t, "verify a signed policy without compiling / hash and unpack it (median; goal: 5 ms)", 1.5, verifyBundle)
 	suites(t)
+	ratio(t, "policy build --skip-tests of 5,000 rules / policy check of them (median)", 1.3, buildMany)
+	buildTested(t)
 	ratio(t, "verify / raw SHA-256 in memory (processor time, median)", 1/0.6, verify)
 }
 

@@ -81,25 +81,48 @@ func (a *app) inspectActive(ctx context.Context) ([]checked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	base, err := bundles.Default()
+	holds, err := holdingIn(home, here)
 	if err != nil {
 		return nil, err
 	}
-	layers, list := []*bundles.Bundle{base}, []checked{{Layer: bundles.Base, Path: "as it ships"}}
-	for _, layer := range bundles.Layers()[1:] {
-		c := checked{Layer: layer, Path: layerDir(layer, home, here)}
-		b, err := loadLayer(layer, c.Path)
-		if b == nil && err == nil {
-			continue
+	var layers []*bundles.Bundle
+	var list []checked
+	for _, layer := range bundles.Layers() {
+		c, b := inspectLayer(holds, layer)
+		if c.Path != "" {
+			list = append(list, c)
 		}
-		c.add(err)
 		if b != nil {
-			c.Settings = countLeaves(b.Settings)
 			layers = append(layers, b)
 		}
-		list = append(list, c)
 	}
 	return together(ctx, layers, list), nil
+}
+
+// inspectLayer looks at a layer that holds; the path is empty where there is none.
+func inspectLayer(holds *holding, layer string) (checked, *bundles.Bundle) {
+	c := checked{Layer: layer}
+	s, err := holds.source(layer)
+	if s == nil && err == nil {
+		return c, nil
+	}
+	if c.Path = holds.dir(layer); c.Path == "" {
+		c.Path = holds.depot.Dir
+	}
+	var b *bundles.Bundle
+	if err == nil {
+		c.Path = s.at
+		b, err = s.load()
+	}
+	switch {
+	case err != nil:
+		c.add(err)
+	case c.Path == shippedPlace:
+		c.Path = "as it ships"
+	default:
+		c.Settings = countLeaves(b.Settings)
+	}
+	return c, b
 }
 
 // together adds what is wrong with the layers as one policy to the layer that

@@ -19,6 +19,11 @@ func setEnforcement(home, mode string) error {
 	if !slices.Contains(modes, mode) {
 		return fmt.Errorf("unknown enforcement %q; expected observe, warn or enforce", mode)
 	}
+	if active, err := policyDepot(home).Active(); err != nil {
+		return err
+	} else if now := active.Layers[bundles.User]; !now.None() {
+		return fmt.Errorf("the user layer is the activated bundle %s, beside which no folder may be; set enforcement in the bundle, or leave the layer without: `reviewer policy rollback --layer user --to none --reason TEXT`", now.Release)
+	}
 	path := filepath.Join(layerDir(bundles.User, home, ""), "settings.yaml")
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

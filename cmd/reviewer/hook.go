@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -200,7 +201,7 @@ func (a *app) world(home string) (classify.World, error) {
 	if err != nil {
 		return classify.World{}, err
 	}
-	guard := []string{home, organisationDir()}
+	guard := []string{home, filepath.Dir(organisationDir())}
 	if p := program(); p != "" {
 		guard = append(guard, p)
 	}

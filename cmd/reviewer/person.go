@@ -67,12 +67,18 @@ func agentName(command string, agents []string) string {
 }
 
 // person returns an error unless a person is at work, and who.
-func (a *app) person(what string) (string, error) {
+func (a *app) person(what string) (string, error) { return a.somebody(what, a.terminal()) }
+
+// noAgent is person for what scripts may do, too: only below an agent it is
+// refused.
+func (a *app) noAgent(what string) (string, error) { return a.somebody(what, true) }
+
+func (a *app) somebody(what string, terminal bool) (string, error) {
 	above, err := ancestors(os.Getpid())
 	if err != nil {
 		return "", fmt.Errorf("%s is for a person, and whether an agent is at work cannot be told: %w", what, err)
 	}
-	s := scene{terminal: a.terminal(), ancestors: above}
+	s := scene{terminal: terminal, ancestors: above}
 	var agents []string
 	for _, h := range harness.Harnesses() {
 		agents = append(agents, h.Programs...)

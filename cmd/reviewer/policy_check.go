@@ -123,7 +123,7 @@ func (a *app) toCheck(paths []string) ([][]lint.Layer, error) {
 // them is a base.
 func overBase(layers []lint.Layer) []lint.Layer {
 	if !slices.ContainsFunc(layers, func(l lint.Layer) bool { return l.Name == bundles.Base }) {
-		layers = append(layers, lint.Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: "(the policy that ships)"})
+		layers = append(layers, lint.Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: shippedPlace})
 	}
 	slices.SortFunc(layers, func(a, b lint.Layer) int {
 		return slices.Index(bundles.Layers(), a.Name) - slices.Index(bundles.Layers(), b.Name)
@@ -183,18 +183,19 @@ func (a *app) activeLayers() ([][]lint.Layer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	var layers []lint.Layer
-	for _, name := range bundles.Layers()[1:] {
-		dir := layerDir(name, home, here)
-		files, err := filesOfLayer(name, dir)
-		if err != nil {
-			return nil, err
-		}
-		if files != nil {
-			layers = append(layers, lint.Layer{Name: name, Files: files, At: filepath.ToSlash(dir), Given: true})
-		}
+	holds, err := holdingIn(home, here)
+	if err != nil {
+		return nil, err
 	}
-	return [][]lint.Layer{overBase(layers)}, nil
+	sources, err := holds.sources()
+	if err != nil {
+		return nil, err
+	}
+	var layers []lint.Layer
+	for _, s := range sources {
+		layers = append(layers, lint.Layer{Name: s.layer, Files: s.files, At: filepath.ToSlash(s.at), Given: s.at != shippedPlace})
+	}
+	return [][]lint.Layer{layers}, nil
 }
 
 // checkCost is what a condition can cost at most.

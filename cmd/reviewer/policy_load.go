@@ -43,24 +43,6 @@ func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engin
 	return p, bundles.Store{Dir: filepath.Join(log.Dir, "policies")}.Put(e)
 }
 
-func effectivePolicy(home, workspace string) (*bundles.Effective, error) {
-	base, err := bundles.Default()
-	if err != nil {
-		return nil, err
-	}
-	layers := []*bundles.Bundle{base}
-	for _, layer := range bundles.Layers()[1:] {
-		b, err := loadLayer(layer, layerDir(layer, home, workspace))
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			layers = append(layers, b)
-		}
-	}
-	return bundles.Assemble(layers...)
-}
-
 func loadLayer(layer, dir string) (*bundles.Bundle, error) {
 	files, err := filesOfLayer(layer, dir)
 	if err != nil || files == nil {

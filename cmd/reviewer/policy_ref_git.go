@@ -97,12 +97,19 @@ func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of what is written to it. The buffer is not
+// embedded: its ReadFrom would know no bound.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	left int
 	over bool
 }
+
+// Bytes returns what was kept.
+func (b *bounded) Bytes() []byte { return b.kept.Bytes() }
+
+// String returns what was kept.
+func (b *bounded) String() string { return b.kept.String() }
 
 // Write implements io.Writer, and fails at the bound.
 func (b *bounded) Write(p []byte) (int, error) {
@@ -111,7 +118,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 		p = p[:b.left]
 	}
 	b.left -= len(p)
-	n, err := b.Buffer.Write(p)
+	n, err := b.kept.Write(p)
 	if b.over && err == nil {
 		err = io.ErrShortWrite
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,11 +19,12 @@ func (a *app) policyShowCommand() *cobra.Command {
 	var dir string
 	var out output
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Compile the policy that is active here and show its layers, changed settings and rules",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := a.shownPolicy(dir)
+		Use:   "show [REF]",
+		Short: "Compile the policy that is active here, or another, and show its layers, changed settings and rules",
+		Long:  "REF is " + refForms + ".",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, refs []string) error {
+			e, err := a.namedPolicy(cmd.Context(), refs, dir)
 			if err != nil {
 				return err
 			}
@@ -37,6 +40,18 @@ func (a *app) policyShowCommand() *cobra.Command {
 	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")
 	out.flags(cmd, "table", "json")
 	return cmd
+}
+
+// namedPolicy is the policy of a reference, else that of a folder, else the one
+// that is active here.
+func (a *app) namedPolicy(ctx context.Context, refs []string, dir string) (*bundles.Effective, error) {
+	switch {
+	case len(refs) == 0:
+		return a.shownPolicy(dir)
+	case dir != "":
+		return nil, errors.New("give REF or --policy, not both")
+	}
+	return a.policyRef(ctx, refs[0])
 }
 
 func (a *app) shownPolicy(dir string) (*bundles.Effective, error) {
@@ -62,7 +77,7 @@ func (a *app) shownPolicy(dir string) (*bundles.Effective, error) {
 type policyDocument struct {
 	Digest   string            `json:"digest"`
 	Config   string            `json:"config"`
-	Layers   []layerDocument   `json:"layers"`
+	Layers   []releasedLayer   `json:"layers"`
 	Changed  map[string]string `json:"changed"` // setting -> layer that changed it
 	Settings any               `json:"settings"`
 	Rules    []bundles.Rule    `json:"rules"`
@@ -78,11 +93,20 @@ type layerDocument struct {
 	Digest  string `json:"digest"`
 }
 
+// releasedLayer is a layer, and what release of it this is.
+type releasedLayer struct {
+	layerDocument
+	Sequence int64  `json:"sequence,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Created  string `json:"created,omitempty"`
+	Skipped  bool   `json:"tests_skipped,omitempty"` // of an archive: it was built without tests
+}
+
 func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
 	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(), Access: e.Access(), Detectors: e.Detectors()}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
-		doc.Layers = append(doc.Layers, layerDocument{l.Layer, m.Name, m.Version, l.Digest})
+		doc.Layers = append(doc.Layers, releasedLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence, l.Manifest.Revision, m.Created, m.TestsSkipped})
 	}
 	if out.format == "json" {
 		return writeJSON(w, doc)
@@ -91,6 +115,9 @@ func (a *app) showPolicy(w io.Writer, out *output, e *bundles.Effective) error {
 	fmt.Fprintf(w, "policy %s\n", e.Digest)
 	for _, l := range doc.Layers {
 		fmt.Fprintf(w, "  %s %s %s %s\n", pad(l.Layer, 12), pad(l.Name, 18), pad(l.Version, 8), p.faint(l.Digest))
+		if l.Skipped {
+			fmt.Fprintf(w, "  %s was built without running its tests\n", pad("", 12))
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(doc.Changed)) {
 		fmt.Fprintf(w, "  %s is set by the %s layer\n", key, doc.Changed[key])

@@ -118,6 +118,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"disk":     disk,
 		"fill":     fill,
 		"readonly": readOnly,
+		"registry": registry,
 	}
 }
 

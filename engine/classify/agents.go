@@ -126,6 +126,7 @@ func reviewer(c *call) {
 	case first.is("uninstall", "allow", "install", "trust", "purge", "hook"):
 		c.signal(engine.SignalGuardTamper)
 	case first.is("session") && second.is("resume", "allow", "scope", "limits"), first.is("policy") && second.is("activate", "disable", "enable", "trust", "set", "install", "rollback"),
+		first.is("policy") && second.is("pull") && o.on("--activate"),
 		first.is("audit") && second.is("purge", "rotate", "delete"), first.is("config") && second.is("set", "unset", "edit"), first.is("scope", "limits", "off", "disable"):
 		c.subs = append(c.subs, second.show())
 		c.signal(engine.SignalGuardTamper)

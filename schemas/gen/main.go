@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/report"
@@ -40,9 +41,13 @@ func documents() []document {
 		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
 		{"report.json", "Report: what checking or testing a policy found, as -f json writes it", report.Document{}},
 		{"coverage.json", "Coverage: what of a policy its tests reached", report.CoverageDocument{}},
+		{"results.json", "Results: what building an archive found, as policy build writes it beside the archive", bundles.Results{}},
 		{"stats.json", "Stats: what the log says in numbers, as audit stats -f json writes it", stats.Document{}},
 		{"impact.json", "Impact: what a change of policy would have done, as policy simulate -f json writes it", simulate.Impact{}},
+		{"trust.json", "Trust: whose signatures on policy bundles count, as trust.yaml says", trust.Document{}},
+		{"verdict.json", "Verdict: what checking a policy bundle found, as policy verify -f json writes it", trust.Verdict{}},
 		{"sweep.json", "Sweep: what each value of one setting would do, as policy simulate --sweep -f json writes it", simulate.Sweep{}},
+		{"diff.json", "Diff: what differs between two policies, as policy diff -f json writes it", bundles.Changes{}},
 	}
 }
 

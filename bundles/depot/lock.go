@@ -1,0 +1,45 @@
+package depot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lock keeps other processes from changing the depot until release is called.
+// The system frees it when the process ends, however it does.
+func (d *Depot) lock(ctx context.Context) (release func() error, err error) {
+	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of activated policies: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(d.Dir, lockName), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if err := waitFor(ctx, f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
+
+// waitFor tries until it has the lock: changes are rare, and take milliseconds.
+func waitFor(ctx context.Context, f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("another process changes the activated policies (%s): %w; try again when it has ended", f.Name(), context.Cause(ctx))
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package bundles
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Direction says what a change does to strictness, taken by itself and with
+// everything else as it was. It is read off the order that the schema of the
+// settings, the verdicts and the effects have; where none of them knows, it is
+// Undecided, and only a simulation tells.
+type Direction string
+
+// The directions of a change.
+const (
+	Tightened  Direction = "tightened"
+	Loosened   Direction = "loosened"
+	Mixed      Direction = "mixed"     // a part of it tightens, another one loosens
+	Undecided  Direction = "undecided" // it may do either
+	Unaffected Direction = "none"      // it decides nothing: words for people, an order that does not count
+)
+
+// Directions lists what a change can do to strictness.
+func Directions() []string {
+	return []string{string(Tightened), string(Loosened), string(Mixed), string(Undecided), string(Unaffected)}
+}
+
+// The kinds of what can change, in the order in which changes are listed.
+const (
+	KindLayer    = "layer"    // a whole layer, by its name
+	KindManifest = "manifest" // a field of a layer's manifest, such as base.version
+	KindSetting  = "setting"  // an effective setting, by its path
+	KindSaid     = "said"     // what a layer says of a setting, where what holds stayed the same
+	KindData     = "data"     // data of a layer above the base, by their path
+	KindRule     = "rule"
+	KindPattern  = "pattern"
+	KindAccess   = "access" // a list or a rule of one, by the id under which it speaks
+	KindDetector = "detector"
+	KindRego     = "rego" // a rule or a package, such as data.reviewer.risk.level
+)
+
+// Kinds lists the kinds of changes in their order.
+func Kinds() []string {
+	return []string{KindLayer, KindManifest, KindSetting, KindSaid, KindData, KindRule, KindPattern, KindAccess, KindDetector, KindRego}
+}
+
+// What happened to a thing.
+const (
+	Added     = "added"
+	Removed   = "removed"
+	Altered   = "changed"
+	Reordered = "reordered" // nothing but the order of what it holds
+)
+
+// Changes are the differences between two policies in what they mean: comments,
+// form and the names of files are none.
+type Changes struct {
+	Before Stand           `json:"before"`
+	After  Stand           `json:"after"`
+	Counts DirectionCounts `json:"counts"`
+	List   []Change        `json:"changes"` // by kind; settings in the order of the schema, others by name
+}
+
+// Stand is one of the two policies that are compared.
+type Stand struct {
+	Digest string       `json:"digest"`
+	Layers []StandLayer `json:"layers"`
+}
+
+// StandLayer is a layer of a policy.
+type StandLayer struct {
+	Layer    string `json:"layer"`
+	Name     string `json:"name"`
+	Version  string `json:"version,omitempty"`
+	Sequence int64  `json:"sequence,omitempty"`
+	Digest   string `json:"digest"`
+}
+
+// DirectionCounts counts changes by their direction.
+type DirectionCounts struct {
+	Tightened  int `json:"tightened"`
+	Loosened   int `json:"loosened"`
+	Mixed      int `json:"mixed"`
+	Undecided  int `json:"undecided"`
+	Unaffected int `json:"none"`
+}
+
+// Change is one difference.
+type Change struct {
+	Kind      string    `json:"kind"` // one of Kinds
+	Name      string    `json:"name"`
+	Did       string    `json:"did"` // added, removed, changed, reordered
+	Direction Direction `json:"direction"`
+	Before    *Version  `json:"before,omitempty"` // absent: it was not there
+	After     *Version  `json:"after,omitempty"`  // absent: it is not there
+	Parts     []Part    `json:"parts,omitempty"`  // of a row: all its parts where it came or went, else those that differ; of a list: its items that came or went
+}
+
+// Version is how a thing is in one of the two policies.
+type Version struct {
+	Value  any      `json:"value,omitempty"`  // of a row nothing: it is in the parts
+	Layers []string `json:"layers,omitempty"` // which say so
+	Place  string   `json:"place,omitempty"`  // file:line in the last of them; of a setting nothing
+}
+
+// Part is a difference of one part of a row, such as when or match.signals.
+type Part struct {
+	Name      string    `json:"name"`
+	Before    any       `json:"before,omitempty"` // absent: it was not there
+	After     any       `json:"after,omitempty"`  // absent: it is not there
+	Direction Direction `json:"direction"`
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Change) Vocabulary(key string) []string {
+	switch key {
+	case "kind":
+		return Kinds()
+	case "did":
+		return []string{Added, Removed, Altered, Reordered}
+	case "direction":
+		return Directions()
+	}
+	return nil
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Part) Vocabulary(key string) []string {
+	if key == "direction" {
+		return Directions()
+	}
+	return nil
+}
+
+// CompareRego compares what two sets of modules (name -> source) state. By the
+// path of a rule or a package, such as data.reviewer.risk.level, it returns the
+// texts of the definitions that only one of them has; nil where a set has no
+// definition of it at all. An error names the module. It is rego.Differences.
+type CompareRego func(before, after map[string]string) (map[string][2][]string, error)
+
+// Empty says that the policies mean the same, whatever their digests.
+func (c Changes) Empty() bool { return len(c.List) == 0 }
+
+// Loosens says that some change, or a part of one, loosens for sure.
+func (c Changes) Loosens() bool {
+	return slices.ContainsFunc(c.List, func(d Change) bool {
+		return d.Direction == Loosened || d.Direction == Mixed ||
+			slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Direction == Loosened || p.Direction == Mixed })
+	})
+}
+
+// Diff compares two policies. It fails where the Rego of one cannot be read.
+func Diff(before, after *Effective, compare CompareRego) (Changes, error) {
+	d := differ{compare: compare}
+	steps := []func(a, b *Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.rego}
+	for _, step := range steps {
+		if err := step(before, after); err != nil {
+			return Changes{}, err
+		}
+	}
+	order, err := settingsOrder()
+	if err != nil {
+		return Changes{}, err
+	}
+	sortChanges(d.all, order)
+	return Changes{standOf(before), standOf(after), countDirections(d.all), append([]Change{}, d.all...)}, nil
+}
+
+// differ gathers the differences of two policies.
+type differ struct {
+	compare CompareRego
+	all     []Change
+}
+
+func (d *differ) add(c Change) { d.all = append(d.all, c) }
+
+func standOf(e *Effective) Stand {
+	s := Stand{Digest: e.Digest, Layers: []StandLayer{}}
+	for _, l := range e.Layers {
+		m := l.Manifest.Metadata
+		s.Layers = append(s.Layers, StandLayer{l.Layer, m.Name, m.Version, m.Sequence, l.Digest})
+	}
+	return s
+}
+
+func sortChanges(all []Change, order keyOrder) {
+	slices.SortStableFunc(all, func(a, b Change) int {
+		byKind := cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind))
+		if byKind == 0 && (a.Kind == KindSetting || a.Kind == KindSaid) {
+			return order.compare(a.Name, b.Name)
+		}
+		return cmp.Or(byKind, strings.Compare(a.Name, b.Name), strings.Compare(a.Did, b.Did))
+	})
+}
+
+func countDirections(all []Change) DirectionCounts {
+	var n DirectionCounts
+	for _, c := range all {
+		switch c.Direction {
+		case Tightened:
+			n.Tightened++
+		case Loosened:
+			n.Loosened++
+		case Mixed:
+			n.Mixed++
+		case Undecided:
+			n.Undecided++
+		case Unaffected:
+			n.Unaffected++
+		}
+	}
+	return n
+}
+
+// together is the direction of a change whose parts have these: what is not
+// decided of one is not decided of the whole.
+func together(all []Direction) Direction {
+	switch has := func(d Direction) bool { return slices.Contains(all, d) }; {
+	case has(Undecided):
+		return Undecided
+	case has(Mixed), has(Tightened) && has(Loosened):
+		return Mixed
+	case has(Tightened):
+		return Tightened
+	case has(Loosened):
+		return Loosened
+	}
+	return Unaffected
+}
+
+// reversed is the direction of the way back.
+func (d Direction) reversed() Direction {
+	switch d {
+	case Tightened:
+		return Loosened
+	case Loosened:
+		return Tightened
+	}
+	return d
+}
+
+// stricter is the direction of a change to something that ranks higher or
+// lower; strictness rises with the rank.
+func stricter(before, after float64) Direction {
+	switch {
+	case after > before:
+		return Tightened
+	case after < before:
+		return Loosened
+	}
+	return Unaffected
+}
+
+// grown is the direction of a change of a set, where more items are stricter.
+func grown(before, after []any) Direction {
+	more := slices.ContainsFunc(after, func(v any) bool { return !slices.ContainsFunc(before, same(v)) })
+	less := slices.ContainsFunc(before, func(v any) bool { return !slices.ContainsFunc(after, same(v)) })
+	switch {
+	case more && less:
+		return Mixed
+	case more:
+		return Tightened
+	case less:
+		return Loosened
+	}
+	return Unaffected
+}
+
+// did says what happened to a thing that is there or not.
+func did(before, after bool) string {
+	switch {
+	case !before:
+		return Added
+	case !after:
+		return Removed
+	}
+	return Altered
+}
+
+// layerOf returns a layer of a policy; nil where it has none.
+func (e *Effective) layerOf(name string) *Bundle {
+	for _, l := range e.Layers {
+		if l.Layer == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// bothKeys lists the keys of two maps in order.
+func bothKeys[V any](a, b map[string]V) []string {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]V{}
+	}
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
+}

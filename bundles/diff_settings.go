@@ -1,0 +1,312 @@
+package bundles
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// leaf is a setting of a policy, with what the schema knows of it.
+type leaf struct {
+	value any
+	node  *setting // nil: this version's schema does not have it
+}
+
+// leavesBelow lists the settings below a node by their paths: everything that holds
+// no keys itself. It leaves out nothing, known or not.
+func leavesBelow(s *setting, at string, doc map[string]any, into map[string]leaf) {
+	for key, v := range doc {
+		var node *setting
+		if s != nil {
+			node = s.child(key)
+		}
+		if sub, ok := v.(map[string]any); ok && len(sub) > 0 {
+			leavesBelow(node, below(at, key), sub, into)
+			continue
+		}
+		into[below(at, key)] = leaf{v, node}
+	}
+}
+
+// leavesOf lists the effective settings of a policy.
+func (e *Effective) leavesOf(tree *setting) map[string]leaf {
+	all := map[string]leaf{}
+	doc, _ := normal(e.Settings).(map[string]any)
+	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+		delete(doc, made) // rows, which are compared as such
+	}
+	leavesBelow(tree, "", doc, all)
+	return all
+}
+
+// saidBy lists the layers whose values are in a setting, which may be a part of
+// what they have set.
+func (e *Effective) saidBy(path string) []string {
+	for at := path; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
+		if from := e.Sources[at]; len(from) > 0 {
+			return from
+		}
+	}
+	return []string{Base}
+}
+
+func (d *differ) settings(a, b *Effective) error {
+	tree, err := settingsTree()
+	if err != nil {
+		return err
+	}
+	before, after := a.leavesOf(tree), b.leavesOf(tree)
+	for _, path := range bothKeys(before, after) {
+		was, wasThere := before[path]
+		is, isThere := after[path]
+		fromA, fromB := a.saidBy(path), b.saidBy(path)
+		if reflect.DeepEqual(was.value, is.value) && wasThere == isThere && slices.Equal(fromA, fromB) {
+			continue
+		}
+		c := Change{Kind: KindSetting, Name: path, Did: did(wasThere, isThere)}
+		if wasThere {
+			c.Before = &Version{Value: was.value, Layers: fromA}
+		}
+		if isThere {
+			c.After = &Version{Value: is.value, Layers: fromB}
+		}
+		d.setting(&c, was, is, unsaid{a, b})
+	}
+	return nil
+}
+
+// unsaid finds what holds in two policies where a setting is not there.
+type unsaid struct{ before, after *Effective }
+
+// setting adds a changed setting with its direction, and the items of a list.
+func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
+	node := was.node
+	if node == nil {
+		node = is.node
+	}
+	if node == nil {
+		node = &setting{}
+	}
+	c.Direction = node.direction(c, was.value, is.value, without)
+	if a, b := list(was.value), list(is.value); a != nil && b != nil && c.Did == Altered {
+		c.Parts = items(a, b, node.ofItem())
+		if len(c.Parts) == 0 && !reflect.DeepEqual(a, b) {
+			c.Did = Reordered
+		}
+	}
+	d.add(*c)
+}
+
+// direction reads off the schema whether one value is stricter than another.
+func (s *setting) direction(c *Change, was, is any, without unsaid) Direction {
+	a, isNumber := was.(float64)
+	b, isNumberToo := is.(float64)
+	switch s.Merge {
+	case "min", "max":
+		if !isNumber || !isNumberToo {
+			return Undecided
+		}
+		if s.Merge == "min" {
+			return stricter(b, a)
+		}
+		return stricter(a, b)
+	case "union", "intersect", mergeNarrow:
+		return s.listDirection(was, is)
+	case "strictest":
+		return s.ranked(without.value(c.Name, s, was, without.before), without.value(c.Name, s, is, without.after))
+	}
+	return s.unranked(was, is)
+}
+
+// unranked is the direction of a setting whose values have no order: free text
+// that a layer may replace is told to people, and the same value from another
+// layer is the same.
+func (s *setting) unranked(was, is any) Direction {
+	_, text := was.(string)
+	_, textToo := is.(string)
+	if reflect.DeepEqual(was, is) || s.Merge == "replace" && s.Enum == nil && text && textToo {
+		return Unaffected
+	}
+	return Undecided
+}
+
+func (s *setting) ranked(was, is any) Direction {
+	a, b := s.rank(was), s.rank(is)
+	if a < 0 || b < 0 {
+		return Undecided
+	}
+	return stricter(float64(a), float64(b))
+}
+
+func (s *setting) listDirection(was, is any) Direction {
+	a, b := list(was), list(is)
+	switch {
+	case a == nil || b == nil:
+		return Undecided
+	case s.Merge == "union":
+		return grown(a, b)
+	case s.Merge == "intersect":
+		return grown(a, b).reversed()
+	}
+	return placesDirection(places(a), places(b))
+}
+
+// placesDirection compares lists of places of which fewer are stricter: a folder
+// stands for all that it holds.
+func placesDirection(a, b []any) Direction {
+	within := func(inner, outer []any) bool {
+		return !slices.ContainsFunc(inner, func(v any) bool {
+			return !slices.ContainsFunc(outer, func(o any) bool { return holds(o, v) })
+		})
+	}
+	switch bInA, aInB := within(b, a), within(a, b); {
+	case bInA && aInB:
+		return Unaffected
+	case bInA:
+		return Tightened
+	case aInB:
+		return Loosened
+	}
+	return Mixed
+}
+
+// ofItem is the direction of one item that came into a list.
+func (s *setting) ofItem() Direction {
+	switch s.Merge {
+	case "union":
+		return Tightened
+	case "intersect":
+		return Loosened
+	}
+	return Undecided
+}
+
+// value is that of a setting, or what holds where a rule's mode is not set: what
+// its row says, else the strictest, as policy reads it.
+func (unsaid) value(path string, s *setting, v any, e *Effective) any {
+	if v != nil || s.Within == "" {
+		return v
+	}
+	for _, r := range e.Rules() {
+		if strings.HasSuffix(path, "."+r.ID) && r.Enforcement != "" {
+			return r.Enforcement
+		}
+	}
+	return s.order()[s.top()]
+}
+
+// items lists what came into a list and what left it. came is the direction of
+// an item that came.
+func items(a, b []any, came Direction) []Part {
+	var parts []Part
+	for _, v := range missing(b, a) {
+		parts = append(parts, Part{Name: "item", Before: v, Direction: came.reversed()})
+	}
+	for _, v := range missing(a, b) {
+		parts = append(parts, Part{Name: "item", After: v, Direction: came})
+	}
+	return parts
+}
+
+// ListChanges lists what left a list and what came into it, each as a part named
+// item whose direction is not decided.
+func ListChanges(before, after []any) []Part { return items(before, after, Undecided) }
+
+// missing lists what of others a list does not have, as often as it lacks it.
+func missing(have, others []any) []any {
+	rest := slices.Clone(have)
+	var lacks []any
+	for _, v := range others {
+		at := slices.IndexFunc(rest, same(v))
+		if at < 0 {
+			lacks = append(lacks, v)
+			continue
+		}
+		rest = slices.Delete(rest, at, at+1)
+	}
+	return lacks
+}
+
+func same(v any) func(any) bool {
+	return func(o any) bool { return reflect.DeepEqual(o, v) }
+}
+
+// said compares what the layers above the base say themselves of settings that
+// hold unchanged: a value that another layer overrules today may hold tomorrow.
+func (d *differ) said(a, b *Effective) error {
+	shown := map[string]bool{}
+	for _, c := range d.all {
+		shown[c.Name] = shown[c.Name] || c.Kind == KindSetting
+	}
+	for _, layer := range Layers()[1:] {
+		before, after := ownLeaves(a.layerOf(layer)), ownLeaves(b.layerOf(layer))
+		for _, path := range bothKeys(before, after) {
+			was, wasThere := before[path]
+			is, isThere := after[path]
+			if shown[path] || wasThere == isThere && reflect.DeepEqual(was.value, is.value) {
+				continue
+			}
+			c := Change{Kind: KindSaid, Name: path, Did: did(wasThere, isThere), Direction: Unaffected}
+			if wasThere {
+				c.Before = &Version{Value: was.value, Layers: []string{layer}}
+			}
+			if isThere {
+				c.After = &Version{Value: is.value, Layers: []string{layer}}
+			}
+			d.add(c)
+		}
+	}
+	return nil
+}
+
+// ownLeaves lists what a layer above the base says in its own settings.
+func ownLeaves(l *Bundle) map[string]leaf {
+	all := map[string]leaf{}
+	if l != nil {
+		doc, _ := normal(l.Settings).(map[string]any)
+		leavesBelow(nil, "", doc, all)
+	}
+	return all
+}
+
+// data compares what layers above the base give their own Rego to read.
+func (d *differ) data(a, b *Effective) error {
+	for _, layer := range Layers()[1:] {
+		before, after := ownData(a.layerOf(layer)), ownData(b.layerOf(layer))
+		for _, path := range bothKeys(before, after) {
+			was, wasThere := before[path]
+			is, isThere := after[path]
+			if wasThere == isThere && reflect.DeepEqual(was.value, is.value) {
+				continue
+			}
+			c := Change{Kind: KindData, Name: "policies." + layer + "." + path, Did: did(wasThere, isThere), Direction: Undecided}
+			if wasThere {
+				c.Before = &Version{Value: was.value, Layers: []string{layer}}
+			}
+			if isThere {
+				c.After = &Version{Value: is.value, Layers: []string{layer}}
+			}
+			if la, lb := list(was.value), list(is.value); la != nil && lb != nil {
+				c.Parts = items(la, lb, Undecided)
+			}
+			d.add(c)
+		}
+	}
+	return nil
+}
+
+// ownData lists a layer's data but for what is made of its rows.
+func ownData(l *Bundle) map[string]leaf {
+	all := map[string]leaf{}
+	if l == nil {
+		return all
+	}
+	doc, _ := normal(layerData(l)).(map[string]any)
+	doc = maps.Clone(doc)
+	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+		delete(doc, made)
+	}
+	leavesBelow(nil, "", doc, all)
+	return all
+}

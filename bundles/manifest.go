@@ -1,0 +1,167 @@
+package bundles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/mod/semver"
+)
+
+// manifestFile is where a bundle says what it is.
+const manifestFile = ".manifest"
+
+// Manifest is what .manifest says, in OPA's form.
+type Manifest struct {
+	Revision string           `json:"revision"`
+	Roots    []string         `json:"roots"`
+	Rego     int              `json:"rego_version"`
+	Metadata ManifestMetadata `json:"metadata"`
+}
+
+// ManifestMetadata is what OPA keeps, and leaves to others to read.
+type ManifestMetadata struct {
+	Name     string         `json:"name"`
+	Version  string         `json:"version"`
+	Sequence int64          `json:"sequence"`
+	Requires map[string]int `json:"requires"`
+	Created  string         `json:"created,omitempty"` // RFC 3339, UTC
+
+	// What only a manifest in an archive has.
+	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego that it was checked with
+	TestsSkipped bool   `json:"tests_skipped,omitempty"` // no test ran before it was packed
+	Written      string `json:"written,omitempty"`       // the manifest as it was written: what the digest covers
+}
+
+// Built says that the bundle was read from an archive that Pack made.
+func (m *Manifest) Built() bool { return m.Metadata.Written != "" }
+
+// released is a manifest completed for an archive.
+func (m Manifest) released(r Release, written []byte) Manifest {
+	m.Rego = 1
+	m.Revision = cmp.Or(r.Revision, m.Revision)
+	d := &m.Metadata
+	d.Name, d.Version, d.Sequence = cmp.Or(r.Name, d.Name), cmp.Or(r.Version, d.Version), cmp.Or(r.Sequence, d.Sequence)
+	d.Created = cmp.Or(d.Created, r.Created)
+	d.Capabilities, d.TestsSkipped, d.Written = r.Capabilities, r.TestsSkipped, string(written)
+	d.Requires = maps.Clone(d.Requires)
+	if d.Requires == nil {
+		d.Requires = map[string]int{}
+	}
+	d.Requires["engine"] = cmp.Or(d.Requires["engine"], r.Engine)
+	return m
+}
+
+// releaseName is what a name may be: also a part of a reference to a registry.
+var releaseName = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
+
+// Bounds of what a release is called.
+const (
+	maxReleaseName = 128 // bytes
+	maxRevision    = 256 // bytes
+)
+
+// releasable says what a manifest lacks to be a release's; all of it at once.
+func (m *Manifest) releasable() error {
+	d, at := m.Metadata, inFile(manifestFile)
+	var errs []error
+	if len(d.Name) > maxReleaseName || !releaseName.MatchString(d.Name) {
+		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: lower-case letters and digits, with . _ - / between them", d.Name))
+	}
+	if !IsVersion(d.Version) {
+		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version", d.Version))
+	}
+	if d.Sequence < 1 || d.Sequence > maxWhole {
+		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, in the manifest or by --sequence", d.Sequence))
+	}
+	if len(m.Revision) > maxRevision || strings.ContainsFunc(m.Revision, unicode.IsControl) {
+		errs = append(errs, at.wrong("revision has %d bytes or control characters; expected one line of at most %d bytes", len(m.Revision), maxRevision))
+	}
+	if t, err := time.Parse(time.RFC3339, d.Created); d.Created != "" && (err != nil || !strings.HasSuffix(d.Created, "Z") || t.Year() < 1970) {
+		errs = append(errs, at.wrong("metadata.created is %q; expected a time in UTC such as 2026-11-22T08:00:00Z", d.Created))
+	}
+	return errors.Join(errs...)
+}
+
+// maxWhole is the largest whole number that every reader of JSON reads exactly.
+const maxWhole = 1<<53 - 1
+
+// IsVersion says that a text is a whole semantic version, such as 1.4.0-rc.1.
+func IsVersion(v string) bool {
+	full := "v" + v
+	return semver.IsValid(full) && semver.Canonical(full)+semver.Build(full) == full
+}
+
+// created is the time of a release's files; the beginning of time where the
+// manifest says none.
+func (m *Manifest) created() time.Time {
+	t, err := time.Parse(time.RFC3339, m.Metadata.Created)
+	if err != nil {
+		return time.Unix(0, 0)
+	}
+	return t
+}
+
+// unpacked takes from a built bundle's files what only an archive has: the
+// manifest is the one that was written, and what is there for OPA alone is gone.
+func (b *Bundle) unpacked() error {
+	written := []byte(b.Manifest.Metadata.Written)
+	m, err := decodeManifest(written)
+	if err != nil {
+		return fmt.Errorf("metadata.written: %w", err)
+	}
+	if what := b.Manifest.differs(m); what != "" {
+		return inFile(manifestFile).wrong("%s differs from that of the manifest that was written (metadata.written): build the archive again", what)
+	}
+	b.Files = maps.Clone(b.Files)
+	b.Files[manifestFile] = written
+	b.repeated = map[string][]byte{}
+	for _, name := range b.derivedNames() {
+		if content, there := b.Files[name]; there {
+			b.repeated[name] = content
+			delete(b.Files, name)
+		}
+	}
+	return nil
+}
+
+// differs says what of a built manifest no release may change.
+func (m *Manifest) differs(written Manifest) string {
+	switch w := written.Metadata; {
+	case written.Built() || w.Capabilities != "" || w.TestsSkipped:
+		return "what only an archive's manifest has"
+	case written.Roots != nil && !slices.Equal(m.Roots, written.Roots):
+		return "roots"
+	case written.Rego != 0 && m.Rego != written.Rego:
+		return "rego_version"
+	case w.Created != "" && m.Metadata.Created != w.Created:
+		return "metadata.created"
+	default:
+		for what, need := range w.Requires {
+			if m.Metadata.Requires[what] != need {
+				return "metadata.requires." + what
+			}
+		}
+	}
+	return ""
+}
+
+// ReleaseLayer is LayerOf for files that are to be released: they need a manifest.
+func ReleaseLayer(fsys fs.FS) (string, error) {
+	if _, err := fs.Stat(fsys, manifestFile); err != nil {
+		return "", noManifest((&Bundle{Layer: Organisation}).root(), ", or the root reviewer for a policy by itself")
+	}
+	return LayerOf(fsys)
+}
+
+// noManifest says what the least is that a release's manifest says.
+func noManifest(root, or string) error {
+	return inFile(manifestFile).wrong(`is missing; write one such as {"roots": [%q], "rego_version": 1, "metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}%s`, root, or)
+}

@@ -1,0 +1,230 @@
+package bundles
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Release is what building a policy adds to what its manifest says. What is
+// empty is as the manifest has it.
+type Release struct {
+	Name         string
+	Version      string // semver
+	Sequence     int64  // from 1; later releases have higher ones
+	Revision     string
+	Created      string // RFC 3339, UTC; the files of the archive are of this time
+	Capabilities string // SHA-256 of the Rego that it was checked with, in hex
+	Engine       int    // least version that it needs, where the manifest says none
+	TestsSkipped bool
+}
+
+// Packed is an archive that was made.
+type Packed struct {
+	Bytes    []byte
+	Sum      ArchiveSum
+	Manifest Manifest // as it is in the archive
+	Files    int
+}
+
+// Pack makes an archive of a layer: an OPA bundle, of which OpenArchive and Load
+// make a bundle with the same digest again. The same files and the same release
+// give the same bytes, wherever and whenever (with this program: another
+// release may compress otherwise).
+//
+// The digest covers the manifest as it was written. What a release adds is not
+// policy: two releases of the same rules have the same digest, a decision can be
+// found under either, and the archive's own SHA-256, which is what gets signed,
+// covers all of it. So the manifest in the archive holds the one that was written.
+//
+// Beside the files that count, the archive has the rows of rules, access lists
+// and detectors as data, where only OPA reads them: without them it would run the
+// Rego over an empty catalogue, and no rule would speak.
+func Pack(b *Bundle, r Release) (*Packed, error) {
+	m, err := b.Released(r)
+	if err != nil {
+		return nil, err
+	}
+	files, err := b.packed(m)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := compress(files, m.created())
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return &Packed{Bytes: raw, Sum: sumOf(raw), Manifest: m, Files: len(files)}, readsBack(raw, b)
+}
+
+// Released returns the manifest as it will be in the archive. The error names all
+// that it lacks.
+func (b *Bundle) Released(r Release) (Manifest, error) {
+	written, there := b.Files[manifestFile]
+	if !there {
+		return Manifest{}, noManifest(b.root(), "")
+	}
+	m, err := decodeManifest(written) // b's own has a name where none is written
+	if err != nil {
+		return m, err
+	}
+	m.Roots = b.Manifest.Roots
+	m = m.released(r, written)
+	return m, m.releasable()
+}
+
+// packed lists the files of a layer's archive.
+func (b *Bundle) packed(m Manifest) (map[string][]byte, error) {
+	files := maps.Clone(b.Files)
+	derived, err := b.derived()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, derived)
+	if files[manifestFile], err = indented(m); err != nil {
+		return nil, err
+	}
+	return files, apart(files)
+}
+
+// apart refuses names that are one on machines that do not tell capitals from
+// small letters: there an archive that is unpacked would lose a file.
+func apart(files map[string][]byte) error {
+	folded := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		low := strings.ToLower(name)
+		if other, taken := folded[low]; taken {
+			return inFile(name).wrong("differs from %s in capitals only; give it another name", other)
+		}
+		folded[low] = name
+	}
+	return nil
+}
+
+// compress makes an archive in which nothing is of this machine, this person or
+// this day.
+func compress(files map[string][]byte, when time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	t := tar.NewWriter(z)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(files[name])), Mode: 0o644, ModTime: when}
+		if err := t.WriteHeader(h); err != nil {
+			return nil, inFile(name).wrong("%w", err)
+		}
+		if _, err := t.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	err = errors.Join(t.Close(), z.Close())
+	return b.Bytes(), err
+}
+
+// readsBack proves that an archive is what it was made of, for who reads it: also
+// that it keeps within the bounds.
+func readsBack(raw []byte, b *Bundle) error {
+	a, err := OpenArchive(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	again, err := Load(a, b.Layer)
+	if err != nil {
+		return fmt.Errorf("what was packed cannot be read again: %w", err)
+	}
+	if again.Digest != b.Digest {
+		return fmt.Errorf("what was packed is another policy, %s instead of %s", again.Digest, b.Digest)
+	}
+	return again.CheckRepeated()
+}
+
+// The keys below a layer's root that are made of other files.
+func derivedKeys() []string { return []string{catalogueKey, accessKey, detectorsKey} }
+
+// derivedNames lists the files in which an archive holds them as data.
+func (b *Bundle) derivedNames() []string {
+	var names []string
+	for _, key := range derivedKeys() {
+		names = append(names, path.Join(b.root(), key, "data.json"))
+	}
+	return names
+}
+
+// sizeLimit bounds a file by its name, in bytes. All rows of all files are in
+// one where OPA reads them.
+func sizeLimit(name string) int64 {
+	for _, layer := range Layers() {
+		if slices.Contains((&Bundle{Layer: layer}).derivedNames(), name) {
+			return maxInflated
+		}
+	}
+	return maxFile
+}
+
+// derived makes these files. A key that no row is below has none.
+func (b *Bundle) derived() (map[string][]byte, error) {
+	data, err := b.rows()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for i, name := range b.derivedNames() {
+		rows, there := data[derivedKeys()[i]]
+		if !there {
+			continue
+		}
+		if files[name], err = engine.CanonicalOf(rows); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// rows is what Rego sees of a layer's rows.
+func (b *Bundle) rows() (map[string]any, error) {
+	catalogue, data := map[string]any{}, map[string]any{}
+	var errs []error
+	for _, r := range b.Rules {
+		row, err := r.row()
+		catalogue[r.ID], errs = row, append(errs, err)
+	}
+	data[catalogueKey] = catalogue
+	errs = append(errs, b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))
+	return data, errors.Join(errs...)
+}
+
+// CheckRepeated says whether an archive tells OPA the same rows of rules, access
+// lists and detectors as it tells reviewer. A bundle that is no archive's has
+// nothing to compare.
+func (b *Bundle) CheckRepeated() error {
+	if !b.Manifest.Built() {
+		return nil
+	}
+	want, err := b.derived()
+	if err != nil {
+		return err
+	}
+	for _, name := range b.derivedNames() {
+		if !bytes.Equal(want[name], b.repeated[name]) {
+			return inFile(name).wrong("differs from the rows that it is made of: build the archive again")
+		}
+	}
+	return nil
+}
+
+func sumOf(archive []byte) ArchiveSum {
+	sum := sha256.Sum256(archive)
+	return ArchiveSum{hex.EncodeToString(sum[:]), len(archive)}
+}

@@ -1,0 +1,131 @@
+package bundles
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// ResultsSuffix is what the name of an archive's results ends with, behind the
+// archive's own name.
+const ResultsSuffix = ".results.json"
+
+// ResultsVersion is that of the document's form.
+const ResultsVersion = 1
+
+// maxResults bounds a document of results, in bytes; one has about a thousand.
+const maxResults = 1 << 20
+
+// Results is what was found of a policy as its archive was built: what a
+// signature attests. The same files give the same bytes: no times are in it, and
+// no names of this machine's folders.
+type Results struct {
+	V        int              `json:"v"` // of the form, now 1
+	Archive  ArchiveSum       `json:"archive"`
+	Policy   string           `json:"policy"` // digest of the files that count (h1:…), as `policy show` has it
+	Layer    string           `json:"layer"`  // of Layers
+	Name     string           `json:"name"`
+	Version  string           `json:"version"`
+	Sequence int64            `json:"sequence"`
+	Revision string           `json:"revision,omitempty"`
+	Created  string           `json:"created,omitempty"` // RFC 3339, UTC
+	Requires map[string]int   `json:"requires"`          // least numbers of what reads it
+	Skipped  bool             `json:"tests_skipped"`     // no test ran: tests and coverage say nothing
+	Tests    TestCounts       `json:"tests"`
+	Coverage []CoverageOfKind `json:"coverage"` // in a fixed order; empty: no test ran
+	Warnings int              `json:"warnings"` // what `policy check` says is worth a look
+	Built    engine.Env       `json:"built_by"` // what checked and tested it
+
+	Capabilities string `json:"capabilities"` // SHA-256 of what `policy capabilities` prints, in hex
+}
+
+// ArchiveSum names an archive by its bytes.
+type ArchiveSum struct {
+	SHA256 string `json:"sha256"` // in hex
+	Size   int    `json:"size"`   // bytes
+}
+
+// TestCounts says how many tests came out how.
+type TestCounts struct {
+	Passed int `json:"passed"`
+	Failed int `json:"failed"`
+	Todo   int `json:"todo"` // known not to hold yet
+	Left   int `json:"left"` // that could not run here, such as cases of another platform
+}
+
+// CoverageOfKind says how much of one kind of thing the tests reached.
+type CoverageOfKind struct {
+	Kind    string `json:"kind"` // such as "rego lines"
+	Covered int    `json:"covered"`
+	Total   int    `json:"total"`
+}
+
+// TestsText says in a line what the tests came to.
+func (r *Results) TestsText() string {
+	if r.Skipped {
+		return "skipped"
+	}
+	text := fmt.Sprintf("%d passed", r.Tests.Passed)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{r.Tests.Failed, "failed"}, {r.Tests.Todo, "to do"}, {r.Tests.Left, "left out here"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return text
+}
+
+// Encode returns the document's bytes.
+func (r *Results) Encode() ([]byte, error) { return indented(r) }
+
+// ReadResults reads what lies beside an archive, which is to be that of these
+// bytes: results of another archive say nothing of it.
+func ReadResults(in io.Reader, archive []byte) (*Results, error) {
+	raw, err := io.ReadAll(io.LimitReader(in, maxResults+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read results: %w", err)
+	case len(raw) > maxResults:
+		return nil, fmt.Errorf("the results have more than %d bytes; build the archive again", maxResults)
+	}
+	if _, err := engine.Canonical(raw); err != nil {
+		return nil, fmt.Errorf("read results: %w; build the archive again", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	var r Results
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("read results: %w; build the archive again", err)
+	}
+	return &r, r.check(archive)
+}
+
+func (r *Results) check(archive []byte) error {
+	switch {
+	case r.V != ResultsVersion:
+		return fmt.Errorf("the results are of form %d; this reviewer reads %d", r.V, ResultsVersion)
+	case r.Archive != sumOf(archive):
+		return errors.New("the results are those of another archive; build it again")
+	case !r.Skipped && r.Tests.Failed > 0:
+		return fmt.Errorf("the results say that %d tests failed; make them pass and build again", r.Tests.Failed)
+	case !r.Skipped && r.Tests.Passed == 0:
+		return errors.New("the results say that no test passed; build again, with tests or with --skip-tests")
+	}
+	return nil
+}
+
+// indented writes a document for people and programs: the same bytes each time.
+func indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

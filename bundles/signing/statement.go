@@ -1,0 +1,152 @@
+package signing
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// statementType is the type of all statements: in-toto's, version 1.
+const statementType = "https://in-toto.io/Statement/v1"
+
+// Subject is the file that a statement is about.
+type Subject struct {
+	Name   string // base name of the file
+	SHA256 string // of its bytes, hex
+}
+
+// SubjectOf names a file by its base name and contents.
+func SubjectOf(name string, content []byte) Subject {
+	return Subject{name, SHA256(content)}
+}
+
+// SHA256 returns the digest of bytes as statements have it: hex, in small
+// letters.
+func SHA256(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Predicate is what a statement says of its subject, such as Release. Its JSON
+// form may change under another type only.
+type Predicate interface {
+	PredicateType() string // a URI that no other predicate has
+	Check() error          // what is wrong with it
+}
+
+type statementJSON struct {
+	Type          string        `json:"_type"`
+	Subject       []subjectJSON `json:"subject"`
+	PredicateType string        `json:"predicateType"`
+	Predicate     any           `json:"predicate"`
+}
+
+type subjectJSON struct {
+	Name   string `json:"name"`
+	Digest struct {
+		SHA256 string `json:"sha256"`
+	} `json:"digest"`
+}
+
+// Seal puts a statement into an envelope that nobody has signed yet. The same
+// statement gives the same bytes.
+func Seal(s Subject, p Predicate) (*Envelope, error) {
+	if err := errors.Join(s.check(), p.Check()); err != nil {
+		return nil, fmt.Errorf("statement: %w", err)
+	}
+	doc := statementJSON{statementType, make([]subjectJSON, 1), p.PredicateType(), p}
+	doc.Subject[0].Name, doc.Subject[0].Digest.SHA256 = s.Name, s.SHA256
+	payload, err := json.Marshal(doc)
+	return &Envelope{Payload: payload}, err
+}
+
+// Open reads the statement of an envelope: what it says, not whether anybody
+// has signed it. P is a struct, and the statement's predicate must be one.
+func Open[P Predicate](e *Envelope) (Subject, P, error) {
+	var p P
+	doc := statementJSON{Predicate: &p}
+	if err := decodeStrict(e.Payload, &doc); err != nil {
+		return Subject{}, p, fmt.Errorf("read statement: %w", err)
+	}
+	switch {
+	case doc.Type != statementType:
+		return Subject{}, p, fmt.Errorf("the statement is of type %.100q; expected %q", doc.Type, statementType)
+	case doc.PredicateType != p.PredicateType():
+		return Subject{}, p, fmt.Errorf("the statement says something of type %.200q; expected %q", doc.PredicateType, p.PredicateType())
+	case len(doc.Subject) != 1:
+		return Subject{}, p, fmt.Errorf("the statement has %d subjects; expected one", len(doc.Subject))
+	}
+	s := Subject{doc.Subject[0].Name, doc.Subject[0].Digest.SHA256}
+	if err := errors.Join(s.check(), p.Check()); err != nil {
+		return Subject{}, p, fmt.Errorf("statement: %w", err)
+	}
+	return s, p, nil
+}
+
+func (s Subject) check() error {
+	return errors.Join(
+		plainWord("subject.name", s.Name, true),
+		isSHA256("subject.digest.sha256", s.SHA256),
+		unless(!strings.ContainsAny(s.Name, `/\`) && s.Name != "." && s.Name != "..", "subject.name is %.100q; expected the name of a file, without folders", s.Name),
+	)
+}
+
+// Moment is a time in Unix milliseconds, in whole seconds; 0 is none. It is
+// written as RFC 3339 in UTC, such as 2026-01-31T15:04:05Z.
+type Moment int64
+
+const momentForm = "2006-01-02T15:04:05Z"
+
+// MomentOf returns a time without its fraction of a second.
+func MomentOf(t time.Time) Moment { return Moment(t.Unix() * 1000) }
+
+// String returns the moment as it is written.
+func (m Moment) String() string { return time.UnixMilli(int64(m)).UTC().Format(momentForm) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Moment) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. It takes one form only.
+func (m *Moment) UnmarshalText(text []byte) error {
+	t, err := time.Parse(momentForm, string(text))
+	if err != nil {
+		return fmt.Errorf("the time is %.100q; expected one in UTC such as 2026-01-31T15:04:05Z", text)
+	}
+	*m = MomentOf(t)
+	return nil
+}
+
+// maxWord bounds a name in a statement, in bytes: they are printed.
+const maxWord = 256
+
+// plainWord refuses what does not fit on a line, or would move a terminal's
+// cursor.
+func plainWord(field, text string, required bool) error {
+	switch {
+	case text == "" && required:
+		return fmt.Errorf("%s is missing", field)
+	case len(text) > maxWord || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Errorf("%s is %.100q; expected at most %d bytes that can be printed on one line", field, text, maxWord)
+	}
+	return nil
+}
+
+func isSHA256(field, text string) error {
+	if len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == "" {
+		return nil
+	}
+	return fmt.Errorf("%s is %.100q; expected a SHA-256 of 64 digits", field, text)
+}
+
+func unless(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}

@@ -1,0 +1,93 @@
+package bundles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Bounds of a folder that is read at once: the policy, its tests and its cases.
+const (
+	maxSnapshot      = 256 << 20 // bytes
+	maxSnapshotFiles = 50_000
+)
+
+// Snapshot reads a policy's folder once, so that what is checked, what is tested
+// and what is packed are the same, though somebody goes on writing there. Of files
+// that neither policy nor its tests are made of, it has the names only.
+//
+// Links are read where they lead to a file in the folder. A link to anywhere else
+// is an error: for fsys of an os.Root also one that leads out of it.
+func Snapshot(fsys fs.FS) (Memory, error) {
+	s := snapshot{fsys, Memory{}, maxSnapshot}
+	if err := fs.WalkDir(fsys, ".", s.visit); err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	return s.files, nil
+}
+
+type snapshot struct {
+	fsys  fs.FS
+	files Memory
+	left  int // bytes that may yet be read
+}
+
+func (s *snapshot) visit(name string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+		return fs.SkipDir
+	case d.IsDir():
+		return nil
+	case d.Type()&fs.ModeSymlink != 0:
+		if err := s.follow(name); err != nil {
+			return err
+		}
+	}
+	if len(s.files) == maxSnapshotFiles {
+		return fmt.Errorf("there are more than %d files; name the policy's own folder", maxSnapshotFiles)
+	}
+	s.files[name] = nil
+	if !counts(name) && !isTest(name) {
+		return nil
+	}
+	return s.read(name)
+}
+
+func (s *snapshot) read(name string) error {
+	content, err := readBounded(s.fsys, name)
+	if err != nil {
+		return err
+	}
+	if s.left -= len(content); s.left < 0 {
+		return fmt.Errorf("there are more than %d MB; name the policy's own folder", maxSnapshot>>20)
+	}
+	s.files[name] = content
+	return nil
+}
+
+// follow refuses links that lead elsewhere.
+func (s *snapshot) follow(name string) error {
+	info, err := fs.Stat(s.fsys, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return inFile(name).wrong("is a link that leads nowhere; take it out, or put the file itself there")
+	case err != nil:
+		return inFile(name).wrong("is a link that leads out of the folder, or cannot be followed: put the file itself there")
+	case info.IsDir():
+		return inFile(name).wrong("is a link to a folder: put the folder itself there")
+	}
+	return nil
+}
+
+// isTest says whether a file is a test of a policy, by its name.
+func isTest(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".txtar":
+		return strings.HasPrefix(name, "cases/")
+	}
+	return strings.HasSuffix(name, "_test.rego")
+}

@@ -1,0 +1,505 @@
+package trust
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// MaxArchive bounds an archive as it is shipped, in bytes.
+const MaxArchive = 16 << 20
+
+// skew is how far clocks may be apart: what was made later than that in the
+// future shows that this machine's clock was set back.
+const skew = 10 * time.Minute
+
+// Candidate is a bundle that somebody wants to use, and what is known beside it.
+type Candidate struct {
+	File     string // base name, for messages; the signature counts under any
+	Archive  []byte
+	Envelope []byte // of the archive, as it is encoded; nil: there is none
+
+	Name, Channel string // what is asked for, such as the release that is active; empty: whatever is trusted
+
+	Now    int64 // Unix ms
+	Latest int64 // Unix ms of the latest time that the log has seen; 0: none
+
+	// Highest returns what was seen of a release so far; the zero value where
+	// nothing was. Nil: nothing is asked. An error refuses the bundle.
+	Highest func(name, channel string) (Highest, error)
+	// AllowRollback lets an older sequence pass, which the verdict then says.
+	AllowRollback bool
+
+	// Compile makes a policy of the files, and returns the digest of those that
+	// count; it is called last. Nil: the bundle is not compiled.
+	Compile func(bundles.Memory) (digest string, err error)
+}
+
+// Highest is the newest of a release that was seen.
+type Highest struct {
+	Sequence int64  `json:"sequence"`
+	SHA256   string `json:"sha256"` // of the archive
+}
+
+// Verdict is what a check found. The zero value is a refusal.
+type Verdict struct {
+	Verified bool   `json:"verified"`           // the signatures are those that the trust file asks for
+	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: nothing is known of who made it
+	Code     Code   `json:"code,omitempty"`     // why it is refused; empty: it is not
+	Reason   string `json:"reason,omitempty"`   // the same as a sentence that says what to do
+
+	File     string           `json:"file"`
+	SHA256   string           `json:"sha256"`            // of the archive
+	Policy   string           `json:"policy,omitempty"`  // digest of the policy, where it was compiled
+	Release  *signing.Release `json:"release,omitempty"` // what was signed; of an unsigned one what the manifest says
+	Signers  []Signer         `json:"signers"`           // keys of the trust file that signed, by name
+	Asked    []Asked          `json:"asked"`             // of which roles how many had to
+	Rollback bool             `json:"rollback,omitempty"`
+	Compiled bool             `json:"compiled"`
+	Trust    int64            `json:"trust,omitempty"` // version of the trust file; 0: there is none, or keys were given by hand
+	Warnings []string         `json:"warnings"`
+
+	// What the caller knows beside it.
+	TrustFile string           `json:"trust_file,omitempty"` // where it lies
+	Changes   *bundles.Changes `json:"changes,omitempty"`    // against another policy
+
+	Files bundles.Memory `json:"-"` // the bundle's files, where nothing was refused
+}
+
+// Signer is a key that signed.
+type Signer struct {
+	Key string `json:"key"` // its name in the trust file
+	ID  string `json:"id"`  // SHA-256 of the key
+}
+
+// Asked is a role whose signatures were asked for.
+type Asked struct {
+	Role      string `json:"role"`
+	Threshold int64  `json:"threshold"`
+	Signed    int64  `json:"signed"`
+	Why       string `json:"why,omitempty"` // of a role that is asked beside the channel's own
+}
+
+// Refused says that the bundle must not be used.
+func (v *Verdict) Refused() bool { return v.Code != "" || !v.Verified && !v.Unsigned }
+
+// Err is the refusal as an error; nil where there is none.
+func (v *Verdict) Err() error {
+	if !v.Refused() {
+		return nil
+	}
+	return &Refusal{v.Code, fmt.Errorf("%s", v.Reason)}
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Verdict) Vocabulary(key string) []string {
+	if key == "code" {
+		return Codes()
+	}
+	return nil
+}
+
+// Schema describes the verdict as JSON: moments are texts there.
+func (v Verdict) Schema(title string) map[string]any {
+	schema := engine.Schema(v, title)
+	definitions, _ := schema["definitions"].(map[string]any)
+	release, _ := definitions["release"].(map[string]any)
+	properties, _ := release["properties"].(map[string]any)
+	for _, field := range []string{"created", "expires"} {
+		properties[field] = map[string]any{"type": "string", "format": "date-time"}
+	}
+	return schema
+}
+
+// Check checks a bundle, in an order in which nothing is read that was not
+// vouched for: of the archive nothing but its bytes until their digest was
+// found to be signed. A nil Trust stands for there being no trust file: the
+// bundle is checked for all that needs no key, and the verdict says Unsigned.
+func (t *Trust) Check(in Candidate) Verdict {
+	c := newCheck(t, in)
+	if t == nil {
+		return c.run(c.size, c.unsigned, c.unpack, c.claims, c.sequence, c.engine, c.compile)
+	}
+	return c.run(append(append([]step{c.size}, c.vouched()...), c.unpack, c.manifest, c.compile)...)
+}
+
+// Offered checks an archive that is not here yet, by the SHA-256 that it is said
+// to have (empty: that is not known): all that Check looks at before it unpacks.
+// What is not refused may be fetched; whether it is what was signed, Check says
+// then. The verdict's SHA256 is the one that has to come; without a trust file
+// everything may be fetched.
+func (t *Trust) Offered(in Candidate, sha256 string) Verdict {
+	c := newCheck(t, in)
+	c.v.SHA256 = sha256
+	if t == nil {
+		return c.run(c.clock, c.unsigned)
+	}
+	return c.run(append([]step{c.clock}, c.vouched()...)...)
+}
+
+type step func() error
+
+// vouched is what follows from the envelope and a digest alone.
+func (c *check) vouched() []step {
+	return []step{c.current, c.signatures, c.subject, c.scope, c.thresholds, c.impact, c.sequence, c.fresh, c.engine}
+}
+
+func newCheck(t *Trust, in Candidate) *check {
+	return &check{in: in, trust: t, v: Verdict{File: in.File, Signers: []Signer{}, Asked: []Asked{}, Warnings: []string{}}}
+}
+
+// run ends at the first step that refuses.
+func (c *check) run(steps ...step) Verdict {
+	for _, s := range steps {
+		if err := s(); err != nil {
+			c.v.Code, c.v.Reason = CodeOf(err), err.Error()
+			return c.v
+		}
+	}
+	c.v.Verified, c.v.Unsigned, c.v.Files = c.trust != nil, c.trust == nil, c.files
+	return c.v
+}
+
+// check is a bundle of which some things are known.
+type check struct {
+	in    Candidate
+	trust *Trust
+	v     Verdict
+
+	envelope *signing.Envelope
+	signed   []signing.PublicKey // those of the trust file that signed
+	said     signing.Subject
+	release  signing.Release
+	channel  Channel
+	files    bundles.Memory
+}
+
+func (c *check) warn(format string, args ...any) {
+	c.v.Warnings = append(c.v.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (c *check) size() error {
+	if len(c.in.Archive) > MaxArchive {
+		return refuse(Unpack, "%s has more than %d MB; pack the policy alone", c.in.File, MaxArchive>>20)
+	}
+	c.v.SHA256 = signing.SHA256(c.in.Archive)
+	return c.clock()
+}
+
+func (c *check) clock() error {
+	if c.in.Now <= 0 {
+		return refuse(Expired, "it is not known what time it is, so nothing can be told about expiry; set the clock")
+	}
+	return nil
+}
+
+// current looks at the trust file: one that has ended vouches for nobody.
+func (c *check) current() error {
+	c.v.Trust = c.trust.Version
+	return c.trust.Current(c.now())
+}
+
+// now is the later of the clock and what the log has seen.
+func (c *check) now() int64 { return max(c.in.Now, c.in.Latest) }
+
+// Current is an error from the time on at which the trust file expires.
+func (t *Trust) Current(now int64) error {
+	if t.until > 0 && now >= t.until {
+		return refuse(Untrusted, "%s version %d expired at %s; replace it with `reviewer policy trust rotate`", FileName, t.Version, t.Expires)
+	}
+	return nil
+}
+
+// signatures finds the keys of the trust file that signed the envelope. What it
+// says is looked at only if somebody did.
+func (c *check) signatures() error {
+	if c.in.Envelope == nil {
+		return refuse(Unsigned, "%s has no signatures: there is no %s%s beside it; sign it with `reviewer policy sign`, or get that file too", c.in.File, c.in.File, EnvelopeSuffix)
+	}
+	var err error
+	if c.envelope, err = signing.DecodeEnvelope(c.in.Envelope); err != nil {
+		return refuse(Unsigned, "%s%s is no envelope with signatures: %w; get it again, or sign the archive anew", c.in.File, EnvelopeSuffix, err)
+	}
+	if c.signed, err = c.envelope.Signers(c.trust.allKeys()); err != nil {
+		return refuse(Unsigned, "%s: %w", c.in.File, err)
+	}
+	for _, k := range c.signed {
+		c.v.Signers = append(c.v.Signers, Signer{c.trust.KeyName(k), k.ID()})
+	}
+	if len(c.signed) == 0 {
+		return refuse(Threshold, "none of the %d signatures of %s is of a key that is trusted; have it signed by one of those that `reviewer policy trust show` lists", len(c.envelope.Signatures), c.in.File)
+	}
+	if c.said, c.release, err = signing.Open[signing.Release](c.envelope); err != nil {
+		return refuse(Unsigned, "what was signed of %s is no release of a policy: %w", c.in.File, err)
+	}
+	c.v.Release = &c.release
+	return nil
+}
+
+// subject compares the archive with what was signed; of one whose digest is not
+// known it notes which has to come.
+func (c *check) subject() error {
+	if c.v.SHA256 == "" {
+		c.v.SHA256 = c.said.SHA256
+	}
+	if c.said.SHA256 != c.v.SHA256 {
+		return refuse(Digest, "%s is not what was signed: its SHA-256 is %.16s…, the signatures are for %.16s… (%s); get the archive that belongs to the signatures, or sign this one", c.in.File, c.v.SHA256, c.said.SHA256, c.said.Name)
+	}
+	return nil
+}
+
+// scope finds the channel of the release, and whether it is one that is trusted
+// and asked for.
+func (c *check) scope() error {
+	r, ok := &c.release, false
+	switch c.channel, ok = c.trust.Channels[r.Channel]; {
+	case c.trust.given != nil:
+		c.channel = *c.trust.given
+	case !ok:
+		return refuse(Scope, "%s is of the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel, strings.Join(c.trust.channelNames(), ", "))
+	case !c.channel.carries(r.Name):
+		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel, strings.Join(c.channel.Names, ", "))
+	}
+	if c.in.Name != "" && c.in.Name != r.Name {
+		return refuse(Scope, "%s is a release of %s; expected %s", c.in.File, r.Name, c.in.Name)
+	}
+	if c.in.Channel != "" && c.in.Channel != r.Channel {
+		return refuse(Scope, "%s is of the channel %s; expected %s", c.in.File, r.Channel, c.in.Channel)
+	}
+	return nil
+}
+
+func (c *check) thresholds() error { return c.ask(c.channel.Role, "") }
+
+// ask counts the keys of a role that signed.
+func (c *check) ask(role, why string) error {
+	r := c.trust.Roles[role]
+	a := Asked{Role: role, Threshold: r.Threshold, Why: why}
+	for _, name := range r.Keys {
+		if c.hasSigned(c.trust.keys[name]) {
+			a.Signed++
+		}
+	}
+	c.v.Asked = append(c.v.Asked, a)
+	if a.Signed >= a.Threshold {
+		return nil
+	}
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	return refuse(Threshold, "%s is signed by %d of the keys of role %s (%s), and %d have to%s; add a signature with `reviewer policy sign %s --add --signing-key KEY`",
+		c.in.File, a.Signed, role, strings.Join(r.Keys, ", "), a.Threshold, why, c.in.File)
+}
+
+func (c *check) hasSigned(k signing.PublicKey) bool {
+	return slices.ContainsFunc(c.signed, func(s signing.PublicKey) bool { return s.ID() == k.ID() })
+}
+
+// impact asks for a further role where the release may allow more than before.
+func (c *check) impact() error {
+	gate := c.channel.Impact
+	if gate == nil {
+		return nil
+	}
+	why := "asked for always"
+	if gate.When == WhenLoosened {
+		if why = loosens(c.release.Simulation); why == "" {
+			return nil
+		}
+	}
+	return c.ask(gate.Role, why)
+}
+
+// loosens says why a release may allow more than what went before; empty: its
+// simulation shows that it does not. What was not simulated, and what came out
+// open, may.
+func loosens(s *signing.Simulation) string {
+	switch {
+	case s == nil:
+		return "no simulation is attested"
+	case s.Decisions == 0:
+		return "the attested simulation looked at no decision"
+	case s.Loosened > 0:
+		return fmt.Sprintf("the attested simulation loosened %d of %d decisions", s.Loosened, s.Decisions)
+	case s.Maybe+s.Unknown > 0:
+		return fmt.Sprintf("the attested simulation may have loosened %d of %d decisions", s.Maybe+s.Unknown, s.Decisions)
+	}
+	return ""
+}
+
+// sequence refuses what is older than what was seen, and another archive under
+// the same number. A bundle that nobody signed may have no number.
+func (c *check) sequence() error {
+	r := &c.release
+	if c.in.Highest == nil || r.Sequence == 0 {
+		return nil
+	}
+	seen, err := c.in.Highest(r.Name, r.Channel)
+	switch {
+	case err != nil:
+		err = refuse(Rollback, "what was seen of %s before cannot be told, so it may be an older one: %w", r.Name, err)
+	case r.Sequence < seen.Sequence:
+		err = refuse(Rollback, "%s is sequence %d of %s, and %d was seen already; release the old contents under a higher sequence, or go back on this machine with --allow-rollback and a reason", c.in.File, r.Sequence, r.Name, seen.Sequence)
+	case r.Sequence == seen.Sequence && seen.SHA256 != c.v.SHA256:
+		err = refuse(Rollback, "%s is another archive than sequence %d of %s that was seen (SHA-256 %.16s…); give each release a sequence of its own", c.in.File, r.Sequence, r.Name, seen.SHA256)
+	default:
+		return nil
+	}
+	if c.in.AllowRollback {
+		c.v.Rollback = true
+		c.warn("%s", err)
+		return nil
+	}
+	return err
+}
+
+// fresh looks at the times that the release and its channel give.
+func (c *check) fresh() error {
+	r, now := &c.release, c.now()
+	maxAge, _ := ageOf(c.channel.MaxAge) // was checked when the file was read
+	switch {
+	case int64(r.Created) > now+skew.Milliseconds():
+		return refuse(Expired, "%s was made at %s, and here it is %s; set this machine's clock", c.in.File, r.Created, signing.Moment(now))
+	case r.Expires > 0 && now >= int64(r.Expires):
+		return refuse(Expired, "%s expired at %s; release it again, or get a newer one", c.in.File, r.Expires)
+	case maxAge > 0 && now >= int64(r.Created)+maxAge.Milliseconds():
+		return refuse(Expired, "%s was made at %s, and releases of the channel %s may be %s old; release it again, or get a newer one", c.in.File, r.Created, r.Channel, c.channel.MaxAge)
+	}
+	if c.in.Latest > c.in.Now+skew.Milliseconds() {
+		c.warn("the clock says %s, and the log has seen %s, which counts; set the clock", signing.Moment(c.in.Now), signing.Moment(c.in.Latest))
+	}
+	return nil
+}
+
+func (c *check) engine() error {
+	for what, need := range c.release.Requires {
+		if what != "engine" {
+			return refuse(Engine, "%s requires %s %d; this reviewer knows of engine only: update reviewer", c.in.File, what, need)
+		}
+		if need > engine.Version {
+			return refuse(Engine, "%s requires engine %d; this reviewer has %d: update reviewer", c.in.File, need, engine.Version)
+		}
+	}
+	return nil
+}
+
+// unpack reads the archive within bounds, and refuses what other readers of
+// bundles would take for something else than this one.
+func (c *check) unpack() error {
+	archive, err := bundles.OpenArchive(bytes.NewReader(c.in.Archive))
+	if err != nil {
+		return refuse(Unpack, "%s: %w", c.in.File, err)
+	}
+	if err := plainNames(archive.Memory); err != nil {
+		return refuse(Unpack, "%s: %w", c.in.File, err)
+	}
+	c.files = archive.Memory
+	return nil
+}
+
+// plainNames refuses names that are one on some disks and two on others, and
+// files that OPA gives a meaning wherever they lie: it takes every file whose
+// name ends so for the manifest or the signatures, and one with a patch for a
+// change of another bundle.
+func plainNames(files bundles.Memory) error {
+	folded := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		low := strings.ToLower(name)
+		if other, twice := folded[low]; twice {
+			return fmt.Errorf("%s and %s differ in capitals only, and are one file on some disks; rename one", other, name)
+		}
+		folded[low] = name
+		switch base := path.Base(low); {
+		case name == ".manifest", name == ".signatures.json":
+		case strings.HasSuffix(base, ".manifest"), strings.HasSuffix(base, ".signatures.json"):
+			return fmt.Errorf("%s would be taken for a second one by other readers of bundles; leave it out", name)
+		case base == "patch.json":
+			return fmt.Errorf("%s makes it a delta bundle, which changes another one; ship whole bundles", name)
+		}
+	}
+	return nil
+}
+
+// manifest compares what the bundle says of itself with what was signed: the
+// one is what decisions name, the other what sequences are counted by.
+func (c *check) manifest() error {
+	m, err := c.readManifest()
+	if err != nil {
+		return err
+	}
+	r := &c.release
+	for _, field := range []struct{ what, inside, signed string }{
+		{"name", m.Metadata.Name, r.Name},
+		{"version", m.Metadata.Version, r.Version},
+		{"sequence", strconv.FormatInt(m.Metadata.Sequence, 10), strconv.FormatInt(r.Sequence, 10)},
+	} {
+		if field.inside != field.signed {
+			return refuse(Scope, "%s: its manifest says %s %q, and %q was signed; build it with what is to be signed, and sign it again", c.in.File, field.what, field.inside, field.signed)
+		}
+	}
+	if r.SkippedTests {
+		c.warn("it was built without running its tests")
+	}
+	return nil
+}
+
+func (c *check) readManifest() (bundles.Manifest, error) {
+	raw, ok := c.files[".manifest"]
+	if !ok {
+		return bundles.Manifest{}, refuse(Unpack, "%s: there is no .manifest at its top; build it with `reviewer policy build`", c.in.File)
+	}
+	m, err := bundles.ReadManifest(raw)
+	if err != nil {
+		return m, refuse(Unpack, "%s: %w", c.in.File, err)
+	}
+	return m, nil
+}
+
+// unsigned begins the check of a bundle of which nobody is asked to vouch.
+func (c *check) unsigned() error {
+	if c.in.Envelope != nil {
+		c.warn("it has signatures, and there is no trust file that says whose count: `reviewer policy trust add KEY --role root --init` begins one")
+	}
+	return nil
+}
+
+// claims takes from the manifest what nobody signed: enough not to go back by
+// mistake. Its channel is none, so what is claimed never raises the sequence of
+// a release that is signed.
+func (c *check) claims() error {
+	m, err := c.readManifest()
+	if err != nil {
+		return err
+	}
+	d := m.Metadata
+	if c.in.Name != "" && c.in.Name != d.Name {
+		return refuse(Scope, "%s is a release of %q; expected %s", c.in.File, d.Name, c.in.Name)
+	}
+	c.release = signing.Release{Name: d.Name, Version: d.Version, Sequence: d.Sequence, Revision: m.Revision, Requires: d.Requires, SkippedTests: d.TestsSkipped}
+	c.v.Release = &c.release
+	return nil
+}
+
+func (c *check) compile() error {
+	if c.in.Compile == nil {
+		return nil
+	}
+	digest, err := c.in.Compile(c.files)
+	if err != nil {
+		return refuse(Compile, "%s: %w", c.in.File, err)
+	}
+	if c.trust != nil && digest != c.release.Policy {
+		return refuse(Digest, "%s holds the policy %s, and %s was signed; build it anew, and sign it again", c.in.File, digest, c.release.Policy)
+	}
+	c.v.Compiled, c.v.Policy = true, digest
+	return nil
+}

@@ -1,0 +1,308 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+)
+
+// FileName is what the trust file is called; beside it lies its envelope,
+// FileName + EnvelopeSuffix.
+const (
+	FileName       = "trust.yaml"
+	EnvelopeSuffix = ".dsse.json"
+)
+
+// MaxFile bounds the trust file, in bytes.
+const MaxFile = 64 << 10
+
+// maxKeys bounds the keys of a trust file: each is tried on each signature.
+const maxKeys = 100
+
+// Root is the role whose keys sign the trust file itself.
+const Root = "root"
+
+// Document is the trust file: whose signatures count, and for what.
+//
+//	version: 1
+//	expires: 2028-01-01T00:00:00Z
+//	keys:
+//	  alice: {type: ed25519, public: ssh-ed25519 AAAA… alice}
+//	  bob:   {type: ecdsa-p256, public: "-----BEGIN PUBLIC KEY-----…"}
+//	roles:
+//	  root:    {keys: [alice, bob], threshold: 2}
+//	  release: {keys: [alice, bob], threshold: 1}
+//	channels:
+//	  stable:
+//	    names: [acme/agents]
+//	    role: release
+//	    max_age: 180d
+//	    impact: {when: loosened, role: security}
+type Document struct {
+	Version  int64              `json:"version" yaml:"version"`                     // from 1, and one more with each rotation
+	Expires  string             `json:"expires,omitempty" yaml:"expires,omitempty"` // RFC 3339 in UTC; absent: never
+	Keys     map[string]Key     `json:"keys" yaml:"keys"`
+	Roles    map[string]Role    `json:"roles" yaml:"roles"`
+	Channels map[string]Channel `json:"channels" yaml:"channels"`
+}
+
+// Key is a public key.
+type Key struct {
+	Type   string `json:"type" yaml:"type"`     // one of signing.Types
+	Public string `json:"public" yaml:"public"` // PEM, or the line of an OpenSSH .pub file
+}
+
+// Role is a group of keys, and how many of them have to sign.
+type Role struct {
+	Keys      []string `json:"keys" yaml:"keys,flow"` // names of keys
+	Threshold int64    `json:"threshold" yaml:"threshold"`
+}
+
+// Channel is a line of releases, such as stable: which policies come on it, and
+// who may release them.
+type Channel struct {
+	Names  []string `json:"names" yaml:"names,flow"`                       // of policies, exact or ending in *
+	Role   string   `json:"role" yaml:"role"`                              // that signs the releases
+	MaxAge string   `json:"max_age,omitempty" yaml:"max_age,omitempty"`    // how old a release may be, such as 90d or 12h; absent: as old as it says itself
+	Impact *Impact  `json:"impact,omitempty" yaml:"impact,omitempty,flow"` // what asks for one role more
+}
+
+// Impact asks for the signatures of a further role where a release may allow
+// more than what went before it.
+type Impact struct {
+	When string `json:"when" yaml:"when"` // one of ImpactWhen
+	Role string `json:"role" yaml:"role"`
+}
+
+// When an Impact asks.
+const (
+	WhenLoosened = "loosened" // the attested simulation loosened a decision or may have, looked at none, or there is no simulation
+	WhenAlways   = "always"
+)
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Key) Vocabulary(key string) []string {
+	if key == "type" {
+		return signing.Types()
+	}
+	return nil
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (Impact) Vocabulary(key string) []string {
+	if key == "when" {
+		return []string{WhenLoosened, WhenAlways}
+	}
+	return nil
+}
+
+// Trust is a trust file that was read. Whether anybody signed it is another
+// matter: see Open.
+type Trust struct {
+	Document
+	SHA256 string // of the file
+	raw    []byte
+	keys   map[string]signing.PublicKey // by their names in the file
+	until  int64                        // Expires in Unix ms; 0: never
+	given  *Channel                     // stands for every channel, where keys were given by hand
+}
+
+// Parse reads a trust file. It is strict, and says all that is wrong with its
+// meaning at once.
+func Parse(raw []byte) (*Trust, error) {
+	if len(raw) > MaxFile {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d", FileName, len(raw), MaxFile)
+	}
+	t := &Trust{SHA256: signing.SHA256(raw), raw: raw, keys: map[string]signing.PublicKey{}}
+	if err := bundles.ReadDocument(FileName, raw, "the trust file", &t.Document); err != nil {
+		return nil, err
+	}
+	errs := append([]error{t.readTimes()}, t.readKeys()...)
+	if err := errors.Join(append(errs, append(t.checkRoles(), t.checkChannels()...)...)...); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func wrong(format string, args ...any) error {
+	return fmt.Errorf(FileName+": "+format, args...)
+}
+
+func (t *Trust) readTimes() error {
+	if t.Version < 1 {
+		return wrong("version is %d; the first is 1", t.Version)
+	}
+	if t.Expires == "" {
+		return nil
+	}
+	var m signing.Moment
+	if err := m.UnmarshalText([]byte(t.Expires)); err != nil || m <= 0 {
+		return wrong("expires is %.100q; expected a time in UTC such as 2028-01-31T00:00:00Z", t.Expires)
+	}
+	t.until = int64(m)
+	return nil
+}
+
+// nameForm is how keys, roles and channels are named.
+var nameForm = regexp.MustCompile(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
+
+func misnamed[T any](what string, entries map[string]T) []error {
+	var errs []error
+	if len(entries) == 0 {
+		errs = append(errs, wrong("there are no %ss; give at least one", what))
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if !nameForm.MatchString(name) || len(name) > 64 {
+			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them", name, what))
+		}
+	}
+	return errs
+}
+
+// readKeys refuses one key under two names: it would count twice.
+func (t *Trust) readKeys() []error {
+	errs := misnamed("key", t.Keys)
+	if len(t.Keys) > maxKeys {
+		return append(errs, wrong("there are %d keys, at most %d", len(t.Keys), maxKeys))
+	}
+	owner := map[string]string{} // id -> name
+	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
+		k, err := signing.ParsePublicKey([]byte(t.Keys[name].Public))
+		switch {
+		case err != nil:
+			errs = append(errs, wrong("keys.%.100q: %w", name, err))
+			continue
+		case string(k.Type()) != t.Keys[name].Type:
+			errs = append(errs, wrong("keys.%.100q is of type %s; the file says %q", name, k.Type(), t.Keys[name].Type))
+		case owner[k.ID()] != "":
+			errs = append(errs, wrong("%.100q and %.100q are one and the same key; list it once", owner[k.ID()], name))
+		}
+		owner[k.ID()], t.keys[name] = name, k
+	}
+	return errs
+}
+
+func (t *Trust) checkRoles() []error {
+	errs := misnamed("role", t.Roles)
+	if _, ok := t.Roles[Root]; !ok {
+		errs = append(errs, wrong("there is no role %s; its keys sign this file", Root))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Roles)) {
+		r := t.Roles[name]
+		seen := map[string]bool{}
+		for _, key := range r.Keys {
+			if _, ok := t.Keys[key]; !ok {
+				errs = append(errs, wrong("roles.%.100s: there is no key %.100q", name, key))
+			}
+			if seen[key] {
+				errs = append(errs, wrong("roles.%.100s: the key %.100q is listed twice; list it once", name, key))
+			}
+			seen[key] = true
+		}
+		if r.Threshold < 1 || r.Threshold > int64(len(seen)) {
+			errs = append(errs, wrong("roles.%.100s: threshold is %d; expected 1 to %d, the number of its keys", name, r.Threshold, len(seen)))
+		}
+		if r.Threshold > signing.MaxSignatures {
+			errs = append(errs, wrong("roles.%.100s: threshold is %d; an envelope has at most %d signatures", name, r.Threshold, signing.MaxSignatures))
+		}
+	}
+	return errs
+}
+
+func (t *Trust) checkChannels() []error {
+	errs := misnamed("channel", t.Channels)
+	for _, name := range slices.Sorted(maps.Keys(t.Channels)) {
+		c := t.Channels[name]
+		for _, role := range c.roles() {
+			if _, ok := t.Roles[role]; !ok {
+				errs = append(errs, wrong("channels.%.100s: there is no role %.100q", name, role))
+			}
+		}
+		if _, ok := ageOf(c.MaxAge); !ok {
+			errs = append(errs, wrong("channels.%.100s: max_age is %.100q; expected a time such as 90d or 12h", name, c.MaxAge))
+		}
+		if len(c.Names) == 0 {
+			errs = append(errs, wrong("channels.%.100s: names is empty; name the policies that come on it, such as acme/agents or acme/*", name))
+		}
+		for _, n := range c.Names {
+			if strings.Contains(strings.TrimSuffix(n, "*"), "*") {
+				errs = append(errs, wrong("channels.%.100s: %.100q has a * that is not at its end", name, n))
+			}
+		}
+	}
+	return errs
+}
+
+// roles lists the roles that a channel names.
+func (c Channel) roles() []string {
+	if c.Impact == nil {
+		return []string{c.Role}
+	}
+	return []string{c.Role, c.Impact.Role}
+}
+
+// carries says whether releases of a policy come on the channel.
+func (c Channel) carries(name string) bool {
+	return slices.ContainsFunc(c.Names, func(n string) bool {
+		prefix, open := strings.CutSuffix(n, "*")
+		return n == name || open && strings.HasPrefix(name, prefix)
+	})
+}
+
+// ageOf reads a stretch of time, which may be told in days. Empty: 0, none.
+func ageOf(text string) (time.Duration, bool) {
+	if text == "" {
+		return 0, true
+	}
+	if number, days := strings.CutSuffix(text, "d"); days {
+		n, err := strconv.Atoi(number)
+		return time.Duration(n) * 24 * time.Hour, err == nil && n > 0 && n < 36500
+	}
+	age, err := time.ParseDuration(text)
+	return age, err == nil && age > 0
+}
+
+// keysOf returns the keys of a role.
+func (t *Trust) keysOf(role string) []signing.PublicKey {
+	var keys []signing.PublicKey
+	for _, name := range t.Roles[role].Keys {
+		keys = append(keys, t.keys[name])
+	}
+	return keys
+}
+
+// allKeys returns every key, by name.
+func (t *Trust) allKeys() []signing.PublicKey {
+	var keys []signing.PublicKey
+	for _, name := range slices.Sorted(maps.Keys(t.keys)) {
+		keys = append(keys, t.keys[name])
+	}
+	return keys
+}
+
+// KeyName is what the file calls a key; empty: it does not have it.
+func (t *Trust) KeyName(k signing.PublicKey) string {
+	for _, name := range slices.Sorted(maps.Keys(t.keys)) {
+		if t.keys[name].ID() == k.ID() {
+			return name
+		}
+	}
+	return ""
+}
+
+// KeyID returns the id of a key by its name in the file.
+func (t *Trust) KeyID(name string) string { return t.keys[name].ID() }
+
+// channelNames lists the channels, sorted.
+func (t *Trust) channelNames() []string { return slices.Sorted(maps.Keys(t.Channels)) }
+
+// Bytes returns the file as it was read.
+func (t *Trust) Bytes() []byte { return slices.Clone(t.raw) }

@@ -1,0 +1,103 @@
+package trust
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+)
+
+// Addition is a key that a trust file is to have, and what it may do.
+type Addition struct {
+	Name      string // of the key
+	Public    string // its text: PEM, or OpenSSH's line
+	Roles     []string
+	Threshold int64             // of these roles; 0: as it is, and 1 of a new one
+	Channels  map[string]string // name of a channel -> a policy that comes on it; of a new channel the first role that is not root signs
+	Expires   string            // of the file; empty: as it is
+}
+
+// Begin returns what the first trust file is made of.
+func Begin() *Document {
+	return &Document{Keys: map[string]Key{}, Roles: map[string]Role{}, Channels: map[string]Channel{}}
+}
+
+// Next returns what the next version is made of: a copy.
+func (t *Trust) Next() *Document {
+	d := t.Document
+	d.Keys, d.Roles, d.Channels = maps.Clone(d.Keys), maps.Clone(d.Roles), maps.Clone(d.Channels)
+	return &d
+}
+
+// Add puts a key into the document. The version stays as it is.
+func (d *Document) Add(a Addition) error {
+	k, err := signing.ParsePublicKey([]byte(a.Public))
+	if err != nil {
+		return err
+	}
+	key := Key{Type: string(k.Type()), Public: strings.TrimSpace(a.Public)}
+	if old, there := d.Keys[a.Name]; there && !sameKey(old, k) {
+		return fmt.Errorf("%s has another key %s already; give this one another name with --name", FileName, a.Name)
+	}
+	d.Keys[a.Name] = key
+	for _, name := range a.Roles {
+		d.Roles[name] = d.Roles[name].with(a.Name, a.Threshold)
+	}
+	if a.Expires != "" {
+		d.Expires = a.Expires
+	}
+	return d.addChannels(a)
+}
+
+func sameKey(old Key, k signing.PublicKey) bool {
+	o, err := signing.ParsePublicKey([]byte(old.Public))
+	return err == nil && o.ID() == k.ID()
+}
+
+func (r Role) with(key string, threshold int64) Role {
+	if !slices.Contains(r.Keys, key) {
+		r.Keys = append(slices.Clone(r.Keys), key)
+	}
+	if threshold > 0 {
+		r.Threshold = threshold
+	}
+	r.Threshold = max(r.Threshold, 1)
+	return r
+}
+
+func (d *Document) addChannels(a Addition) error {
+	for _, name := range slices.Sorted(maps.Keys(a.Channels)) {
+		c, there := d.Channels[name]
+		if !there {
+			i := slices.IndexFunc(a.Roles, func(r string) bool { return r != Root })
+			if i < 0 {
+				return fmt.Errorf("the channel %s is new: name the role that releases on it, such as --role release", name)
+			}
+			c.Role = a.Roles[i]
+		}
+		if policy := a.Channels[name]; !slices.Contains(c.Names, policy) {
+			c.Names = append(slices.Clone(c.Names), policy)
+		}
+		d.Channels[name] = c
+	}
+	return nil
+}
+
+// Encode writes the document as a file of this version, which Parse reads.
+func (d *Document) Encode(version int64) ([]byte, error) {
+	next := *d
+	next.Version = version
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(next); err != nil {
+		return nil, fmt.Errorf("write %s: %w", FileName, err)
+	}
+	_, err := Parse(b.Bytes())
+	return b.Bytes(), err
+}

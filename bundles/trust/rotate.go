@@ -1,0 +1,227 @@
+package trust
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+)
+
+// StatementType is the predicate type of a trust file's statement.
+const StatementType = "https://github.com/agent-reviewer/reviewer/policy-trust/v1"
+
+// Statement is what is signed of a trust file: all of it. So the envelope alone
+// says what holds, also where the file beside it was not replaced yet.
+type Statement struct {
+	Version  int64  `json:"version"`
+	Document string `json:"document"` // the file, byte for byte
+}
+
+// PredicateType implements signing.Predicate.
+func (Statement) PredicateType() string { return StatementType }
+
+// Check implements signing.Predicate.
+func (s Statement) Check() error {
+	if s.Version < 1 || s.Document == "" || len(s.Document) > MaxFile {
+		return fmt.Errorf("a trust file of version %d with %d bytes; expected a version from 1 on, and 1 to %d bytes", s.Version, len(s.Document), MaxFile)
+	}
+	return nil
+}
+
+// Seal puts a trust file into an envelope that nobody has signed yet.
+func (t *Trust) Seal() (*signing.Envelope, error) {
+	return signing.Seal(signing.SubjectOf(FileName, t.raw), Statement{t.Version, string(t.raw)})
+}
+
+// Files is a trust file and its envelope, as they are encoded. Both nil: there
+// is no trust file.
+type Files struct{ Document, Envelope []byte }
+
+// None says that there is no trust file.
+func (f Files) None() bool { return f.Document == nil && f.Envelope == nil }
+
+// Pin is the trust file that this machine used last. The zero value: none.
+type Pin struct {
+	Version int64
+	SHA256  string // of the file
+}
+
+// Open reads the trust file that holds, and checks that it is signed by its own
+// root, and no other or older one than was used last. A nil Trust without an
+// error: there never was one.
+//
+// Of a rotation that was cut short the envelope is new and the file old. Then
+// the new one holds, if it is one that may follow the old one.
+func Open(f Files, pin Pin) (*Trust, error) {
+	switch {
+	case f.None():
+		return nil, (*Trust)(nil).Follows(pin)
+	case f.Document == nil || f.Envelope == nil:
+		return nil, refuse(Untrusted, "of %s and %s%s only one is there; put the other back", FileName, FileName, EnvelopeSuffix)
+	}
+	t, err := opened(f)
+	if err != nil {
+		return nil, &Refusal{Untrusted, err}
+	}
+	return t, t.Follows(pin)
+}
+
+func opened(f Files) (*Trust, error) {
+	sealed, e, err := unseal(f.Envelope)
+	if err != nil {
+		return nil, err
+	}
+	if err := sealed.signedBy(sealed, e); err != nil {
+		return nil, err
+	}
+	if bytes.Equal(sealed.raw, f.Document) {
+		return sealed, nil
+	}
+	old, err := Parse(f.Document)
+	if err == nil {
+		err = old.precedes(sealed, e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not what %s%s signs: put the right one back, or have it signed (`reviewer policy trust sign`): %w", FileName, FileName, EnvelopeSuffix, err)
+	}
+	return sealed, nil
+}
+
+// unseal reads the trust file in an envelope. Whether anybody signed it stays
+// open: its keys are in it.
+func unseal(envelope []byte) (*Trust, *signing.Envelope, error) {
+	e, err := signing.DecodeEnvelope(envelope)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s%s: %w", FileName, EnvelopeSuffix, err)
+	}
+	subject, s, err := signing.Open[Statement](e)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s%s: %w", FileName, EnvelopeSuffix, err)
+	}
+	t, err := Parse([]byte(s.Document))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case subject.SHA256 != t.SHA256 || s.Version != t.Version:
+		return nil, nil, fmt.Errorf("%s%s names another file or version than the one in it; sign the file again", FileName, EnvelopeSuffix)
+	}
+	return t, e, nil
+}
+
+// signedBy is an error unless enough keys of t's root signed the envelope of
+// another trust file, or of t itself.
+func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
+	signed, err := e.Signers(t.keysOf(Root))
+	if err != nil && !errors.Is(err, signing.ErrUnsigned) {
+		return err
+	}
+	root := t.Roles[Root]
+	if int64(len(signed)) >= root.Threshold {
+		return nil
+	}
+	return fmt.Errorf("%s version %d is signed by %d of the root keys of version %d (%s), and %d have to: `reviewer policy trust sign FILE --signing-key KEY`",
+		FileName, what.Version, len(signed), t.Version, strings.Join(root.Keys, ", "), root.Threshold)
+}
+
+// precedes is an error unless another trust file may follow this one: the next
+// version, signed by enough root keys of both.
+func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
+	if next.Version != t.Version+1 {
+		return fmt.Errorf("%s has version %d, and version %d holds; the next one is %d: give it that, and have it signed", FileName, next.Version, t.Version, t.Version+1)
+	}
+	if err := t.signedBy(next, e); err != nil {
+		return err
+	}
+	return next.signedBy(next, e)
+}
+
+// Follows is an error where the trust file, nil for none, is older than the one
+// that was used last, or another one of the same version.
+func (t *Trust) Follows(pin Pin) error {
+	switch {
+	case pin == Pin{}:
+		return nil
+	case t == nil:
+		return refuse(Untrusted, "%s version %d was used on this machine, and is gone; put it and its envelope back", FileName, pin.Version)
+	case t.Version < pin.Version:
+		return refuse(Untrusted, "%s has version %d, and version %d was used on this machine already; put that one back", FileName, t.Version, pin.Version)
+	case t.Version == pin.Version && t.SHA256 != pin.SHA256:
+		return refuse(Untrusted, "%s is another version %d than was used on this machine (SHA-256 %.16s…); replace trust files with `reviewer policy trust rotate` only", FileName, t.Version, pin.SHA256)
+	}
+	return nil
+}
+
+// First accepts the first trust file of a machine: signed by its own root. It is
+// believed because a person says so, and because of nothing else.
+func First(f Files) (*Trust, error) {
+	t, err := opened(f)
+	if err != nil {
+		return nil, &Refusal{Untrusted, err}
+	}
+	return t, nil
+}
+
+// Rotate checks that the trust file that holds may be replaced by another one,
+// which has not ended. A file that has ended itself can still be replaced: its
+// keys say who may.
+func Rotate(holds *Trust, next Files, now int64) (*Trust, error) {
+	t, e, err := unseal(next.Envelope)
+	switch {
+	case err != nil:
+		return nil, &Refusal{Untrusted, err}
+	case !bytes.Equal(t.raw, next.Document):
+		return nil, refuse(Untrusted, "the envelope is that of another file; sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
+	}
+	if err := holds.precedes(t, e); err != nil {
+		return nil, &Refusal{Untrusted, err}
+	}
+	return t, t.Current(now)
+}
+
+// Missing lists the names of root keys that have not signed a trust file yet,
+// and how many of them still have to: of the file that holds, and of the next.
+// An envelope that is nil has no signatures.
+func (t *Trust) Missing(e *signing.Envelope) (keys []string, more int64) {
+	role := t.Roles[Root]
+	more = role.Threshold
+	for _, name := range role.Keys {
+		if signedWith(e, t.keys[name]) {
+			more--
+		} else {
+			keys = append(keys, name)
+		}
+	}
+	return keys, max(more, 0)
+}
+
+func signedWith(e *signing.Envelope, k signing.PublicKey) bool {
+	if e == nil {
+		return false
+	}
+	message := e.PAE()
+	return slices.ContainsFunc(e.Signatures, func(s signing.Signature) bool { return k.Verify(message, s.Sig) })
+}
+
+// OfKeys is a trust file's place where a person names the keys themselves:
+// threshold of them have to sign, and everything else about a release is as it
+// says.
+func OfKeys(keys []signing.PublicKey, threshold int) (*Trust, error) {
+	const role = "given"
+	t := &Trust{keys: map[string]signing.PublicKey{}, given: &Channel{Role: role}}
+	r := Role{Threshold: int64(threshold)}
+	seen := map[string]bool{}
+	for _, k := range keys {
+		if !seen[k.ID()] {
+			r.Keys, t.keys[k.ShortID()] = append(r.Keys, k.ShortID()), k
+		}
+		seen[k.ID()] = true
+	}
+	if threshold < 1 || threshold > len(r.Keys) {
+		return nil, fmt.Errorf("%d of %d keys cannot sign; name as many different keys as have to", threshold, len(r.Keys))
+	}
+	t.Roles = map[string]Role{role: r}
+	return t, nil
+}

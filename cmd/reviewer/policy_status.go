@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/depot"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) policyStatusCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say which policy holds here, who vouches for it, and what is wrong with it",
+		Long: "Verifies the active bundles again, as of now: their bytes, their signatures by the trust file that\n" +
+			"holds, their expiry; and compares them with what the ledger tells. A bundle that expired goes on to hold,\n" +
+			"since none would be worse. Exit code 2 where something is wrong.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := a.openStore()
+			if err != nil {
+				return err
+			}
+			doc := statusOf(cmd.Context(), store, time.Now().UnixMilli())
+			if err := out.write(a, func(w io.Writer) error { return a.showStatus(w, &out, doc) }); err != nil {
+				return err
+			}
+			if n := len(doc.problems()); n > 0 {
+				return &exitError{code: exitFindings}
+			}
+			return nil
+		},
+	}
+	out.flags(cmd, "text", "json")
+	return cmd
+}
+
+// statusDocument says what holds on this machine, whatever the workspace.
+type statusDocument struct {
+	Policy   string        `json:"policy,omitempty"` // digest of what holds; empty: nothing does, and every call is denied
+	Trust    trustStatus   `json:"trust"`
+	Layers   []layerStatus `json:"layers"`
+	Problems []string      `json:"problems"` // of no layer alone
+}
+
+type trustStatus struct {
+	File    string `json:"file,omitempty"` // empty: there is none
+	Version int64  `json:"version,omitempty"`
+	Expires string `json:"expires,omitempty"`
+}
+
+// layerStatus is a layer that there is.
+type layerStatus struct {
+	Layer      string            `json:"layer"`
+	From       string            `json:"from"` // bundle, folder, shipped
+	At         string            `json:"at"`   // where its files are
+	Digest     string            `json:"digest,omitempty"`
+	Activation *depot.Activation `json:"activation,omitempty"`
+	Stale      bool              `json:"stale"` // it expired, or is too old for its channel
+	Problems   []string          `json:"problems"`
+}
+
+// problems lists all that is wrong.
+func (d *statusDocument) problems() []string {
+	all := d.Problems
+	for _, l := range d.Layers {
+		all = append(all, l.Problems...)
+	}
+	return all
+}
+
+func (d *statusDocument) wrong(err error) {
+	if err != nil {
+		d.Problems = append(d.Problems, told(err.Error()))
+	}
+}
+
+func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocument {
+	doc := &statusDocument{Layers: []layerStatus{}, Problems: []string{}}
+	here, _, err := trustInForce(store)
+	doc.wrong(err)
+	if err == nil && !here.none() {
+		doc.Trust = trustStatus{here.path, here.Version, here.Expires}
+		doc.wrong(here.Current(now))
+	}
+	holds, err := holdingIn(store.Dir, "")
+	if err != nil {
+		doc.wrong(err)
+		return doc
+	}
+	if s, err := holds.depot.State(); err != nil {
+		doc.wrong(err)
+	} else {
+		for _, lost := range s.Lost {
+			doc.wrong(lost)
+		}
+	}
+	for _, layer := range bundles.Layers() {
+		doc.layer(holds, here, layer, now)
+	}
+	doc.wrong(agreesWithLedger(store, holds.active))
+	doc.whole(ctx, holds)
+	return doc
+}
+
+// layer looks at one layer, if it is there.
+func (d *statusDocument) layer(holds *holding, here trustHere, layer string, now int64) {
+	s, err := holds.source(layer)
+	if s == nil && err == nil {
+		return
+	}
+	l := layerStatus{Layer: layer, Problems: []string{}}
+	if a, ok := holds.active.Layers[layer]; ok && !a.None() {
+		l.From, l.Activation, l.At = "bundle", &a, holds.depot.Path(a.Release)
+	}
+	if err == nil {
+		err = l.look(holds, here, s, now)
+	}
+	if err != nil {
+		l.Problems = append(l.Problems, told(err.Error()))
+	}
+	d.Layers = append(d.Layers, l)
+}
+
+func (l *layerStatus) look(holds *holding, here trustHere, s *layerSource, now int64) error {
+	l.At = s.at
+	switch {
+	case s.activation != nil:
+		l.From = "bundle"
+	case s.at == shippedPlace:
+		l.From = "shipped"
+	default:
+		l.From = "folder"
+	}
+	b, err := s.load()
+	if err != nil {
+		return err
+	}
+	l.Digest = b.Digest
+	if s.activation == nil || here.none() {
+		return nil
+	}
+	return l.verify(holds, here, now)
+}
+
+// verify checks a bundle's signatures and age by the trust file that holds now.
+func (l *layerStatus) verify(holds *holding, here trustHere, now int64) error {
+	raw, err := holds.depot.Archive(l.Activation.Release)
+	if err != nil {
+		return err
+	}
+	envelope, err := holds.depot.Envelope(l.Activation.Release)
+	if err != nil {
+		return err
+	}
+	v := here.Check(trust.Candidate{File: l.Activation.Release.String(), Archive: raw, Envelope: envelope, Now: now})
+	l.Stale = v.Code == trust.Expired
+	return v.Err()
+}
+
+// whole compiles all layers together.
+func (d *statusDocument) whole(ctx context.Context, holds *holding) {
+	for _, l := range d.Layers {
+		if l.Digest == "" {
+			return // said already, and nothing holds
+		}
+	}
+	e, err := holds.effective()
+	if err == nil {
+		_, err = wiring.Compile(ctx, e)
+	}
+	if err != nil {
+		d.wrong(err)
+		return
+	}
+	d.Policy = e.Digest
+}
+
+// agreesWithLedger compares what is active with the newest activation that the
+// ledger tells of: whoever takes away the depot cannot take away that.
+func agreesWithLedger(store *audit.Store, active *depot.Active) error {
+	last := ""
+	for r, err := range store.Ledger() {
+		if err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		if r.Note == nil {
+			continue
+		}
+		switch r.Note.What {
+		case noteActivated:
+			last = r.Note.Detail
+		case noteFailed:
+			last = ""
+		}
+	}
+	if last == "" || strings.HasPrefix(last, fmt.Sprintf("generation %d,", active.Generation)) {
+		return nil
+	}
+	return fmt.Errorf("the ledger tells last of %s; the depot holds generation %d: an activation was cut short, or the depot was changed or taken away; activate the policy that is meant to hold", oneLine(last, 200), active.Generation)
+}
+
+func (a *app) showStatus(w io.Writer, out *output, d *statusDocument) error {
+	if out.format == "json" {
+		return writeJSON(w, d)
+	}
+	p := a.paint(out)
+	if d.Policy == "" {
+		fmt.Fprintf(w, "%s no policy can be used, so every call is denied\n", p.verdict("fail"))
+	} else {
+		fmt.Fprintf(w, "policy %s\n", d.Policy)
+	}
+	for _, l := range d.Layers {
+		fmt.Fprintf(w, "  %s %s\n", pad(l.Layer, 12), l.text())
+		for _, problem := range l.Problems {
+			fmt.Fprintf(w, "    %s %s\n", p.verdict("fail"), problem)
+		}
+	}
+	fmt.Fprintln(w, d.Trust.text())
+	for _, problem := range d.Problems {
+		fmt.Fprintf(w, "%s %s\n", p.verdict("fail"), problem)
+	}
+	return nil
+}
+
+// text says where a layer is from, and whose it is.
+func (l *layerStatus) text() string {
+	a := l.Activation
+	if a == nil {
+		return strings.TrimSpace(l.From + " " + l.At + " " + l.Digest)
+	}
+	text := releaseText(a.Release) + fmt.Sprintf("; generation %d since %s by %s", a.Generation, clock(a.At), a.By)
+	if a.Expires > 0 {
+		text += ", expires " + clock(a.Expires)
+	}
+	if l.Stale {
+		text += " (stale)"
+	}
+	return text
+}
+
+func (t trustStatus) text() string {
+	if t.File == "" {
+		return "no trust file: whoever may activate a policy, may activate any"
+	}
+	return fmt.Sprintf("trust file %s, version %d", t.File, t.Version) + after(", expires ", t.Expires)
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) trustSignCommand() *cobra.Command {
+	var keys signingKeys
+	cmd := &cobra.Command{
+		Use:   "sign FILE --signing-key KEY",
+		Short: "Sign a trust file; further keys add their signatures",
+		Long:  "Writes FILE" + trust.EnvelopeSuffix + ", or adds to it. Read FILE first: it says whose policies will be believed.",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.signTrust(cmd.Context(), &keys, args[0]) },
+	}
+	keys.flags(cmd)
+	return cmd
+}
+
+func (a *app) signTrust(ctx context.Context, keys *signingKeys, path string) error {
+	signers, err := a.signers(keys)
+	if err != nil {
+		return err
+	}
+	next, err := readTrust(path)
+	if err != nil {
+		return err
+	}
+	e, err := envelopeOf(next, path)
+	if err != nil {
+		return err
+	}
+	for _, s := range signers {
+		if next.KeyName(s.PublicKey()) == "" && !a.holdsKey(s.PublicKey()) {
+			return fmt.Errorf("key %s is neither in %s nor in the trust file that holds: its signature would count for nothing", s.PublicKey().ShortID(), path)
+		}
+		if err := e.Sign(ctx, s); err != nil {
+			return err
+		}
+	}
+	raw, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	if err := writeWhole(path+trust.EnvelopeSuffix, raw); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s%s: %s\n", path, trust.EnvelopeSuffix, counted(len(e.Signatures), "signature", "signatures"))
+	whoSigns(a.stdout, a.trustHeld(), next, e, path)
+	return nil
+}
+
+// envelopeOf returns the envelope beside a trust file, if it is of that file;
+// else a new one. Signatures of another text must not be kept.
+func envelopeOf(next *trust.Trust, path string) (*signing.Envelope, error) {
+	e, err := next.Seal()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := readBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	old, err := signing.DecodeEnvelope(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", path, trust.EnvelopeSuffix, err)
+	}
+	if string(old.Payload) != string(e.Payload) {
+		return nil, fmt.Errorf("%s%s has signatures of another text than %s has now; remove it, and have all sign again", path, trust.EnvelopeSuffix, path)
+	}
+	return old, nil
+}
+
+// trustHeld is the trust file that holds here; nil where there is none, or none
+// that can be believed. It only serves to tell people who else has to sign.
+func (a *app) trustHeld() *trust.Trust {
+	log, err := a.openStore()
+	if err != nil {
+		return nil
+	}
+	t, _, err := trustInForce(log)
+	if err != nil {
+		return nil
+	}
+	return t.Trust
+}
+
+func (a *app) holdsKey(k signing.PublicKey) bool {
+	t := a.trustHeld()
+	return t != nil && t.KeyName(k) != ""
+}
+
+func (a *app) trustRotateCommand() *cobra.Command {
+	var first bool
+	cmd := &cobra.Command{
+		Use:   "rotate FILE",
+		Short: "Put the next version of the trust file in force, where enough keys signed it",
+		Long: "FILE" + trust.EnvelopeSuffix + " must hold enough signatures of root keys of the version that holds and of\n" +
+			"FILE itself, and FILE the version that follows. The ledger remembers it: from then on an older trust\n" +
+			"file, or none, is refused. The first one nobody vouches for: --init believes it because a person at a\n" +
+			"terminal says so. An organisation puts both files into its folder instead.",
+		Example: "  reviewer policy trust rotate trust-2.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.rotateTrust(cmd.Context(), args[0], first)
+		},
+	}
+	cmd.Flags().BoolVar(&first, "init", false, "believe the first trust file of this machine")
+	return cmd
+}
+
+func (a *app) rotateTrust(ctx context.Context, path string, first bool) error {
+	log, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	here, word, err := trustInForce(log)
+	if first && errors.Is(err, errNeverBelieved) {
+		here.Trust, err = nil, nil
+	}
+	if err != nil {
+		return notTrusted(err)
+	}
+	files, err := readTrustFiles(path)
+	if err != nil {
+		return err
+	}
+	next, who, err := a.following(here, files, first)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(here.path), 0o700); err != nil {
+		return fmt.Errorf("make the state directory: %w", err)
+	}
+	if err := writeBoth(placedFile{here.path + trust.EnvelopeSuffix, files.Envelope}, placedFile{here.path, files.Document}); err != nil {
+		return fmt.Errorf("put the trust file in its place: %w", err)
+	}
+	if word.pins[here.path] != (trust.Pin{Version: next.Version, SHA256: next.SHA256}) {
+		if err := rememberTrust(ctx, log, here.path, next, who); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s version %d holds from now on\n", here.path, next.Version)
+	return nil
+}
+
+// rememberTrust notes what was put in force; without the note an older file
+// could be put back unseen.
+func rememberTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, who string) error {
+	why := fmt.Sprintf("root %s, by %s", strings.Join(t.Roles[trust.Root].Keys, " "), who)
+	if err := noteOfTrust(ctx, log, path, t, why); err != nil {
+		return fmt.Errorf("the trust file is in its place, and the ledger could not be told: %w; rotate to it once more", err)
+	}
+	return nil
+}
+
+func readTrustFiles(path string) (trust.Files, error) {
+	doc, err := readBounded(path, trust.MaxFile)
+	if err != nil {
+		return trust.Files{}, err
+	}
+	envelope, err := readBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is not signed: there is no %s%s; `reviewer policy trust sign %s --signing-key KEY` makes it", path, path, trust.EnvelopeSuffix, path)
+	}
+	return trust.Files{Document: doc, Envelope: envelope}, err
+}
+
+// following checks that a trust file may come into force, and says who decided.
+// The one that holds already may: so a rotation that was cut short is ended.
+func (a *app) following(here trustHere, files trust.Files, first bool) (*trust.Trust, string, error) {
+	switch {
+	case here.none() && !first:
+		return nil, "", errors.New("there is no trust file that could vouch for this one; --init believes it because you say so")
+	case !here.none() && first:
+		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init", here.path, here.Version)
+	case here.none():
+		who, err := a.person("believing the first trust file")
+		if err != nil {
+			return nil, "", err
+		}
+		t, err := trust.First(files)
+		if err == nil {
+			err = t.Current(time.Now().UnixMilli())
+		}
+		return t, who, finding(err)
+	}
+	who, err := a.noAgent("changing whose policies are believed")
+	if err != nil {
+		return nil, "", err
+	}
+	if string(files.Document) == string(here.Bytes()) {
+		t, err := trust.First(files)
+		return t, who, finding(err)
+	}
+	t, err := trust.Rotate(here.Trust, files, time.Now().UnixMilli())
+	return t, who, finding(err)
+}
+
+// finding is notTrusted for what may be no error.
+func finding(err error) error {
+	if err == nil {
+		return nil
+	}
+	return notTrusted(err)
+}

@@ -1,0 +1,206 @@
+package ship
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"syscall"
+	"time"
+
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+	"oras.land/oras-go/v2/registry/remote/retry"
+)
+
+// How long a server may take for what is no download; a whole transfer has the
+// time of its context.
+const (
+	dialTime     = 10 * time.Second
+	answerTime   = 30 * time.Second
+	maxRedirects = 5
+	maxHeader    = 64 << 10 // bytes of an answer's header
+	userAgent    = "reviewer"
+)
+
+// newClient returns a client that follows few redirects, none of them out of
+// TLS, and asks again twice where a server is busy.
+func newClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: dialTime}).DialContext
+	t.TLSHandshakeTimeout = dialTime
+	t.ResponseHeaderTimeout = answerTime
+	t.MaxResponseHeaderBytes = maxHeader
+	t.DisableCompression = true // bytes are counted and compared as they are sent
+	t.DisableKeepAlives = false
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	again := retry.NewTransport(t)
+	again.Policy = func() retry.Policy {
+		return &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond, MaxWait: 2 * time.Second, MaxRetry: 2}
+	}
+	return &http.Client{Transport: again, CheckRedirect: checkRedirect}
+}
+
+// checkRedirect keeps to few steps, and to TLS where it began with it.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("it leads on and on: more than %d redirects", maxRedirects)
+	case req.URL.Scheme != "https" && !Loopback(req.URL.Host) && (first.Scheme == "https" || first.Host != req.URL.Host):
+		return fmt.Errorf("it leads to %s, without TLS", req.URL.Redacted())
+	}
+	if req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		req.Header.Del("Authorization")
+	}
+	return nil
+}
+
+// mayReach refuses to speak without TLS to another machine unasked.
+func mayReach(host string, plain bool, o Options) error {
+	if plain && !o.PlainHTTP && !Loopback(host) {
+		return fmt.Errorf("%s is reached without TLS, where everybody on the way sees passwords; use https, or say --plain-http", host)
+	}
+	return nil
+}
+
+// explained is an error in words that say what to do.
+type explained struct {
+	text string
+	err  error
+}
+
+func (e *explained) Error() string { return e.text }
+func (e *explained) Unwrap() error { return e.err }
+
+// explain says in plain words what went wrong on the way, and what to do.
+func explain(ctx context.Context, err error) error {
+	var netErr net.Error
+	if said := (*explained)(nil); errors.As(err, &said) {
+		return err
+	}
+	if ctx.Err() == context.Canceled {
+		return &explained{"interrupted; nothing was written", err}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() {
+		return &explained{"it takes too long; try again, or give it more time with --timeout", err}
+	}
+	if text := certificateText(err); text != "" {
+		return &explained{text, err}
+	}
+	var answer *errcode.ErrorResponse
+	if errors.As(err, &answer) {
+		return &explained{answerText(answer.StatusCode, answer.Error()), err}
+	}
+	for _, known := range []struct {
+		is   error
+		text string
+	}{
+		{auth.ErrBasicCredentialNotFound, "it wants a name and a password; log in with docker login, or give --username and --password-stdin"},
+		{content.ErrMismatchedDigest, "what came is not what it said would come (another digest); somebody or something changed it on the way, do not use it"},
+		{content.ErrTrailingData, "what came is longer than it said; do not use it"},
+		{content.ErrInvalidDescriptorSize, "it names something of an impossible size"},
+		{io.ErrUnexpectedEOF, "what came is cut short; try again"},
+		{errdef.ErrSizeExceedsLimit, "its answer is larger than any that makes sense here"},
+		{errdef.ErrTooManyPages, "it lists more signatures than anybody makes; delete those that are not yours"},
+		{syscall.ECONNREFUSED, "nobody answers there (connection refused); is it running, and is the port right?"},
+		{errdef.ErrNotFound, "there is no such release; look at the repository and the tag"},
+	} {
+		if errors.Is(err, known.is) {
+			return &explained{known.text, err}
+		}
+	}
+	return reached(err)
+}
+
+// reached says of an error of the network what it is, without the URL that the
+// caller names anyway.
+func reached(err error) error {
+	var dns *net.DNSError
+	var u *url.Error
+	switch {
+	case errors.As(err, &dns):
+		return &explained{fmt.Sprintf("the host %s is not found (%s); is the name right, and is there a network?", dns.Name, dns.Err), err}
+	case errors.As(err, &u):
+		return &explained{u.Err.Error(), err}
+	}
+	return err
+}
+
+func certificateText(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	var other x509.HostnameError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &other):
+		return fmt.Sprintf("its certificate is not trusted (%v); SSL_CERT_FILE names a file of further authorities", err)
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "it does not speak TLS; if that is right, say --plain-http"
+	}
+	return ""
+}
+
+// answerText says what a server's refusal means.
+func answerText(status int, detail string) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return "it answers 401: it wants a name and a password, or others than these; log in with docker login, or give --username and --password-stdin"
+	case status == http.StatusForbidden:
+		return "it answers 403: this is not allowed to whom it takes you for; ask who runs it for the right"
+	case status == http.StatusNotFound:
+		return "it answers 404: there is no such release; look at the host, the name and the tag"
+	case status == http.StatusTooManyRequests:
+		return "it answers 429: it is asked too often; wait, and try again"
+	case status >= 500:
+		return fmt.Sprintf("it answers %d: it has trouble of its own; try again later (%.200s)", status, detail)
+	}
+	return fmt.Sprintf("it answers %d (%.200s)", status, detail)
+}
+
+// readBounded reads all of r, or refuses it.
+func readBounded(r io.Reader, most int64, what string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("%s is larger than %d bytes; that is no policy", what, most)
+	}
+	return b, nil
+}
+
+// readFile reads a plain file of bounded size.
+func readFile(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Stat(name) // before it is opened: a pipe would never answer
+	switch {
+	case err != nil:
+		return nil, plainPath(err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no plain file", name)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	defer f.Close()
+	return readBounded(f, most, name)
+}
+
+// plainPath leaves out how the system calls what failed.
+func plainPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}

@@ -1,0 +1,176 @@
+// Package ship carries releases of a policy from one place to another: OCI
+// registries, OCI layouts in a folder, web servers, plain folders; and it serves
+// a folder as OPA's bundle service does. It is the one package that opens
+// connections, and no hook reaches it.
+//
+// Not its business: whose word counts. Whoever pulls says with Accept whether an
+// archive may be fetched, and looks at what came before anything is written.
+// What is in an archive is nobody's business here, and where it is kept is said
+// by the commands.
+package ship
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Bounds of what is fetched, in bytes. What an archive unpacks to has bounds of
+// its own.
+const (
+	MaxArchive  = 16 << 20
+	MaxEnvelope = 1 << 20
+	maxName     = 200 // of an archive's file
+)
+
+// EnvelopeSuffix is what an envelope's name has behind its archive's.
+const EnvelopeSuffix = ".dsse.json"
+
+// Parcel is a release on its way.
+type Parcel struct {
+	Name      string // of the archive's file, without folders, such as shop-1.4.0.tar.gz
+	Archive   []byte
+	Envelope  []byte // nil: not signed
+	Label     Label  // for people who look into a registry; nobody has signed it
+	Place     string // where it is for good: of a registry with its digest
+	ETag      string // as the web server calls this state of it
+	Unchanged bool   // the archive is the one of Options.Have
+}
+
+// Label says on the outside what is in a parcel.
+type Label struct {
+	Name     string // such as acme/agents
+	Version  string
+	Sequence int64
+	Digest   string // the policy's own, not the archive's
+}
+
+// Offer is what a place says of a release before its archive is fetched.
+type Offer struct {
+	Place    string
+	Name     string // of the archive's file
+	SHA256   string // of the archive, hex; empty where a place does not say, as web servers
+	Envelope []byte // nil: none
+}
+
+// Accept says whether the archive of an offer may be fetched: nil, or why not.
+// Where a release has several envelopes, each is offered until one is taken.
+type Accept func(Offer) error
+
+// Options are how a place is reached.
+type Options struct {
+	Username  string // with Password; empty: what docker's configuration has for the registry
+	Password  string
+	PlainHTTP bool // without TLS; this machine itself is always reached so
+	Force     bool // push: replace what is there under the same name
+	Have      *Parcel
+}
+
+// Receipt says what a push did.
+type Receipt struct {
+	Place     string // where the release is now
+	SHA256    string // of the archive, hex
+	Replaced  string // what was there before, with Options.Force
+	Unchanged bool   // archive and envelope were there before
+	Signed    bool
+}
+
+// ErrUnsafeName says that a name is none of an archive.
+var ErrUnsafeName = errors.New("expected letters, digits, dots, dashes and underscores, and .tar.gz at the end")
+
+// CheckName refuses the name of an archive that would lead elsewhere as that of
+// a file.
+func CheckName(name string) error {
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", r)
+	})
+	if odd || len(name) > maxName || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || !strings.HasSuffix(name, ".tar.gz") {
+		return fmt.Errorf("the name %.100q: %w", name, ErrUnsafeName)
+	}
+	return nil
+}
+
+// Push brings a release to a place.
+func Push(ctx context.Context, to Ref, p Parcel, o Options) (Receipt, error) {
+	if err := errors.Join(CheckName(p.Name), p.check()); err != nil {
+		return Receipt{}, fmt.Errorf("push %s: %w", p.Name, err)
+	}
+	r, err := push(ctx, to, p, o)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("push to %s: %w", to, explain(ctx, err))
+	}
+	return r, nil
+}
+
+func push(ctx context.Context, to Ref, p Parcel, o Options) (Receipt, error) {
+	switch to.kind {
+	case registryRef:
+		repo, err := openRepository(to, o)
+		if err != nil {
+			return Receipt{}, err
+		}
+		return pushOCI(ctx, repo, to, p, o)
+	case layoutRef:
+		l, err := openLayout(to.path, true)
+		if err != nil {
+			return Receipt{}, err
+		}
+		defer l.Close()
+		return pushOCI(ctx, l, to, p, o)
+	case webRef:
+		return Receipt{}, errors.New("a web server is not written to; push to a folder that it serves, or to a registry")
+	}
+	return pushFolder(to.path, p, o)
+}
+
+// Pull fetches a release, after accept took it.
+func Pull(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
+	p, err := pull(ctx, from, o, func(offer Offer) error {
+		if err := accept(offer); err != nil {
+			return &explained{err.Error(), err} // in the words of whoever refuses
+		}
+		return nil
+	})
+	if err == nil {
+		err = p.check()
+	}
+	if err != nil {
+		return Parcel{}, fmt.Errorf("pull %s: %w", from, explain(ctx, err))
+	}
+	return p, nil
+}
+
+func pull(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
+	switch from.kind {
+	case registryRef:
+		repo, err := openRepository(from, o)
+		if err != nil {
+			return Parcel{}, err
+		}
+		return pullOCI(ctx, repo, from, o, accept)
+	case layoutRef:
+		l, err := openLayout(from.path, false)
+		if err != nil {
+			return Parcel{}, err
+		}
+		defer l.Close()
+		return pullOCI(ctx, l, from, o, accept)
+	case webRef:
+		return pullWeb(ctx, from, o, accept)
+	}
+	return pullFolder(from.path, accept)
+}
+
+// check refuses a parcel that nobody could unpack.
+func (p Parcel) check() error {
+	switch {
+	case len(p.Archive) == 0:
+		return errors.New("the archive is empty")
+	case len(p.Archive) > MaxArchive:
+		return fmt.Errorf("the archive has %d bytes, at most %d", len(p.Archive), MaxArchive)
+	case len(p.Envelope) > MaxEnvelope:
+		return fmt.Errorf("the envelope has %d bytes, at most %d", len(p.Envelope), MaxEnvelope)
+	}
+	return nil
+}

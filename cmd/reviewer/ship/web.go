@@ -1,0 +1,111 @@
+package ship
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// pullWeb gets an archive from a web server: first the envelope beside it, so
+// that nothing more is fetched where that is not accepted. Where the server's
+// ETag says that the archive is still the one of Have, it is not fetched again.
+func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
+	if err := mayReach(from.url.Host, from.url.Scheme != "https", o); err != nil {
+		return Parcel{}, err
+	}
+	c := webClient{newClient(), o}
+	p := Parcel{Name: from.FileName(), Place: from.url.String()}
+	var err error
+	if p.Envelope, err = c.envelope(ctx, from.url); err != nil {
+		return Parcel{}, fmt.Errorf("its envelope: %w", explain(ctx, err))
+	}
+	if err := accept(Offer{Place: p.Place, Name: p.Name, Envelope: p.Envelope}); err != nil {
+		return Parcel{}, err
+	}
+	if o.Have == nil || len(o.Have.Archive) == 0 {
+		c.options.Have = &Parcel{}
+	}
+	return p, c.archive(ctx, from.url, &p)
+}
+
+// FileName is the name that an archive of a web server gets: the last part of
+// the URL, where that is a plain name. Of other places it is empty.
+func (r Ref) FileName() string {
+	if r.url == nil {
+		return ""
+	}
+	if name := path.Base(r.url.Path); CheckName(name) == nil {
+		return name
+	}
+	return "policy.tar.gz"
+}
+
+type webClient struct {
+	http    *http.Client
+	options Options
+}
+
+// envelope returns nil where the server has none.
+func (c webClient) envelope(ctx context.Context, archive *url.URL) ([]byte, error) {
+	u := *archive
+	u.Path += EnvelopeSuffix
+	u.RawPath = ""
+	resp, err := c.get(ctx, &u, "")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
+		return nil, nil
+	case http.StatusOK:
+		return readBounded(resp.Body, MaxEnvelope, "the envelope")
+	}
+	return nil, refusal(resp)
+}
+
+func (c webClient) archive(ctx context.Context, u *url.URL, p *Parcel) error {
+	have := c.options.Have
+	resp, err := c.get(ctx, u, have.ETag)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && have.ETag != "":
+		p.Archive, p.ETag, p.Unchanged = have.Archive, have.ETag, true
+		return nil
+	case resp.StatusCode != http.StatusOK:
+		return refusal(resp)
+	case resp.ContentLength > MaxArchive:
+		return fmt.Errorf("the archive is said to have %d bytes, at most %d; that is no policy", resp.ContentLength, MaxArchive)
+	}
+	p.ETag = resp.Header.Get("ETag")
+	p.Archive, err = readBounded(resp.Body, MaxArchive, "the archive")
+	return err
+}
+
+// get asks for a file. A name and a password go to the host that was named only.
+func (c webClient) get(ctx context.Context, u *url.URL, etag string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	if c.options.Username != "" {
+		req.SetBasicAuth(c.options.Username, c.options.Password)
+	}
+	return c.http.Do(req)
+}
+
+// refusal is an answer that is no file.
+func refusal(resp *http.Response) error {
+	return &errcode.ErrorResponse{Method: resp.Request.Method, URL: resp.Request.URL, StatusCode: resp.StatusCode}
+}

@@ -1,0 +1,192 @@
+package rego
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/format"
+)
+
+// Differences compares what two sets of modules (name -> source) state. By the
+// path of a rule or a package, such as data.reviewer.risk.level, it returns the
+// texts of the definitions that only the first set has, and that only the second
+// has; nil, and not merely empty, where a set has no definition of it at all.
+// Compared is what OPA has understood, and printed is that: comments and layout
+// are gone, while METADATA and the imports that a rule uses count. An error
+// names the set and the module.
+func Differences(before, after map[string]string) (map[string][2][]string, error) {
+	a, err := statements(before)
+	if err != nil {
+		return nil, fmt.Errorf("in the first: %w", err)
+	}
+	b, err := statements(after)
+	if err != nil {
+		return nil, fmt.Errorf("in the second: %w", err)
+	}
+	differ := map[string][2][]string{}
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	for name := range names {
+		was, is := beyond(a[name], b[name]), beyond(b[name], a[name])
+		if len(was)+len(is) > 0 {
+			differ[name] = [2][]string{was, is}
+		}
+	}
+	return differ, nil
+}
+
+// Definitions returns the texts of all definitions of the rule at a path, such
+// as data.policies.user.exceptions, as Differences prints them.
+func Definitions(modules map[string]string, path string) ([]string, error) {
+	all, err := statements(modules)
+	if err != nil {
+		return nil, err
+	}
+	return beyond(all[path], nil), nil
+}
+
+// statement is a definition of a rule, or what METADATA says of a package.
+type statement struct {
+	lead string // METADATA and imports
+	tree string
+	rule *ast.Rule // nil: of a package
+}
+
+// text prints a statement.
+func (s statement) text() string {
+	if s.rule == nil {
+		return s.lead + s.tree
+	}
+	return s.lead + printed(s.rule, s.tree)
+}
+
+// beyond prints what of a list others have not, as often as they have it not;
+// nil where there is no list.
+func beyond(list, others []statement) []string {
+	if list == nil {
+		return nil
+	}
+	count := map[string]int{}
+	for _, s := range others {
+		count[s.lead+s.tree]++
+	}
+	texts := []string{}
+	for _, s := range list {
+		if count[s.lead+s.tree]--; count[s.lead+s.tree] < 0 {
+			texts = append(texts, s.text())
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func statements(modules map[string]string) (map[string][]statement, error) {
+	all := map[string][]statement{}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1, ProcessAnnotation: true})
+		if err != nil {
+			return nil, err
+		}
+		addStatements(m, all)
+	}
+	return all, nil
+}
+
+func addStatements(m *ast.Module, all map[string][]statement) {
+	pkg := m.Package.Path.String()
+	for _, r := range m.Rules {
+		bare := r.Copy()
+		bare.Annotations = nil // in the lead
+		path := pkg + "." + r.Head.Ref().GroundPrefix().String()
+		all[path] = append(all[path], statement{usedImports(m, r) + metadataOf(r.Annotations), treeOf(bare), bare})
+	}
+	var others []*ast.Annotations
+	for _, a := range m.Annotations {
+		if a.Scope != "rule" {
+			others = append(others, a)
+		}
+	}
+	if lead := metadataOf(others); lead != "" {
+		all[pkg] = append(all[pkg], statement{lead, m.Package.String(), nil})
+	}
+}
+
+// usedImports lists the imports by whose names a rule calls something: under
+// another one the same words mean something else.
+func usedImports(m *ast.Module, r *ast.Rule) string {
+	names := map[ast.Var]bool{}
+	ast.WalkVars(r, func(v ast.Var) bool {
+		names[v] = true
+		return false
+	})
+	var lines []string
+	for _, i := range m.Imports {
+		if names[i.Name()] && !ast.RegoV1CompatibleRef.Equal(i.Path.Value) {
+			lines = append(lines, i.String()+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// metadataOf prints annotations, each as one comment.
+func metadataOf(list []*ast.Annotations) string {
+	var lines []string
+	for _, a := range list {
+		raw, err := json.Marshal(a)
+		if err != nil {
+			raw = []byte(a.String())
+		}
+		lines = append(lines, fmt.Sprintf("# METADATA %s\n", raw))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// printed is a rule in OPA's layout, without the comments in it. Where that would
+// say something else, such as without the brackets of a == (b == c), it is what
+// the author wrote.
+func printed(r *ast.Rule, tree string) string {
+	alone := &ast.Module{Package: &ast.Package{Path: ast.MustParseRef("data.p")}, Rules: []*ast.Rule{r}}
+	out, err := format.AstWithOpts(alone, format.Opts{RegoVersion: ast.RegoV1})
+	if text := strings.TrimSpace(strings.TrimPrefix(string(out), head)); err == nil && statesSame(text, tree) {
+		return text
+	}
+	return string(r.Location.Text)
+}
+
+// head makes the text of a rule a module.
+const head = "package p\n\n"
+
+// statesSame says that the text of a rule has this tree.
+func statesSame(text, tree string) bool {
+	m, err := parse("rule", []byte(head+text))
+	return err == nil && len(m.Rules) == 1 && treeOf(m.Rules[0]) == tree
+}
+
+// wildcard is the name that the parser gives to a _, numbered in the module. It is
+// compiled when it is first used: a hook compares nothing.
+var wildcard = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"type":"var","value":"\$[0-9]+"`) })
+
+// treeOf is all that OPA has understood of a rule, as JSON. A rule without a
+// body is one whose body is true.
+func treeOf(r *ast.Rule) string {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return r.String()
+	}
+	numbers := map[string]string{}
+	text := strings.ReplaceAll(string(raw), `"generated":true,`, "")
+	return wildcard().ReplaceAllStringFunc(text, func(name string) string {
+		if numbers[name] == "" {
+			numbers[name] = fmt.Sprintf(`"type":"var","value":"$%d"`, len(numbers))
+		}
+		return numbers[name]
+	})
+}
