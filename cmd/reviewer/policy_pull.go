@@ -150,44 +150,14 @@ func (a *app) customs() (*customs, error) {
 	return c, err
 }
 
-// mayFetch looks at the signatures of what is offered: whether one of them is of a
-// key that is trusted, and for the archive that would come.
+// mayFetch looks at the statement of what is offered and at its signatures: all
+// that can be said of an archive before it is here.
 func (c *customs) mayFetch(o ship.Offer) error {
-	c.verdict = trust.Verdict{Unsigned: true, File: o.Name, SHA256: o.SHA256}
-	if c.trust == nil {
-		return nil
-	}
 	in := c.now
 	in.File, in.Envelope = o.Name, o.Envelope
-	// Nothing is there yet whose digest could be right, which is looked at last.
-	v := c.trust.Check(in)
-	if v.Code == trust.Digest {
-		err := signedFor(o)
-		if err == nil {
-			return nil
-		}
-		v.Reason = err.Error()
-	}
-	v.SHA256, v.TrustFile = o.SHA256, c.file
-	c.verdict = v
-	return v.Err()
-}
-
-// signedFor says whether an envelope that somebody trusted has signed is about the
-// archive that is offered.
-func signedFor(o ship.Offer) error {
-	e, err := signing.DecodeEnvelope(o.Envelope)
-	if err != nil {
-		return err
-	}
-	subject, _, err := signing.Open[signing.Release](e)
-	switch {
-	case err != nil:
-		return err
-	case o.SHA256 != "" && subject.SHA256 != o.SHA256:
-		return fmt.Errorf("what is offered as %s is not what was signed: its SHA-256 is %.16s…, the signatures are for %.16s…; nothing was fetched", o.Name, o.SHA256, subject.SHA256)
-	}
-	return nil
+	c.verdict = c.trust.Offered(in, o.SHA256)
+	c.verdict.TrustFile = c.file
+	return c.verdict.Err()
 }
 
 // check looks at all of what came, but for whether it compiles.

@@ -70,7 +70,7 @@ func TestMayFetch(t *testing.T) {
 		"no JSON":          {func(o *ship.Offer) { o.Envelope = []byte("{") }, trust.Unsigned},
 		"another's key":    {func(o *ship.Offer) { o.Envelope = sealedBy(t, archive, stranger) }, trust.Threshold},
 		"another archive":  {func(o *ship.Offer) { o.SHA256 = signing.SHA256([]byte("other")) }, trust.Digest},
-		"of an empty file": {func(o *ship.Offer) { o.Envelope = sealedBy(t, nil, private) }, trust.Unpack},
+		"of an empty file": {func(o *ship.Offer) { o.Envelope = sealedBy(t, nil, private) }, trust.Digest},
 		"changed statement": {func(o *ship.Offer) {
 			o.Envelope = bytes.Replace(o.Envelope, []byte(`"payload": "e`), []byte(`"payload": "f`), 1)
 		}, trust.Threshold},

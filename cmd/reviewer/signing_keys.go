@@ -158,7 +158,7 @@ func (e *external) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxSignerTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.argv[0], e.argv[1:]...)
-	out := &stopping{bounded{left: maxSignerOutput}, cancel}
+	out := &outputLimit{bounded{left: maxSignerOutput}, cancel}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(message), out, e.stderr
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
@@ -173,15 +173,15 @@ func (e *external) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	return signing.ReadSignature(e.key, message, out.Bytes())
 }
 
-// stopping is bounded, and ends the program that writes more: it would wait for
+// outputLimit is bounded, and ends the program that writes more: it would wait for
 // a reader for ever.
-type stopping struct {
+type outputLimit struct {
 	bounded
 	stop context.CancelFunc
 }
 
 // Write implements io.Writer.
-func (s *stopping) Write(p []byte) (int, error) {
+func (s *outputLimit) Write(p []byte) (int, error) {
 	n, err := s.bounded.Write(p)
 	if s.over {
 		s.stop()
