@@ -28,6 +28,8 @@ func (d *Depot) lock(ctx context.Context) (release func() error, err error) {
 
 // waitFor tries until it has the lock: changes are rare, and take milliseconds.
 func waitFor(ctx context.Context, f *os.File) error {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
@@ -37,7 +39,7 @@ func waitFor(ctx context.Context, f *os.File) error {
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		select {
-		case <-time.After(10 * time.Millisecond):
+		case <-again.C:
 		case <-ctx.Done():
 			return fmt.Errorf("another process changes the activated policies (%s): %w; try again when it has ended", f.Name(), context.Cause(ctx))
 		}
