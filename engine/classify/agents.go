@@ -14,7 +14,7 @@ func agentPrograms(name string) program {
 		"claude-code", "gemini-cli", "qwen-code", "opencode-ai", "copilot-cli", "cline-cli": // as packages are called: npx @anthropic-ai/claude-code
 		return program{values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --setting-sources --add-dir --mcp-config --approval-mode ", run: agent}
 	case "reviewer":
-		return program{values: " --policy --home -o --output -f --format --to --older-than ", own: true, run: reviewer}
+		return program{values: reviewerValues, own: true, run: reviewer}
 	case "reviewer-hook":
 		return program{own: true, run: func(c *call) { c.process() }}
 	}
@@ -109,6 +109,9 @@ func (s *shell) agentVariable(name string, v arg) {
 	}
 }
 
+// reviewerValues are the flags of reviewer that take a value.
+const reviewerValues = " --policy --home -o --output -f --format --to --older-than --out --save-cases --in --baseline --candidate --sweep --fail-on --since --session --tool --sample --shard -p --parallel --signing-key --verification-key --channel --expires --created --simulation --reason --layer --role --name --from --threshold --run --timeout --against "
+
 // reviewer is the guard itself: what changes how it decides is tampering when
 // an agent does it.
 func reviewer(c *call) {
@@ -120,17 +123,33 @@ func reviewer(c *call) {
 		return
 	}
 	c.process()
+	c.writes("create", reports(o)...)
+	if first.is("policy") && (second.is("fmt") && !o.on("--check") && !o.on("--diff") || second.is("new")) {
+		c.writes("modify", o.operands[2:]...)
+	}
 	switch {
 	// hook: what a client says of the session, a person's words among it, is not
 	// for others to say.
 	case first.is("uninstall", "allow", "install", "trust", "purge", "hook"):
 		c.signal(engine.SignalGuardTamper)
-	case first.is("session") && second.is("resume", "allow", "scope", "limits"), first.is("policy") && second.is("activate", "disable", "enable", "trust", "set", "install", "rollback"),
+	case first.is("session") && second.is("resume", "allow", "scope", "limits"), first.is("policy") && second.is("activate", "disable", "enable", "set", "install", "rollback", "sign"),
+		first.is("policy") && second.is("trust") && !o.operand(2).is("show"),
 		first.is("policy") && second.is("pull") && o.on("--activate"),
 		first.is("audit") && second.is("purge", "rotate", "delete"), first.is("config") && second.is("set", "unset", "edit"), first.is("scope", "limits", "off", "disable"):
 		c.subs = append(c.subs, second.show())
 		c.signal(engine.SignalGuardTamper)
 	}
+}
+
+// reports are the files and folders that a command of reviewer writes by itself.
+func reports(o options) []arg {
+	files := o.all("-o", "--output", "--out", "--save-cases", "--in")
+	for _, f := range o.all("-f", "--format") { // json=FILE
+		if _, file, named := strings.Cut(f.text, "="); named {
+			files = append(files, f.with(file))
+		}
+	}
+	return files
 }
 
 // trash is `reviewer trash`: what rm does, but it can be undone. Only reviewer
