@@ -43,18 +43,6 @@ func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engin
 	return p, bundles.Store{Dir: filepath.Join(log.Dir, "policies")}.Put(e)
 }
 
-func loadLayer(layer, dir string) (*bundles.Bundle, error) {
-	files, err := filesOfLayer(layer, dir)
-	if err != nil || files == nil {
-		return nil, err
-	}
-	b, err := bundles.Load(files, layer)
-	if err != nil {
-		return nil, fmt.Errorf("%s policy in %s: %w", layer, dir, err)
-	}
-	return b, nil
-}
-
 // policyFrom loads the one policy that --policy names: a whole bundle replaces
 // the one that ships, a layer is laid over it.
 func policyFrom(ctx context.Context, dir string) (*engine.Policy, error) {
