@@ -4,7 +4,7 @@ BIN     := bin/reviewer
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
 FUZZ    ?= 20s
 
-.PHONY: build demo test lint fuzz fidelity bench score e2e cross clean
+.PHONY: build demo test lint sigstore fuzz fidelity bench score e2e cross clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -19,6 +19,12 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "e2e bench" ./cmd/...
+
+sigstore: export GOFLAGS += -tags=sigstore
+sigstore: ## what the build tag sigstore adds: it compiles, is walled in, and verifies
+	$(GO) vet ./bundles/sigstore ./cmd/reviewer
+	$(GO) test -timeout 10m ./bundles/sigstore
+	$(GO) test -timeout 10m -run 'TestImports|TestScript/policy-(sigstore|verify)' ./cmd/reviewer
 
 fuzz: ## each fuzz target for FUZZ
 	@for p in $$($(GO) list ./...); do \

@@ -472,8 +472,8 @@ func (c *check) unsigned() error {
 	return nil
 }
 
-// claims takes from the manifest what nobody signed: enough not to go back by
-// mistake. Its channel is none, so what is claimed never raises the sequence of
+// claims takes from the manifest what no statement says: enough not to go back
+// by mistake. Its channel is none, so what is claimed never raises the sequence of
 // a release that is signed.
 func (c *check) claims() error {
 	m, err := c.readManifest()
@@ -484,7 +484,7 @@ func (c *check) claims() error {
 	if c.in.Name != "" && c.in.Name != d.Name {
 		return refuse(Scope, "%s is a release of %q; expected %s", c.in.File, d.Name, c.in.Name)
 	}
-	c.release = signing.Release{Name: d.Name, Version: d.Version, Sequence: d.Sequence, Revision: m.Revision, Requires: d.Requires, SkippedTests: d.TestsSkipped}
+	c.release = signing.Release{Created: c.release.Created, Name: d.Name, Version: d.Version, Sequence: d.Sequence, Revision: m.Revision, Requires: d.Requires, SkippedTests: d.TestsSkipped}
 	c.v.Release = &c.release
 	return nil
 }
@@ -497,8 +497,8 @@ func (c *check) compile() error {
 	if err != nil {
 		return refuse(Compile, "%s: %w", c.in.File, err)
 	}
-	if c.trust != nil && digest != c.release.Policy {
-		return refuse(Digest, "%s holds the policy %s, and %s was signed; build it anew, and sign it again", c.in.File, digest, c.release.Policy)
+	if signed := c.release.Policy; signed != "" && digest != signed {
+		return refuse(Digest, "%s holds the policy %s, and %s was signed; build it anew, and sign it again", c.in.File, digest, signed)
 	}
 	c.v.Compiled, c.v.Policy = true, digest
 	return nil

@@ -66,6 +66,8 @@ func walls() []wall {
 			"what Claude Code's permission rules mean can be told without deciding anything"},
 		{"bundles/signing", []string{"golang.org/x/crypto/ssh", "golang.org/x/mod/semver"},
 			"who signed what can be checked before anything of a policy is read, so nothing that reads one is at hand"},
+		{"bundles/sigstore", []string{"github.com/sigstore/sigstore-go/pkg/bundle", "github.com/sigstore/sigstore-go/pkg/root", "github.com/sigstore/sigstore-go/pkg/verify", "github.com/sigstore/sigstore/pkg/signature"},
+			"the one package that knows Sigstore, with the build tag of that name only: reading and checking, and nothing of the library that signs or fetches"},
 		{"bundles/depot", nil,
 			"which bytes are active, and what was active before, can be told without knowing what is in them or who vouches for it"},
 		{"bundles/trust", []string{"engine", "bundles", "bundles/signing", "go.yaml.in/yaml/v3"},
@@ -76,7 +78,7 @@ func walls() []wall {
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
 			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel",
-			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/trust", "bundles/depot", "schemas",
+			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/report", "engine/simulate"},
@@ -124,9 +126,9 @@ func bans() []ban {
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{[]string{"rego", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{[]string{"rego", "bundles/sigstore", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles", "bundles/signing", "bundles/trust", "bundles/depot", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
+		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
@@ -137,7 +139,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/trust", "bundles/depot"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
 }
 
 // goPackage is what these tests read of `go list`.

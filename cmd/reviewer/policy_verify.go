@@ -20,6 +20,7 @@ import (
 type verifying struct {
 	keys      []string
 	threshold int
+	sigstore  sigstoreFlags
 	against   string
 	in        trust.Candidate
 	noCompile bool
@@ -37,16 +38,20 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 			"one of the codes trust, unsigned, threshold, digest, scope, rollback, expired, engine, unpack, compile.\n\n" +
 			"The trust file is " + trust.FileName + " in the state directory, or the organisation's, which lies in\n" +
 			filepath.Dir(organisationDir()) + " and wins. Without one the answer is 'unsigned': who made the\n" +
-			"bundle is not known. --verification-key puts keys in its place for this once.",
+			"bundle is not known. --verification-key puts keys in its place for this once; so does --sigstore a\n" +
+			"Sigstore bundle, of which the certificate, the log and the timestamps are checked against FILE alone.",
 		Example: "  reviewer policy verify acme-1.4.0.tar.gz\n" +
 			"  reviewer policy verify acme-1.4.0.tar.gz --verification-key release.pub\n" +
-			"  reviewer policy verify acme-1.4.0.tar.gz --against active",
+			"  reviewer policy verify acme-1.4.0.tar.gz --against active\n" +
+			"  reviewer policy verify acme-1.4.0.tar.gz --sigstore acme.sigstore.json --trusted-root trusted_root.json \\\n" +
+			"    --certificate-identity release@acme.example --certificate-oidc-issuer https://issuer.example",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), &v, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&v.keys, "verification-key", nil, "trust this public key instead of the trust file; may be repeated")
 	f.IntVar(&v.threshold, "threshold", 1, "how many of these keys have to have signed")
+	v.sigstore.flags(f)
 	f.StringVar(&v.in.Name, "name", "", "refuse a release of another policy")
 	f.StringVar(&v.in.Channel, "channel", "", "refuse a release of another channel")
 	f.StringVar(&v.against, "against", "", "also show what differs from this policy in what it means: "+refForms)
@@ -56,7 +61,7 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 }
 
 func (a *app) verify(ctx context.Context, v *verifying, path string) error {
-	if err := v.out.known(); err != nil {
+	if err := errors.Join(v.out.known(), v.sigstore.known(v.keys, v.threshold)); err != nil {
 		return err
 	}
 	if v.noCompile && v.against != "" {
@@ -79,18 +84,9 @@ func (a *app) verify(ctx context.Context, v *verifying, path string) error {
 }
 
 // verdict checks an archive, and returns the policy that it makes where it was
-// compiled and not refused. What keeps the trust file from being believed is a
-// refusal, too.
+// compiled and not refused.
 func (a *app) verdict(ctx context.Context, v *verifying, path string) (*trust.Verdict, *bundles.Effective, error) {
 	in, err := a.candidate(v, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, file, err := a.trustFor(v, &in)
-	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
-		return &trust.Verdict{File: in.File, SHA256: signing.SHA256(in.Archive), Code: refusal.Code, Reason: err.Error(),
-			Signers: []trust.Signer{}, Asked: []trust.Asked{}, Warnings: []string{}}, nil, nil
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,12 +97,33 @@ func (a *app) verdict(ctx context.Context, v *verifying, path string) (*trust.Ve
 			return digest, err
 		}
 	}
-	doc := t.Check(in)
-	doc.TrustFile = file
+	doc, err := a.checked(v, in)
+	if err != nil {
+		return nil, nil, err
+	}
 	if doc.Refused() {
 		e = nil
 	}
 	return &doc, e, nil
+}
+
+// checked asks whoever is believed. What keeps the trust file from being
+// believed is a refusal, too.
+func (a *app) checked(v *verifying, in trust.Candidate) (trust.Verdict, error) {
+	if v.sigstore.bundle != "" {
+		return v.sigstore.vouchedFor(in, v.keys)
+	}
+	t, file, err := a.trustFor(v, &in)
+	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
+		return trust.Verdict{File: in.File, SHA256: signing.SHA256(in.Archive), Code: refusal.Code, Reason: err.Error(),
+			Signers: []trust.Signer{}, Asked: []trust.Asked{}, Warnings: []string{}}, nil
+	}
+	if err != nil {
+		return trust.Verdict{}, err
+	}
+	doc := t.Check(in)
+	doc.TrustFile = file
+	return doc, nil
 }
 
 // candidate reads an archive and what lies beside it.

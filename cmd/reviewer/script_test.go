@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -79,14 +80,17 @@ func fillIn(work string) error {
 	})
 }
 
-// condition knows [root], [mount]: a disk can be mounted, and [person]: no agent
-// started these tests, so that what only a person may do can be done.
+// condition knows [root], [mount]: a disk can be mounted, [sigstore]: built with
+// that tag, and [person]: no agent started these tests, so that what only a
+// person may do can be done.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "sigstore":
+		return sigstore.Built, nil
 	case "person":
 		var agents []string
 		for _, h := range harness.Harnesses() {
