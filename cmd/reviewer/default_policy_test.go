@@ -109,11 +109,11 @@ func decisions(t *testing.T, p *engine.Policy, events ...engine.Event) []*engine
 	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}
 	var all []*engine.Decision
 	for i, e := range events {
-		actions, err := simulate.Run(context.Background(), simulate.Session{ID: fmt.Sprint("s", i), Events: []engine.Event{e}}, c, p, environment())
-		if err != nil || len(actions) != 1 || actions[0].Record == nil || actions[0].Record.Decision == nil {
-			t.Fatalf("%s: %+v, %v", e.Call, actions, err)
+		a, _ := simulate.Start(fmt.Sprint("s", i), c, p, environment()).Next(t.Context(), e)
+		if a.Record == nil || a.Record.Decision == nil {
+			t.Fatalf("%s: %+v", e.Call, a)
 		}
-		all = append(all, actions[0].Record.Decision)
+		all = append(all, a.Record.Decision)
 	}
 	return all
 }

@@ -31,50 +31,6 @@ type Action struct {
 	Record *engine.Record `json:"-"` // as a live hook would have recorded it; nil where it could not be made
 }
 
-// Totals sums up actions.
-type Totals struct {
-	Actions   int                    `json:"actions"`
-	Decisions map[engine.Verdict]int `json:"decisions"` // every verdict, also those that did not come up
-	Enforced  map[engine.Verdict]int `json:"enforced"`
-	Errors    int                    `json:"errors"`
-}
-
-// Sum counts actions by verdict.
-func Sum(actions []Action) Totals {
-	t := Totals{Decisions: map[engine.Verdict]int{}, Enforced: map[engine.Verdict]int{}}
-	for _, v := range engine.Verdicts() {
-		t.Decisions[engine.Verdict(v)], t.Enforced[engine.Verdict(v)] = 0, 0
-	}
-	for _, a := range actions {
-		t.Actions++
-		t.Decisions[a.Decision]++
-		t.Enforced[a.Enforced]++
-		if a.Error != "" {
-			t.Errors++
-		}
-	}
-	return t
-}
-
-// Run takes a recorded session through a policy, call by call, with the history
-// folded as in a live session, and returns its tool calls. What ran in it ran,
-// also where this policy denies it. An error means that the context ended; a call
-// that cannot be decided is an Action with an Error.
-func Run(ctx context.Context, s Session, c engine.Classifier, p *engine.Policy, env engine.Env) ([]Action, error) {
-	r := Start(s.ID, c, p, env)
-	r.Recorded = true
-	actions := []Action{}
-	for _, e := range s.Events {
-		if err := ctx.Err(); err != nil {
-			return actions, fmt.Errorf("simulate session %s: %w", s.ID, err)
-		}
-		if a, happened := r.Next(ctx, e); happened && e.Phase == engine.PhasePre {
-			actions = append(actions, a)
-		}
-	}
-	return actions, nil
-}
-
 // Rehearsal is a session that is taken through a policy event by event. Nothing
 // of it is kept.
 type Rehearsal struct {
