@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -190,10 +191,10 @@ func (r *reading) fold(rec *engine.Record, heard []said) {
 
 // compare says what became of a decision, and what is missing for knowing it.
 func compare(base, now said) (State, string) {
-	missing := first(base.missing, now.missing)
+	missing := cmp.Or(base.missing, now.missing)
 	switch {
-	case first(base.foreign, now.foreign) != "":
-		return Incomparable, first(base.foreign, now.foreign)
+	case cmp.Or(base.foreign, now.foreign) != "":
+		return Incomparable, cmp.Or(base.foreign, now.foreign)
 	case base.verdict == "" || now.verdict == "":
 		return Unknown, missing
 	case base.verdict == now.verdict && missing != "":
@@ -208,15 +209,6 @@ func compare(base, now said) (State, string) {
 		return Tightened, ""
 	}
 	return Loosened, ""
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // impacts ends the session.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -281,15 +282,9 @@ func complete(parts []*Impact) error {
 // list names the first few.
 func list(names []string) string {
 	const most = 5
-	text := ""
-	for i, n := range names[:min(len(names), most)] {
-		if i > 0 {
-			text += ", "
-		}
-		text += n
-	}
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

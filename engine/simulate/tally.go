@@ -57,8 +57,8 @@ func (t *sessionTally) step(m Moment, index int64, workspace string, base, now s
 	if rec.Action != nil {
 		s.Resource = clip(rec.Action.Resource)
 	}
-	if d := stricter(base, now).decision; d != nil {
-		s.Reason = clip(d.Reason)
+	if strict, _ := stricter(base, now); strict.decision != nil {
+		s.Reason = clip(strict.decision.Reason)
 	}
 	return s
 }
@@ -70,12 +70,13 @@ func (s said) rules() []string {
 	return s.decision.RuleIDs()
 }
 
-// stricter returns the side with the stricter answer, of equal ones the candidate.
-func stricter(base, now said) said {
+// stricter returns the side with the stricter answer, of equal ones the
+// candidate, and then the other.
+func stricter(base, now said) (strict, other said) {
 	if base.verdict != "" && base.verdict.Strictness() > now.verdict.Strictness() {
-		return base
+		return base, now
 	}
-	return now
+	return now, base
 }
 
 // clip bounds a text at a whole character.
@@ -203,10 +204,7 @@ func (t *sessionTally) ids(s said) map[string]bool {
 // cause is the rule to which another answer is due: of the stricter side, one
 // that is strict enough, if possible one that the other side does not have.
 func cause(base, now said) string {
-	strict, other := stricter(base, now), base
-	if strict.decision == base.decision && strict.verdict == base.verdict {
-		other = now
-	}
+	strict, other := stricter(base, now)
 	if strict.decision == nil {
 		return ByOthers
 	}
