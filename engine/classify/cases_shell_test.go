@@ -24,7 +24,7 @@ func shellCaseInput() shellInput {
 	}
 	return shellInput{
 		cwd:  value{literal, "/srv/shop"},
-		home: "/home/ana", program: "/opt/reviewer",
+		home: "/home/ana", program: "/opt/reviewer", knows: programKnowledge(),
 		listDir: func(dir string) ([]string, error) {
 			if names, ok := dirs[dir]; ok {
 				return names, nil

@@ -104,7 +104,7 @@ func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, work
 
 // shellInput is what is known where a call runs.
 func (c *Classifier) shellInput(cwd string) shellInput {
-	in := shellInput{cwd: value{text: cwd}, home: c.World.Home, program: c.Program, guard: c.World.Guard, listDir: c.listDir()}
+	in := shellInput{cwd: value{text: cwd}, home: c.World.Home, program: c.Program, guard: c.World.Guard, listDir: c.listDir(), knows: programKnowledge()}
 	if cwd == "" {
 		in.cwd = value{sure: unknown}
 	}

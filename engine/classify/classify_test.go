@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,8 +102,8 @@ func render(f engine.Facts) string {
 	for _, o := range a.Opaque {
 		out = append(out, strings.TrimSpace("opaque "+o.Reason+" "+strings.ReplaceAll(o.Where, "\n", " ")))
 	}
-	for _, k := range sortedKeys(a.Contents) {
-		out = append(out, fmt.Sprintf("content %s %d bytes %d lines %s", k, a.Contents[k].Bytes, a.Contents[k].Lines, strings.Join(sortedKeys(a.Contents[k].Secrets), " ")))
+	for _, k := range slices.Sorted(maps.Keys(a.Contents)) {
+		out = append(out, fmt.Sprintf("content %s %d bytes %d lines %s", k, a.Contents[k].Bytes, a.Contents[k].Lines, strings.Join(slices.Sorted(maps.Keys(a.Contents[k].Secrets)), " ")))
 	}
 	for _, c := range f.Cut {
 		out = append(out, fmt.Sprintf("cut %s %d", c.Field, c.Bytes))

@@ -204,7 +204,7 @@ func (c *winCall) downloads(sub script) {
 	if slices.ContainsFunc(sub.effects, func(e rawEffect) bool { return e.kind == engine.EffectNetwork }) {
 		return
 	}
-	if _, known := lookup(c.name); known {
+	if c.w.in.knows.program(c.name) {
 		return
 	}
 	for _, a := range c.args {

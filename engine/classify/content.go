@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func appendTexts(list []string, v any) []string {
 			list = appendTexts(list, item)
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			list = appendTexts(list, v[k])
 		}
 	}
@@ -98,7 +99,7 @@ func (m *masker) arguments(r *reading) *arguments {
 
 func (a *arguments) object(m map[string]any, path string) map[string]any {
 	out := make(map[string]any, len(m))
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if v := a.value(m[k], join2(path, k), k); v != nil {
 			out[a.mask.text(k)] = v
 		}

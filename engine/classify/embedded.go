@@ -97,7 +97,7 @@ func (c *call) execute() (outcome, bool) {
 		c.finish()
 		return outcome{fail: s.scope.dirs}, true
 	}
-	out := c.under(wrapper{}, options{}, func() outcome { return s.invoke(o.operands, c.node) })
+	out := c.nested(func() outcome { return s.invoke(o.operands, c.node) })
 	out.ends = true
 	return out, true
 }
@@ -245,6 +245,20 @@ func (c *call) bound(code arg, via string, args []arg, errexit bool) {
 		s.runTraps(from)
 		return o
 	}).out
+}
+
+// nested runs f as a child process of this command, which is a wrapper of what
+// f runs.
+func (c *call) nested(f func() outcome) outcome {
+	s := c.s
+	if s.nesting++; s.nesting > maxNesting {
+		s.overBudget(c.name)
+	}
+	defer func() { s.nesting-- }()
+	return s.subshell(func() outcome {
+		s.frame.wrappers = appendText(s.frame.wrappers, c.name)
+		return f()
+	})
 }
 
 // child runs f as a process that this command starts.
@@ -483,14 +497,7 @@ func (c *call) extract(lang string, code arg, via string) {
 	c.record()
 	c.child(func() outcome {
 		s.frame.via = appendText(s.frame.via, via)
-		switch lang {
-		case "python":
-			extractPython(c, code)
-		case "node":
-			extractNode(c, code)
-		default:
-			extractScript(c, lang, code)
-		}
+		s.in.knows.code(c, lang, code)
 		return outcome{}
 	})
 	c.out = arg{text: holeText}

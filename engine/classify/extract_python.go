@@ -6,6 +6,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
+// extract finds the effects of code in a language.
+func extract(c *call, lang string, code arg) {
+	switch lang {
+	case "python":
+		extractPython(c, code)
+	case "node":
+		extractNode(c, code)
+	default:
+		extractScript(c, lang, code)
+	}
+}
+
 // extractPython finds the effects of Python code.
 func extractPython(c *call, code arg) {
 	r := newReader(c, "python", code.text, syntaxPython)

@@ -2,7 +2,9 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -286,7 +288,7 @@ const maxBodyValues = 1000
 func valueVerb(v any, depth int) (verb, object string) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if verb, object = memberVerb(key, v[key]); verb == "" && depth < 4 {
 				verb, object = valueVerb(v[key], depth+1)
 			}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -273,7 +274,7 @@ func (c *Classifier) marker(workspace string) *marker {
 // contents.
 func markedTexts(r *reading) []string {
 	var short, long []string
-	for _, name := range sortedKeys(r.args) {
+	for _, name := range slices.Sorted(maps.Keys(r.args)) {
 		texts := appendTexts(nil, r.args[name])
 		if _, content := r.contents[name]; content || slices.Contains(r.tool.contents, name) {
 			long = append(long, texts...)

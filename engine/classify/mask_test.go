@@ -3,6 +3,8 @@ package classify
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +111,7 @@ func TestCountSecrets(t *testing.T) {
 // TestNoSecretLeaves plants secrets at every place of every tool's call.
 func TestNoSecretLeaves(t *testing.T) {
 	c := &Classifier{World: nowhere(), MAC: testMAC}
-	names := append(sortedKeys(builtins), "mcp__a__run", "mcp__files__write", "Strange")
+	names := append(slices.Sorted(maps.Keys(builtins)), "mcp__a__run", "mcp__files__write", "Strange")
 	for i, name := range names {
 		for _, secret := range []string{[]string{githubToken, awsKey, slackToken, jsonToken}[i%4]} {
 			for _, e := range planted(name, secret) {

@@ -33,8 +33,23 @@ type shellInput struct {
 	guard   []string                           // as World.Guard
 	env     map[string]value                   // variables from outside; may be nil
 	listDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
+	knows   knowledge                          // of programs and of other languages
 	disk    *codeDisk                          // code in files; nil: is not looked into
 	later   int                                // how deep it is in code that runs later
+}
+
+// knowledge is what the machine is handed of those who know programs and other
+// languages. Without it each program is one of which nothing is known.
+type knowledge struct {
+	run     func(c *call) outcome                // runs a program: no function, no alias, no builtin
+	program func(name string) bool               // reports whether a program is known
+	agent   func(name string) bool               // reports whether a program is a coding agent
+	code    func(c *call, lang string, code arg) // notes what code in another language does
+}
+
+func knowsNothing() knowledge {
+	none := func(string) bool { return false }
+	return knowledge{run: (*call).unknown, program: none, agent: none, code: func(c *call, lang string, code arg) { c.s.unseen(code, lang) }}
 }
 
 // shell interprets code abstractly: it walks every command that could run and
@@ -107,6 +122,9 @@ func interpretShell(src string, in shellInput) script {
 }
 
 func newShell(in shellInput) *shell {
+	if in.knows.run == nil {
+		in.knows = knowsNothing()
+	}
 	s := &shell{
 		in:         in,
 		effects:    map[rawEffect]bool{},

@@ -210,7 +210,7 @@ func (c *call) remember() {
 
 func (s *shell) setAlias(name string, body arg) {
 	s.overrides(name)
-	if agentPrograms(name).run != nil {
+	if s.in.knows.agent(name) {
 		s.runsLater(body.text)
 	}
 	if s.scope.aliases == nil {

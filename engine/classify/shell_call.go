@@ -103,7 +103,7 @@ func (s *shell) invoke(argv []arg, x *syntax.CallExpr) outcome {
 	return c.run()
 }
 
-// run finds out what a program does that is neither a function nor an alias.
+// run finds out what a command does that is neither a function nor an alias.
 func (c *call) run() outcome {
 	if o, ok := c.script(); ok {
 		return o
@@ -111,52 +111,7 @@ func (c *call) run() outcome {
 	if o, ok := c.builtin(); ok {
 		return o
 	}
-	if o, ok := c.wrapper(); ok {
-		return o
-	}
-	p, ok := lookup(c.name)
-	if ok && c.local() && p.reads() {
-		ok = false // ./ls is not ls
-	}
-	c.known = ok
-	c.opts = parseOptions(c.args, p)
-	c.record()
-	switch {
-	case c.hop():
-	case c.bareSQL():
-	case !ok:
-		c.unlisted()
-	case c.asksHelp(p):
-		c.s.signal(engine.SignalDryRun)
-		c.out = arg{}
-		c.process()
-	default:
-		p.run(c)
-	}
-	c.notes()
-	c.finish()
-	return outcome{out: c.out, fail: c.s.scope.dirs}
-}
-
-// notes adds what holds of many programs alike, by their options alone.
-func (c *call) notes() {
-	c.reveals()
-	c.unchecked()
-	c.indexes()
-	c.exposes()
-	c.unlocks()
-	c.s.signalIf(c.speaksAsClient(), engine.SignalGuardTamper)
-}
-
-// asksHelp tells whether a program only prints its help or version.
-func (c *call) asksHelp(p program) bool {
-	if p.own || len(c.args) == 0 {
-		return false
-	}
-	if len(c.args) == 1 && c.args[0].is("--help", "--version", "-help", "-version", "-V", "help", "version") {
-		return c.args[0].hasPrefix("-")
-	}
-	return c.opts.exact("--help") || c.opts.exact("--version") && len(c.args) <= 2
+	return c.s.in.knows.run(c)
 }
 
 // resolve finds the program's name.
@@ -184,7 +139,7 @@ func (c *call) resolve() bool {
 		base = "reviewer"
 	}
 	c.name = strings.TrimSuffix(strings.ToLower(base), ".exe")
-	if base != c.name && !caseMatters(c.name) {
+	if base != c.name && !s.caseMatters(c.name) {
 		c.name = base
 	}
 	return true
@@ -222,9 +177,8 @@ func (s *shell) original(path arg, base string) string {
 
 // caseMatters tells whether a name in other letter case is worth knowing: on a
 // file system that ignores case /bin/RM is rm.
-func caseMatters(lower string) bool {
-	_, ok := lookup(lower)
-	return ok || shellName(lower)
+func (s *shell) caseMatters(lower string) bool {
+	return s.in.knows.program(lower) || shellName(lower)
 }
 
 func baseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
@@ -462,7 +416,7 @@ func (c *call) script() (outcome, bool) {
 			c.reads(p)
 		}
 		whole := c.runsCode(code, append([]arg{c.path}, c.args...))
-		if _, known := lookup(c.name); code.via == "script" && (known || !whole) {
+		if code.via == "script" && (c.s.in.knows.program(c.name) || !whole) {
 			break
 		}
 		c.finish()

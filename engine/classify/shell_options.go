@@ -232,16 +232,3 @@ func (p program) glues(name string) bool {
 }
 
 func (p program) reads() bool { return p.reading }
-
-// lookup finds a program in the tables of the families.
-func lookup(name string) (program, bool) {
-	for _, family := range []func(string) program{
-		readPrograms, filePrograms, gitPrograms, netPrograms, systemPrograms, packagePrograms,
-		containerPrograms, cloudPrograms, databasePrograms, agentPrograms, buildPrograms, carrierPrograms,
-	} {
-		if p := family(name); p.run != nil {
-			return p, true
-		}
-	}
-	return program{}, false
-}

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -228,7 +229,7 @@ func (c *cutter) content(field string, f engine.ContentFacts) *engine.ContentFac
 	if len(f.Secrets) > c.m.list {
 		c.note(field+".secrets", len(f.Secrets), "")
 		keep := map[string]int{}
-		for _, k := range sortedKeys(f.Secrets)[:c.m.list] {
+		for _, k := range slices.Sorted(maps.Keys(f.Secrets))[:c.m.list] {
 			keep[k] = f.Secrets[k]
 		}
 		f.Secrets = keep
@@ -246,7 +247,7 @@ func (c *cutter) args(args map[string]any) map[string]any {
 		return nil
 	}
 	out, total := map[string]any{}, 2
-	for _, k := range sortedKeys(args) {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		v := c.arg("event.args."+k, args[k])
 		size := jsonSize(v) + escapedSize(k) + 4
 		if total+size > c.m.args {
@@ -296,7 +297,7 @@ func (c *cutter) items(field string, v []any) any {
 }
 
 func (c *cutter) fields(field string, m map[string]any) any {
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if len(keys) > maxItems {
 		c.note(field, len(keys), "")
 		keys = keys[:maxItems]
@@ -353,7 +354,7 @@ func (c *cutter) contents(m map[string]engine.ContentFacts) map[string]engine.Co
 	if len(m) == 0 {
 		return nil
 	}
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if n := max(c.m.list/4, min(c.m.list, 2)); len(keys) > n {
 		c.note("action.contents", len(keys), "")
 		keys = keys[:n]

@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -72,7 +74,7 @@ func (r *reading) startup() {
 		if e.command >= 0 || e.kind != engine.EffectFileWrite || !startsShells(e.target.text) {
 			continue
 		}
-		for i, name := range sortedKeys(r.contents) {
+		for i, name := range slices.Sorted(maps.Keys(r.contents)) {
 			if text := r.contents[name]; i < maxStartup && len(text) <= maxStartupText {
 				laterGuard(text, r.in, r.script.signals)
 			}

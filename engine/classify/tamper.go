@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -124,7 +125,7 @@ func (c *call) otherSettings() bool {
 			a = file.text
 		}
 		all, read := settingsIn(a.text)
-		return !a.known() || !read || slices.ContainsFunc(sortedKeys(all), func(k string) bool { return !harmlessSettings.has(k) })
+		return !a.known() || !read || slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !harmlessSettings.has(k) })
 	})
 }
 

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,7 +107,7 @@ func (r *reading) scanMap(m map[string]any, verb string, depth int) {
 		r.opaque("budget", "arguments")
 		return
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		r.scanValue(m, key, m[key], verb, depth)
 	}
 }
@@ -264,13 +265,4 @@ func quoteAll(argv []string) string {
 // quoteWord writes a text as one shell word.
 func quoteWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

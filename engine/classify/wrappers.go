@@ -251,12 +251,7 @@ func (c *call) unwrap(w wrapper, o options, rest []arg) (outcome, bool) {
 // under runs f as a child process of the wrapper.
 func (c *call) under(w wrapper, o options, f func() outcome) outcome {
 	s := c.s
-	if s.nesting++; s.nesting > maxNesting {
-		s.overBudget(c.name)
-	}
-	defer func() { s.nesting-- }()
-	return s.subshell(func() outcome {
-		s.frame.wrappers = appendText(s.frame.wrappers, c.name)
+	return c.nested(func() outcome {
 		s.frame.privileged = s.frame.privileged || w.privileged
 		s.frame.bounded = s.frame.bounded && !c.detaches(w, o) || w.bounds
 		if d, ok := o.get(strings.Fields(w.dir)...); ok {
@@ -349,7 +344,7 @@ func (c *call) xargs() outcome {
 	}
 	var o2 outcome
 	run := func(argv []arg) {
-		o2 = c.under(wrapper{}, options{}, func() outcome {
+		o2 = c.nested(func() outcome {
 			s.frame.wrappers = s.frame.wrappers[:len(s.frame.wrappers)-1]
 			s.frame.via = appendText(s.frame.via, "xargs")
 			s.frame.stdin, s.frame.piped = nil, false
@@ -476,10 +471,10 @@ func (c *call) parallel() (outcome, bool) {
 func (c *call) scriptCommand() (outcome, bool) {
 	o := parseOptions(c.args, program{values: " -c --command -t -E -o -O -I -B -F "})
 	if code, ok := o.get("-c", "--command"); ok {
-		return c.under(wrapper{}, options{}, func() outcome { return c.s.embed(code, "script", false) }), true
+		return c.nested(func() outcome { return c.s.embed(code, "script", false) }), true
 	}
 	if len(o.operands) > 1 {
-		return c.under(wrapper{}, options{}, func() outcome { return c.s.invoke(o.operands[1:], c.node) }), true
+		return c.nested(func() outcome { return c.s.invoke(o.operands[1:], c.node) }), true
 	}
 	return outcome{}, false
 }
@@ -491,17 +486,17 @@ func (c *call) oddWrapper() (outcome, bool) {
 	case "coreutils":
 		if len(c.args) > 0 && c.args[0].hasPrefix("--coreutils-prog=") {
 			argv := append([]arg{word(strings.TrimPrefix(c.args[0].text, "--coreutils-prog="))}, c.args[1:]...)
-			return c.under(wrapper{}, options{}, func() outcome { return s.invoke(argv, c.node) }), true
+			return c.nested(func() outcome { return s.invoke(argv, c.node) }), true
 		}
 	case "nix-shell":
 		o := parseOptions(c.args, program{long: true, values: " --run --command -p --packages -A "})
 		if code, ok := o.get("--run", "--command"); ok {
-			return c.under(wrapper{}, options{}, func() outcome { return s.embed(code, "nix-shell", false) }), true
+			return c.nested(func() outcome { return s.embed(code, "nix-shell", false) }), true
 		}
 	case "nix":
 		for i, a := range c.args {
 			if a.is("-c", "--command") && i+1 < len(c.args) {
-				return c.under(wrapper{}, options{}, func() outcome { return s.invoke(c.args[i+1:], c.node) }), true
+				return c.nested(func() outcome { return s.invoke(c.args[i+1:], c.node) }), true
 			}
 		}
 	case "tmux", "screen":
@@ -537,7 +532,7 @@ func (c *call) bubble() (outcome, bool) {
 	if len(args) == 0 {
 		return outcome{}, false
 	}
-	return c.under(wrapper{}, options{}, func() outcome {
+	return c.nested(func() outcome {
 		c.s.frame.remade = c.s.frame.remade || other
 		return c.s.invoke(args, c.node)
 	}), true
