@@ -3,6 +3,7 @@ package classify
 import (
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -504,7 +505,7 @@ func closes(mode string) bool {
 		mode = strings.TrimPrefix(mode, "0")
 		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
 	}
-	return wordlist("go-rwx go= og-rwx og= u=rw,go= u=r,go= u=rwx,go=").has(mode)
+	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
 func broadMode(mode string) bool {
