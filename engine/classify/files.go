@@ -497,8 +497,6 @@ func chmodOperands(args []arg) []arg {
 	return out
 }
 
-// broadMode tells whether a mode lets everybody write, or runs a program as
-// its owner.
 // closes says that a mode leaves a file to its owner, who can still read it.
 func closes(mode string) bool {
 	if strings.Trim(mode, "01234567") == "" {
@@ -508,6 +506,8 @@ func closes(mode string) bool {
 	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
+// broadMode tells whether a mode lets everybody write, or runs a program as
+// its owner.
 func broadMode(mode string) bool {
 	if mode != "" && strings.Trim(mode, "01234567") == "" {
 		special := len(mode) == 4 && strings.ContainsAny(mode[:1], "2467")
