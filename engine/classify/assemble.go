@@ -220,7 +220,8 @@ func secret(e *engine.Effect) bool {
 // broad says that a root, a home, a system directory or what holds the
 // workspace is deleted, moved away or made accessible.
 func broad(e *engine.Effect) bool {
-	opens := e.Kind == engine.EffectFileWrite && e.Recursive && wordlist("chmod chown chgrp chattr setfacl").has(e.Verb)
+	opens := e.Kind == engine.EffectFileWrite && e.Recursive &&
+		slices.Contains([]string{"chmod", "chown", "chgrp", "chattr", "setfacl"}, e.Verb)
 	if !gone(e) && !opens {
 		return false
 	}
@@ -421,7 +422,7 @@ func writeType(e *engine.Effect) engine.Type {
 		return engine.TypeFileModification
 	case e.Exists == "no" || e.Verb == "mkdir":
 		return engine.TypeFileCreation
-	case wordlist("create write copy link download extract install move").has(e.Verb):
+	case slices.Contains([]string{"create", "write", "copy", "link", "download", "extract", "install", "move"}, e.Verb):
 		return engine.TypeFileCreation
 	}
 	return engine.TypeFileModification

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -299,15 +300,19 @@ func operation(words []arg) (verb, object string, n int) {
 // auth disable, restore delete, log-analytics workspace delete.
 func thingToo(word string, behind []arg) bool {
 	first, _, several := strings.Cut(word, "-")
-	if several && wordlist(`log logs auth search dev status`).has(first) {
+	if several && slices.Contains([]string{"log", "logs", "auth", "search", "dev", "status"}, first) {
 		return true
 	}
-	return wordlist(`auth restore log logs export`).has(word) && len(behind) > 0 && endsOf(behind[0]) != ""
+	return slices.Contains([]string{"auth", "restore", "log", "logs", "export"}, word) && len(behind) > 0 && endsOf(behind[0]) != ""
 }
 
 // makingVerb tells the operations behind which all words are names.
 func makingVerb(op string) bool {
-	return wordlist(`create add new import extract mount restore init put set apply run build start enable install`).has(op)
+	switch op {
+	case "create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply", "run", "build", "start", "enable", "install":
+		return true
+	}
+	return false
 }
 
 // everything tells whether options say that all things of a kind are meant, or
@@ -348,7 +353,7 @@ func genericCloud(c *call) {
 	case c.name == "bq" && o.operand(0).is("query"), c.name == "turso" && o.operand(1).is("shell"):
 		c.infra("send", false, false, c.name)
 		c.sql(o.operands[len(o.operands)-1])
-	case moneyWords.has(singular(o.operand(0).text)) && makingVerb(o.operand(1).text):
+	case slices.Contains(moneyWords, singular(o.operand(0).text)) && makingVerb(o.operand(1).text):
 		c.sendsObject("send", plainNoun(singular(o.operand(0).text)), word(c.name))
 	case len(o.operands) == 0 && c.name != "vercel", reads:
 		c.fetches(word(c.name))
@@ -412,7 +417,7 @@ func serviceTool(c *call) {
 func optionVerb(o options) string {
 	for _, opt := range o.list {
 		first, _, _ := strings.Cut(strings.TrimLeft(opt.name, "-"), "-")
-		if wordlist(`delete remove purge prune`).has(first) && !opt.value.is("false", "no", "0") {
+		if slices.Contains([]string{"delete", "remove", "purge", "prune"}, first) && !opt.value.is("false", "no", "0") {
 			return "remove"
 		}
 	}

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -41,7 +42,8 @@ func optionChange(name string, v arg, words []arg) change {
 	switch {
 	case everybody(name, v):
 		return change{"expose", thingOf(words)}
-	case wordlist(`role policy-arn clusterrole group-name`).has(name) && about(words, "iam", "role", "clusterrolebinding", "rolebinding"):
+	case slices.Contains([]string{"role", "policy-arn", "clusterrole", "group-name"}, name) &&
+		about(words, "iam", "role", "clusterrolebinding", "rolebinding"):
 		return change{"grant", rightName(v.text)}
 	case negated && protects(off) || protects(name) && switchedOff(v.text):
 		return change{"disable", protectionName(off)}
@@ -80,7 +82,7 @@ func everybody(name string, v arg) bool {
 // done to it.
 func protects(name string) bool {
 	for _, part := range nameParts(name) {
-		if wordlist(`protection backup backups versioning logging termination recovery`).has(part) {
+		if slices.Contains([]string{"protection", "backup", "backups", "versioning", "logging", "termination", "recovery"}, part) {
 			return true
 		}
 	}
@@ -90,7 +92,8 @@ func protects(name string) bool {
 // switchedOff tells a value by which an option says no.
 func switchedOff(text string) bool {
 	text = strings.ToLower(text)
-	return wordlist(`off false none disabled`).has(text) || strings.Contains(text, "suspended") || strings.Contains(text, "enabled=false")
+	return slices.Contains([]string{"off", "false", "none", "disabled"}, text) ||
+		strings.Contains(text, "suspended") || strings.Contains(text, "enabled=false")
 }
 
 func protectionName(option string) string {
@@ -128,7 +131,7 @@ func thingOf(words []arg) string {
 }
 
 func changingVerb(op string) bool {
-	return wordlist(`update modify edit patch change deploy authorize attach allow put`).has(op)
+	return slices.Contains([]string{"update", "modify", "edit", "patch", "change", "deploy", "authorize", "attach", "allow", "put"}, op)
 }
 
 // makes tells whether the first words make or change something.

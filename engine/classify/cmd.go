@@ -63,7 +63,7 @@ func (c *winCall) shared() bool {
 		f(c)
 		return true
 	}
-	if winReading.has(c.name) {
+	if slices.Contains(winReading, c.name) {
 		c.record()
 		return true
 	}

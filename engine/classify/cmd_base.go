@@ -2,6 +2,7 @@ package classify
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -341,7 +342,7 @@ func winPath(a arg) value {
 	if len(text) > 2 && text[1] == ':' && text[2] != '/' && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z') {
 		text = text[:2] + "/" + text[2:] // the drive's present directory, which may be its root
 	}
-	if wordlist(`nul con prn aux $null conin$ conout$`).has(strings.ToLower(text)) {
+	if slices.Contains([]string{"nul", "con", "prn", "aux", "$null", "conin$", "conout$"}, strings.ToLower(text)) {
 		text = "/dev/null"
 	}
 	text = shortNames(text)
@@ -407,7 +408,8 @@ func shareHost(a arg) string {
 	}
 	host, _, _ := strings.Cut(rest, "/")
 	host, _, _ = strings.Cut(host, "@")
-	if host == "" || strings.ContainsAny(host, holes) || wordlist("localhost 127.0.0.1 wsl$ wsl.localhost").has(strings.ToLower(host)) {
+	if host == "" || strings.ContainsAny(host, holes) ||
+		slices.Contains([]string{"localhost", "127.0.0.1", "wsl$", "wsl.localhost"}, strings.ToLower(host)) {
 		return ""
 	}
 	return host

@@ -1,15 +1,20 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // winReading are programs of Windows that only show something.
-const winReading = wordlist(`hostname whoami systeminfo ipconfig tasklist ver getmac arp netstat nbtstat tracert pathping nslookup ping findstr fc comp more tree where
-	chcp vol label cls title color prompt mode driverquery gpresult openfiles query quser qwinsta qprocess choice clip doskey typeperf msinfo32 dxdiag winver
-	tzutil w32tm waitfor sigverif verifier powercfg gpupdate sfc chkdsk chkntfs print`)
+var winReading = []string{
+	"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat", "nbtstat", "tracert", "pathping",
+	"nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol", "label", "cls", "title", "color", "prompt",
+	"mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta", "qprocess", "choice", "clip", "doskey", "typeperf",
+	"msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif", "verifier", "powercfg", "gpupdate", "sfc", "chkdsk",
+	"chkntfs", "print",
+}
 
 // winProgram finds a program of Windows; nil: it is none that the table knows.
 func winProgram(name string) func(c *winCall) {
@@ -270,7 +275,7 @@ func netshProgram(c *winCall) {
 
 func wmicProgram(c *winCall) {
 	all := strings.ToLower(joinWords(c.args).text)
-	if node, ok := c.value("node"); ok && !wordlist("localhost 127.0.0.1 .").has(strings.ToLower(strings.Trim(node.text, `"'`))) {
+	if node, ok := c.value("node"); ok && !slices.Contains([]string{"localhost", "127.0.0.1", "."}, strings.ToLower(strings.Trim(node.text, `"'`))) {
 		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "exec", egress: true}, node)
 	}
 	if sheet, ok := c.value("format"); ok && (isURL(sheet) || strings.Contains(strings.ToLower(sheet.text), ".xsl")) {
@@ -471,10 +476,16 @@ func setxProgram(c *winCall) {
 	}
 }
 
+// autostartVariables are variables of the environment that make programs load or run code.
+var autostartVariables = []string{
+	"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command", "cor_enable_profiling",
+	"coreclr_enable_profiling", "comspec",
+}
+
 // setEnvLasting sets a variable of the environment for good.
 func (w *windows) setEnvLasting(index int, name, v arg) {
 	low := strings.ToLower(name.text)
-	code := autostartValues.has(low) || wordlist("path pathext psmodulepath node_options pythonstartup git_ssh_command cor_enable_profiling coreclr_enable_profiling comspec").has(low)
+	code := slices.Contains(autostartValues, low) || slices.Contains(autostartVariables, low)
 	w.emit(rawEffect{kind: engine.EffectSystemCall, verb: "set", persistence: code && low != "path", command: index}, concat(word("environment "), name))
 	w.setEnv(name.text, v)
 }

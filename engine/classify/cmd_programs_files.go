@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -174,6 +175,11 @@ func directoryProgram(c *winCall) {
 	}
 }
 
+// wslManages are options of wsl.exe that run nothing inside of it.
+var wslManages = []string{
+	"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update", "--set-default", "--export", "--import",
+}
+
 // wslProgram runs Linux inside of Windows.
 func wslProgram(c *winCall) {
 	if c.name == "bash" {
@@ -182,14 +188,15 @@ func wslProgram(c *winCall) {
 	}
 	for i, a := range c.args {
 		switch {
-		case wordlist("--unregister").has(a.text):
+		case a.text == "--unregister":
 			c.emit(rawEffect{kind: engine.EffectSystemCall, verb: "delete", recursive: true}, firstOr(c.args[i+1:]))
 			return
-		case wordlist("--shutdown --terminate -t --install --list -l --status --update --set-default --export --import").has(a.text):
+		case slices.Contains(wslManages, a.text):
 			return
 		case a.text == "-d" || a.text == "--distribution" || a.text == "-u" || a.text == "--user":
 			continue
-		case a.text == "-e" || a.text == "--exec" || a.text == "--" || !isSwitch(a) && (i == 0 || !wordlist("-d -u --user --distribution").has(c.args[i-1].text)):
+		case a.text == "-e" || a.text == "--exec" || a.text == "--" ||
+			!isSwitch(a) && (i == 0 || !slices.Contains([]string{"-d", "-u", "--user", "--distribution"}, c.args[i-1].text)):
 			rest := c.args[i:]
 			if isSwitch(a) {
 				rest = rest[1:]

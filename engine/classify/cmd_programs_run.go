@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -122,6 +123,9 @@ func proxyProgram(c *winCall) {
 	c.w.process(func() { c.w.under(c.name, true, func() { c.w.start(rest[0], rest[1:]) }) })
 }
 
+// psexecValued are options of psexec and winrs that take a value.
+var psexecValued = []string{"-u", "-p", "-w", "-n", "-r", "-i", "-a", "/u", "/p", "-csrc", "-clist"}
+
 // remoteProgram runs a command on another machine.
 func remoteProgram(c *winCall) {
 	host, rest := arg{}, c.args
@@ -133,7 +137,7 @@ func remoteProgram(c *winCall) {
 			host = a.with(strings.TrimLeft(a.text, `\`))
 		case strings.HasPrefix(low, "-r:") || strings.HasPrefix(low, "/r:"):
 			host = a.with(a.text[3:])
-		case wordlist("-u -p -w -n -r -i -a /u /p -csrc -clist").has(low):
+		case slices.Contains(psexecValued, low):
 			rest = rest[min(1, len(rest)-1):]
 		case !isSwitch(a):
 			c.remote(host, rest)
@@ -145,7 +149,7 @@ func remoteProgram(c *winCall) {
 
 func (c *winCall) remote(host arg, command []arg) {
 	w := c.w
-	if host.text == "" || wordlist("localhost 127.0.0.1 .").has(strings.ToLower(host.text)) {
+	if host.text == "" || slices.Contains([]string{"localhost", "127.0.0.1", "."}, strings.ToLower(host.text)) {
 		w.process(func() { w.under(c.name, true, func() { w.start(command[0], command[1:]) }) })
 		return
 	}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -43,6 +44,12 @@ func registryKey(text string) string {
 	return strings.TrimSuffix(hive+`\`+strings.Trim(rest, `\`), `\`)
 }
 
+// registryHives are the roots of the registry, as cmd.exe and PowerShell write them.
+var registryHives = []string{
+	"hklm:", "hkcu:", "hkcr:", "hku:", "hkcc:", "hkey_local_machine", "hkey_current_user", "hkey_classes_root", "hkey_users",
+	"hkey_current_config",
+}
+
 // isRegistry tells a key from a path, as PowerShell writes keys.
 func isRegistry(text string) bool {
 	low := strings.ToLower(text)
@@ -50,7 +57,7 @@ func isRegistry(text string) bool {
 		low = low[i+2:]
 	}
 	hive, _, _ := strings.Cut(strings.ReplaceAll(low, "/", `\`), `\`)
-	return wordlist("hklm: hkcu: hkcr: hku: hkcc: hkey_local_machine hkey_current_user hkey_classes_root hkey_users hkey_current_config").has(hive)
+	return slices.Contains(registryHives, hive)
 }
 
 // autostartKeys hold what Windows starts by itself: at boot, at logon, or in
@@ -67,9 +74,12 @@ var autostartKeys = []string{
 }
 
 // autostartValues do the same as one value of a key that holds others too.
-const autostartValues = wordlist(`appinit_dlls loadappinit_dlls bootexecute setupexecute execute s0initialcommand userinitmprlogonscript scrnsave.exe
-	autorun load cor_profiler cor_profiler_path coreclr_profiler clxdllpath startup-path initialprogram shell userinit notify gpextensions
-	verifierdlls globalflag debugger monitorprocess imagepath servicedll nativeimage_debugger startupprograms psmodulepath`)
+var autostartValues = []string{
+	"appinit_dlls", "loadappinit_dlls", "bootexecute", "setupexecute", "execute", "s0initialcommand", "userinitmprlogonscript",
+	"scrnsave.exe", "autorun", "load", "cor_profiler", "cor_profiler_path", "coreclr_profiler", "clxdllpath", "startup-path",
+	"initialprogram", "shell", "userinit", "notify", "gpextensions", "verifierdlls", "globalflag", "debugger", "monitorprocess",
+	"imagepath", "servicedll", "nativeimage_debugger", "startupprograms", "psmodulepath",
+}
 
 // autostart says that a value names what runs later.
 func autostart(key string, name arg) bool {
@@ -80,7 +90,7 @@ func autostart(key string, name arg) bool {
 			return strings.HasSuffix(part, `\`) || end == len(low) || low[end] == '\\' || strings.HasPrefix(low[end:], "once") || strings.HasPrefix(low[end:], "ex") || strings.HasPrefix(low[end:], "services")
 		}
 	}
-	return autostartValues.has(strings.ToLower(name.text))
+	return slices.Contains(autostartValues, strings.ToLower(name.text))
 }
 
 // accountsFile is where Windows keeps the hashes of passwords, and vaultFolder

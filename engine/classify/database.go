@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -165,7 +166,8 @@ func joinLines(code []arg) arg {
 // would do.
 func (c *call) bareSQL() bool {
 	first := strings.ToLower(c.path.text)
-	if !wordlist(`drop truncate delete update grant alter`).has(first) || len(c.args) == 0 || len(c.opts.list) > 0 {
+	changes := slices.Contains([]string{"drop", "truncate", "delete", "update", "grant", "alter"}, first)
+	if !changes || len(c.args) == 0 || len(c.opts.list) > 0 {
 		return false
 	}
 	losses := readSQL(joinWords(append([]arg{c.path}, c.args...)).text, "").losses

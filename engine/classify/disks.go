@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -81,7 +82,7 @@ func disks(c *call) {
 // verb is the subcommand that says what is done: btrfs has groups of them.
 func (d diskTool) verb(o options) arg {
 	for _, a := range o.operands {
-		if wordlist(d.destroys+" "+d.changes+" "+d.looks).has(a.text) && a.known() {
+		if slices.Contains(strings.Fields(d.destroys+" "+d.changes+" "+d.looks), a.text) && a.known() {
 			return a
 		}
 	}
@@ -94,9 +95,9 @@ func (d diskTool) does(o options) string {
 	switch {
 	case d.reads != "" && o.has(strings.Fields(d.reads)...), d.writes != "" && !o.has(strings.Fields(d.writes)...):
 		return "look"
-	case d.changes == "*", verb != "" && wordlist(d.changes).has(verb) && !wordlist(d.destroys).has(verb):
+	case d.changes == "*", slices.Contains(strings.Fields(d.changes), verb) && !slices.Contains(strings.Fields(d.destroys), verb):
 		return "change"
-	case verb != "" && wordlist(d.looks).has(verb), verb == "" && d.destroys != "", len(o.operands) == 0:
+	case slices.Contains(strings.Fields(d.looks), verb), verb == "" && d.destroys != "", len(o.operands) == 0:
 		return "look"
 	}
 	return "destroy"
@@ -138,5 +139,5 @@ func (c *call) destroysDisk() {
 
 // ownNames tells whether a program's operands are no files, but for devices.
 func ownNames(name string) bool {
-	return wordlist("zfs zpool btrfs diskutil lvremove vgremove lvreduce vgreduce lvresize").has(name)
+	return slices.Contains([]string{"zfs", "zpool", "btrfs", "diskutil", "lvremove", "vgremove", "lvreduce", "vgreduce", "lvresize"}, name)
 }

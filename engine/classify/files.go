@@ -3,6 +3,7 @@ package classify
 import (
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -496,17 +497,17 @@ func chmodOperands(args []arg) []arg {
 	return out
 }
 
-// broadMode tells whether a mode lets everybody write, or runs a program as
-// its owner.
 // closes says that a mode leaves a file to its owner, who can still read it.
 func closes(mode string) bool {
 	if strings.Trim(mode, "01234567") == "" {
 		mode = strings.TrimPrefix(mode, "0")
 		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
 	}
-	return wordlist("go-rwx go= og-rwx og= u=rw,go= u=r,go= u=rwx,go=").has(mode)
+	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
+// broadMode tells whether a mode lets everybody write, or runs a program as
+// its owner.
 func broadMode(mode string) bool {
 	if mode != "" && strings.Trim(mode, "01234567") == "" {
 		special := len(mode) == 4 && strings.ContainsAny(mode[:1], "2467")

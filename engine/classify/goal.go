@@ -94,12 +94,15 @@ func pasted(line, bare string) bool {
 	return logLine(bare)
 }
 
+// logLevels begin lines of a log.
+var logLevels = []string{"INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "CRITICAL", "NOTICE"}
+
 // logLine says that a line begins with a time or a level, as logs do.
 func logLine(s string) bool {
 	s = strings.TrimLeft(s, "[(")
 	word, _, _ := strings.Cut(s, " ")
 	level := strings.Trim(word, "[]():")
-	if wordlist("INFO WARN WARNING ERROR DEBUG TRACE FATAL CRITICAL NOTICE").has(level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
+	if slices.Contains(logLevels, level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
 		return true
 	}
 	return digits(word) >= 4 && strings.Trim(word, "0123456789-:./TZ,]+") == "" && strings.ContainsAny(word, "-:/") && len(word) >= 8
@@ -112,6 +115,9 @@ type promptWord struct {
 	name bool   // a path, a file's name or a quoted identifier
 	stop byte   // the punctuation behind: , ; : . ! ? or 0
 }
+
+// is reports whether a word is one of these.
+func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
 
 // sentences splits a text at ends of lines and at marks behind which there is
 // space, and each into words.
@@ -218,6 +224,15 @@ func plainWord(s string) promptWord {
 	return w
 }
 
+// plainFileNames are files without a dot and an extension, or with nothing else.
+var plainFileNames = []string{
+	"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile", "license", "readme", "changelog",
+	".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github", ".git",
+}
+
+// dottedWords look like the names of files, but are not.
+var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.js", "three.js", "d3.js", "chart.js", "e.g", "i.e"}
+
 // pathName says that a word is a path or a file's name, and no address, fraction
 // or pair of words.
 func pathName(s string) bool {
@@ -227,9 +242,9 @@ func pathName(s string) bool {
 	slash := strings.ContainsAny(s, `/\`)
 	base := s[strings.LastIndexAny(s, `/\`)+1:]
 	switch {
-	case wordlist("makefile dockerfile jenkinsfile procfile gemfile rakefile vagrantfile license readme changelog .env .gitignore .npmrc .bashrc .zshrc .profile .ssh .aws .github .git").has(lower(s)):
-		return s != strings.ToLower(s) || strings.HasPrefix(s, ".") || wordlist("makefile dockerfile").has(s)
-	case fileName(base) && lower(s) != "node.js" && !wordlist("next.js vue.js react.js express.js nuxt.js three.js d3.js chart.js e.g i.e").has(lower(s)):
+	case slices.Contains(plainFileNames, lower(s)):
+		return s != strings.ToLower(s) || strings.HasPrefix(s, ".") || slices.Contains([]string{"makefile", "dockerfile"}, s)
+	case fileName(base) && lower(s) != "node.js" && !slices.Contains(dottedWords, lower(s)):
 		stem := strings.TrimSuffix(base, base[strings.LastIndexByte(base, '.'):])
 		return stem != "" || slash || strings.HasPrefix(base, ".env")
 	case !slash:
@@ -238,6 +253,16 @@ func pathName(s string) bool {
 		return strings.ContainsFunc(s, letterOrDigit) && strings.Count(s, "/")+strings.Count(s, `\`) < len(s)/2+1
 	}
 	return relativePath(s)
+}
+
+// slashedWords look like paths, but are two words.
+var slashedWords = []string{
+	"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off", "true/false", "he/she", "his/her", "i/o",
+	"n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down", "left/right", "start/stop", "push/pull",
+	"get/set", "encode/decode", "enable/disable", "add/remove", "create/delete", "dev/prod", "staging/production", "request/response",
+	"key/value", "name/value", "success/failure", "success/error", "master/slave", "a/b", "unit/integration", "import/export",
+	"login/logout", "upload/download", "show/hide", "open/close", "frontend/backend", "front/back", "js/ts", "ui/ux", "and/und",
+	"und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port", "red/green", "happy/sad", "day/night",
 }
 
 // relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
@@ -251,9 +276,7 @@ func relativePath(s string) bool {
 	for _, p := range parts {
 		letters = letters || strings.Trim(p, "0123456789.-") != ""
 	}
-	if !letters || wordlist(`and/or either/or read/write input/output client/server yes/no on/off true/false he/she his/her i/o n/a w/o ci/cd tcp/ip pass/fail before/after in/out up/down left/right start/stop
-		push/pull get/set encode/decode enable/disable add/remove create/delete dev/prod staging/production request/response key/value name/value success/failure success/error master/slave a/b unit/integration import/export login/logout
-		upload/download show/hide open/close frontend/backend front/back js/ts ui/ux and/und und/oder et/ou y/o e/ou os/arch host/port red/green happy/sad day/night`).has(lower(s)) {
+	if !letters || slices.Contains(slashedWords, lower(s)) {
 		return false
 	}
 	return len(s) > 3 && (len(parts) > 1 || strings.HasSuffix(s, "/")) && !strings.HasPrefix(s, "-") && min(len(parts[0]), len(parts[len(parts)-1])) > 1
@@ -326,7 +349,7 @@ func clauses(s []promptWord) [][]promptWord {
 	}
 	for i, w := range s {
 		switch {
-		case i > start && wordlist("but however though although aber jedoch mais pero mas").has(w.low):
+		case i > start && w.is("but", "however", "though", "although", "aber", "jedoch", "mais", "pero", "mas"):
 			cut(i, i+1)
 		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !listGoesOn(s, i):
 			cut(i+1, i+1)
@@ -339,7 +362,7 @@ func clauses(s []promptWord) [][]promptWord {
 // listGoesOn says that behind a comma another name follows: a.go, b.go or c.go.
 func listGoesOn(s []promptWord, i int) bool {
 	next := i + 1
-	for next < len(s) && wordlist("and or nor the und oder ni et ou y o e").has(s[next].low) {
+	for next < len(s) && s[next].is("and", "or", "nor", "the", "und", "oder", "ni", "et", "ou", "y", "o", "e") {
 		next++
 	}
 	return s[i].name && next < len(s) && s[next].name
@@ -364,15 +387,15 @@ func (g *goalReader) clause(c []promptWord, question bool) {
 
 // withoutManners takes off what is said around an order.
 func withoutManners(c []promptWord) []promptWord {
-	manners := wordlist("please pls bitte thanks thx now ok okay also and then und dann")
-	for len(c) > 0 && manners.has(c[0].low) {
+	manners := []string{"please", "pls", "bitte", "thanks", "thx", "now", "ok", "okay", "also", "and", "then", "und", "dann"}
+	for len(c) > 0 && c[0].is(manners...) {
 		c = c[1:]
 	}
 	for n := len(c); n > 0; n = len(c) {
 		switch {
-		case n > 2 && c[n-2].low == "for" && wordlist("now me").has(c[n-1].low):
+		case n > 2 && c[n-2].low == "for" && c[n-1].is("now", "me"):
 			c = c[:n-2]
-		case manners.has(c[n-1].low):
+		case c[n-1].is(manners...):
 			c = c[:n-1]
 		default:
 			return c

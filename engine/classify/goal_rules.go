@@ -9,39 +9,83 @@ import (
 
 // The words by which people forbid. A wrong constraint blocks work, a missing
 // one leaves the rules as they are: what is not surely meant so is none.
-const (
-	changeVerbs = wordlist(`touch touching touched change changing changed modify modifying modified edit editing edited alter altering altered update updating updated overwrite overwriting overwritten rewrite rewriting rewritten
-		move moving moved rename renaming renamed mess tamper
-		anfassen ändern verändern bearbeiten anrühren überschreiben fass fasse ändere verändere bearbeite
-		touche touchez toucher modifie modifiez modifier change changez changer
-		toques tocar toque modifiques modificar modifique cambies cambiar cambie edites editar
-		altere alterar altera mexa mexer modifica mude mudar edite`)
-	deleteVerbs = wordlist(`delete deleting deleted remove removing removed erase erasing erased wipe wiping wiped purge purging drop dropping dropped truncate rm unlink
-		löschen lösche entfernen entferne supprime supprimez supprimer efface effacez borres borrar borre elimines eliminar elimine apague apagar exclua remova remover`)
-	shipVerbs = wordlist(`push pushing deploy deploying publish publishing release releasing merge merging ship shipping
-		deployen veröffentlichen pushen publizieren déploie déployez déployer publie publiez despliegues desplegar publiques publicar publique implante implantar`)
-	startVerbs = wordlist(`do implement start begin execute apply write run make code build proceed`)
+var (
+	changeVerbs = []string{
+		"touch", "touching", "touched", "change", "changing", "changed", "modify", "modifying", "modified", "edit", "editing",
+		"edited", "alter", "altering", "altered", "update", "updating", "updated", "overwrite", "overwriting", "overwritten",
+		"rewrite", "rewriting", "rewritten", "move", "moving", "moved", "rename", "renaming", "renamed", "mess", "tamper", "anfassen",
+		"ändern", "verändern", "bearbeiten", "anrühren", "überschreiben", "fass", "fasse", "ändere", "verändere", "bearbeite",
+		"touche", "touchez", "toucher", "modifie", "modifiez", "modifier", "changez", "changer", "toques", "tocar", "toque",
+		"modifiques", "modificar", "modifique", "cambies", "cambiar", "cambie", "edites", "editar", "altere", "alterar", "altera",
+		"mexa", "mexer", "modifica", "mude", "mudar", "edite",
+	}
+	deleteVerbs = []string{
+		"delete", "deleting", "deleted", "remove", "removing", "removed", "erase", "erasing", "erased", "wipe", "wiping", "wiped",
+		"purge", "purging", "drop", "dropping", "dropped", "truncate", "rm", "unlink", "löschen", "lösche", "entfernen", "entferne",
+		"supprime", "supprimez", "supprimer", "efface", "effacez", "borres", "borrar", "borre", "elimines", "eliminar", "elimine",
+		"apague", "apagar", "exclua", "remova", "remover",
+	}
+	shipVerbs = []string{
+		"push", "pushing", "deploy", "deploying", "publish", "publishing", "release", "releasing", "merge", "merging", "ship",
+		"shipping", "deployen", "veröffentlichen", "pushen", "publizieren", "déploie", "déployez", "déployer", "publie", "publiez",
+		"despliegues", "desplegar", "publiques", "publicar", "publique", "implante", "implantar",
+	}
+	startVerbs = []string{"do", "implement", "start", "begin", "execute", "apply", "write", "run", "make", "code", "build", "proceed"}
 
 	// workNouns are things whose name people use for the folder or service itself.
-	workNouns = wordlist(`tests production prod database db migrations staging fixtures snapshots master main
-		datenbank produktion tests migrationen base datos produção produccion producción`)
+	workNouns = []string{
+		"tests", "production", "prod", "database", "db", "migrations", "staging", "fixtures", "snapshots", "master", "main",
+		"datenbank", "produktion", "migrationen", "base", "datos", "produção", "produccion", "producción",
+	}
 	// kindNouns follow the name of a thing: the auth module.
-	kindNouns = wordlist(`folder directory dir module package subdirectory subfolder table database bucket volume branch cluster namespace repo repository ordner verzeichnis modul dossier carpeta pasta tests migrations`)
-	allNouns  = wordlist(`anything any files code file something stuff nothing everything nichts rien nada dateien fichiers archivos arquivos dateien codebase project sources source`)
-	fillers   = wordlist(`the any of my our your these this that those file files folder directory module code anything everything stuff something in under inside within below from at on to with existing all contents content source
-		und oder and or nor der die das den dem datei dateien im in le la les un une à au aux du de fichier el los las archivo en o a os as arquivo no na em do da`)
-	quantifiers = wordlist(`the any my our your these this that those existing all other our whole entire old new current same of actual real live`)
-	limits      = wordlist(`except unless outside other besides beyond else apart until only unnecessarily needlessly than more besides without außer nur sauf excepto salvo exceto if when wenn falls unnecessary unrelated`)
-	pronouns    = wordlist(`it them this that these those`)
+	kindNouns = []string{
+		"folder", "directory", "dir", "module", "package", "subdirectory", "subfolder", "table", "database", "bucket", "volume",
+		"branch", "cluster", "namespace", "repo", "repository", "ordner", "verzeichnis", "modul", "dossier", "carpeta", "pasta",
+		"tests", "migrations",
+	}
+	allNouns = []string{
+		"anything", "any", "files", "code", "file", "something", "stuff", "nothing", "everything", "nichts", "rien", "nada", "dateien",
+		"fichiers", "archivos", "arquivos", "codebase", "project", "sources", "source",
+	}
+	fillers = []string{
+		"the", "any", "of", "my", "our", "your", "these", "this", "that", "those", "file", "files", "folder", "directory", "module",
+		"code", "anything", "everything", "stuff", "something", "in", "under", "inside", "within", "below", "from", "at", "on", "to",
+		"with", "existing", "all", "contents", "content", "source", "und", "oder", "and", "or", "nor", "der", "die", "das", "den",
+		"dem", "datei", "dateien", "im", "le", "la", "les", "un", "une", "à", "au", "aux", "du", "de", "fichier", "el", "los", "las",
+		"archivo", "en", "o", "a", "os", "as", "arquivo", "no", "na", "em", "do", "da",
+	}
+	quantifiers = []string{
+		"the", "any", "my", "our", "your", "these", "this", "that", "those", "existing", "all", "other", "whole", "entire", "old",
+		"new", "current", "same", "of", "actual", "real", "live",
+	}
+	limits = []string{
+		"except", "unless", "outside", "other", "besides", "beyond", "else", "apart", "until", "only", "unnecessarily", "needlessly",
+		"than", "more", "without", "außer", "nur", "sauf", "excepto", "salvo", "exceto", "if", "when", "wenn", "falls", "unnecessary",
+		"unrelated",
+	}
+	pronouns = []string{"it", "them", "this", "that", "these", "those"}
 )
+
+// conditions begin a condition.
+var conditions = []string{"if", "when", "whenever", "once", "unless", "wenn", "falls", "si", "quand", "cuando", "se"}
 
 // conditional says that a clause begins with a condition, for what follows too.
 func conditional(c []promptWord) bool {
-	return wordlist("if when whenever once unless wenn falls si quand cuando se").has(lowAt(c, 0))
+	return slices.Contains(conditions, lowAt(c, 0))
 }
 
 // subjects say that somebody else does, or does not do, something: no order.
-const subjects = wordlist(`i we they it he she this that these those which who code app test script function tool command program method class users user people there does did ich wir es sie je nous il elle yo nosotros eu nós ele ela`)
+var subjects = []string{
+	"i", "we", "they", "it", "he", "she", "this", "that", "these", "those", "which", "who", "code", "app", "test", "script",
+	"function", "tool", "command", "program", "method", "class", "users", "user", "people", "there", "does", "did", "ich", "wir", "es",
+	"sie", "je", "nous", "il", "elle", "yo", "nosotros", "eu", "nós", "ele", "ela",
+}
+
+// negationFillers may be between a negation and its verb.
+var negationFillers = []string{
+	"ever", "actually", "accidentally", "please", "yet", "even", "try", "to", "attempt", "go", "start", "begin", "you", "that",
+	"bitte", "also",
+}
 
 // forbids reads orders not to do something: don't touch X, without deleting,
 // you must not change anything.
@@ -51,7 +95,7 @@ func (g *goalReader) forbids(c []promptWord) bool {
 		return g.passive(c) || g.foreign(c)
 	}
 	verbs := at
-	for verbs < len(c) && wordlist("ever actually accidentally please yet even try to attempt go start begin you that bitte also").has(c[verbs].low) && verbs-at < 4 {
+	for verbs < len(c) && c[verbs].is(negationFillers...) && verbs-at < 4 {
 		verbs++
 	}
 	if verbs >= len(c) {
@@ -60,6 +104,9 @@ func (g *goalReader) forbids(c []promptWord) bool {
 	return g.forbidden(c, verbs)
 }
 
+// negatable are words before "not" that make it an order.
+var negatable = []string{"do", "must", "should", "may", "shall", "sure", "careful", "to", "ensure", "please", "but", "can"}
+
 // negation returns the place behind the words that make a clause an order not to
 // do something; -1: it is none.
 func negation(c []promptWord) int {
@@ -67,14 +114,14 @@ func negation(c []promptWord) int {
 		next := i + 1
 		switch low := c[i].low; {
 		case low == "don't" || low == "dont" || low == "never" || low == "mustn't" || low == "shouldn't" || low == "without" || low == "avoid" || low == "cannot" || low == "can't":
-		case low == "not" && i > 0 && wordlist("do must should may shall sure careful to ensure please but can").has(c[i-1].low):
-		case low == "not" && i > 0 && wordlist("allowed supposed").has(lowAt(c, i+1)):
+		case low == "not" && i > 0 && c[i-1].is(negatable...):
+		case low == "not" && i > 0 && slices.Contains([]string{"allowed", "supposed"}, lowAt(c, i+1)):
 			next++
 		case low == "no" && strings.HasSuffix(lowAt(c, i+1), "ing"):
 		default:
 			continue
 		}
-		if low := c[i].low; !commanded(c, i) || low == "without" && i+1 < len(c) && wordlist("the a any my your").has(c[i+1].low) {
+		if low := c[i].low; !commanded(c, i) || low == "without" && i+1 < len(c) && c[i+1].is("the", "a", "any", "my", "your") {
 			return -1
 		}
 		return next
@@ -98,7 +145,8 @@ func commanded(c []promptWord, i int) bool {
 	}
 	for j := from; j < i; j++ {
 		low := c[j].low
-		if low == "why" || subjects.has(low) && !(low == "we" && wordlist("must should shall can").has(lowAt(c, j+1))) && !(low == "that" && lowAt(c, j+1) == "you") && !(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
+		we := low == "we" && slices.Contains([]string{"must", "should", "shall", "can"}, lowAt(c, j+1))
+		if low == "why" || slices.Contains(subjects, low) && !we && !(low == "that" && lowAt(c, j+1) == "you") && !(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
 			return false
 		}
 		if c[j].name && !strings.HasPrefix(lowAt(c, i-1), "do") {
@@ -119,7 +167,7 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 	if kind == "" {
 		return g.notYet(c, i)
 	}
-	if slices.ContainsFunc(c[end:], func(w promptWord) bool { return limits.has(w.low) && !approval(c) }) {
+	if slices.ContainsFunc(c[end:], func(w promptWord) bool { return w.is(limits...) && !approval(c) }) {
 		return false
 	}
 	if kind == engine.ConstraintLocal {
@@ -128,13 +176,16 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 	return g.object(kind, c[end:])
 }
 
+// approvers name the person who approves, or the approval.
+var approvers = []string{"i", "me", "my", "approval", "permission", "asking", "ok", "okay", "confirmation"}
+
 // approval says that a clause makes something wait for the person: until I say
 // so, without asking me.
 func approval(c []promptWord) bool {
 	return slices.ContainsFunc(c, func(w promptWord) bool {
-		return wordlist("i me my approval permission asking ok okay confirmation").has(w.low)
+		return w.is(approvers...)
 	}) &&
-		slices.ContainsFunc(c, func(w promptWord) bool { return wordlist("until unless without before till").has(w.low) })
+		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
 }
 
 // verbsAt reads one verb or several: touch or delete. What forbids more wins.
@@ -143,19 +194,21 @@ func verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
 	end := i
 	for j := i; j < len(c); j++ {
 		switch low := c[j].low; {
-		case changeVerbs.has(low):
+		case slices.Contains(changeVerbs, low):
 			kind = engine.ConstraintLeave
-		case deleteVerbs.has(low):
+		case slices.Contains(deleteVerbs, low):
 			if kind != engine.ConstraintLeave {
 				kind = engine.ConstraintDelete
 			}
-		case shipVerbs.has(low):
+		case slices.Contains(shipVerbs, low):
 			if kind == "" {
 				kind = engine.ConstraintLocal
 			}
-		case kind != "" && wordlist("or and nor / with around commit committing").has(low) && j+1 < len(c):
+		case kind != "" && j+1 < len(c) &&
+			slices.Contains([]string{"or", "and", "nor", "/", "with", "around", "commit", "committing"}, low):
 			continue
-		case kind == "" && j == i && wordlist("commit create add committing").has(low) && wordlist("or and nor").has(lowAt(c, j+1)):
+		case kind == "" && j == i && slices.Contains([]string{"commit", "create", "add", "committing"}, low) &&
+			slices.Contains([]string{"or", "and", "nor"}, lowAt(c, j+1)):
 			j++
 			continue
 		default:
@@ -178,7 +231,7 @@ func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
 		g.constrain(kind, noun)
 		return true
 	}
-	if len(c) > 0 && pronouns.has(c[0].low) && len(c) == 1 && len(g.before) > 0 {
+	if len(c) > 0 && c[0].is(pronouns...) && len(c) == 1 && len(g.before) > 0 {
 		for _, name := range g.before {
 			g.constrain(kind, name)
 		}
@@ -194,6 +247,9 @@ func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
 	return true
 }
 
+// afterObject begin what follows an object.
+var afterObject = []string{"from", "to", "into", "with", "for", "by", "in", "on", "as", "so", "because", "since"}
+
 // objectNames are the names of an object: behind words that say nothing, up to
 // where something else begins.
 func objectNames(c []promptWord) []string {
@@ -202,41 +258,52 @@ func objectNames(c []promptWord) []string {
 		switch {
 		case w.name:
 			names = append(names, w.text)
-		case len(names) > 0 && wordlist("from to into with for by in on as so because since").has(w.low):
+		case len(names) > 0 && w.is(afterObject...):
 			return names
-		case len(names) > 0 && wordlist("and or nor und oder et ou y o").has(w.low):
+		case len(names) > 0 && w.is("and", "or", "nor", "und", "oder", "et", "ou", "y", "o"):
 			if !slices.ContainsFunc(c[i+1:min(len(c), i+3)], func(w promptWord) bool { return w.name }) {
 				return names
 			}
 		case len(names) > 0:
-			if !fillers.has(w.low) {
+			if !w.is(fillers...) {
 				return names
 			}
-		case !fillers.has(w.low):
+		case !w.is(fillers...):
 			return nil // what is forbidden is something of the file, such as its style
 		}
 	}
 	return names
 }
 
+// afterNoun may follow the noun that is the object.
+var afterNoun = []string{"at", "for", "please", "yet", "folder", "directory", "server", "environment", "or", "and", "in"}
+
 // objectNoun is a thing without a file's name: the tests, the auth module.
 func objectNoun(c []promptWord) string {
 	i := 0
-	for i < len(c) && (quantifiers.has(c[i].low) || wordlist("in on from to").has(c[i].low) && i > 0 || i == 0 && wordlist("anything stuff data in on").has(c[i].low)) {
+	for i < len(c) && (c[i].is(quantifiers...) || i > 0 && c[i].is("in", "on", "from", "to") ||
+		i == 0 && c[i].is("anything", "stuff", "data", "in", "on")) {
 		i++
 	}
 	if i >= len(c) {
 		return ""
 	}
 	head, next := c[i].low, lowAt(c, i+1)
-	ends := i == len(c)-1 || c[i].stop != 0 || wordlist("at for please yet folder directory server environment or and in").has(next)
+	ends := i == len(c)-1 || c[i].stop != 0 || slices.Contains(afterNoun, next)
 	switch {
-	case kindNouns.has(next) && head != "" && letterOrDigit(rune(head[0])) && !fillers.has(head) && (i+2 >= len(c) || wordlist("in at for yet or and of from").has(lowAt(c, i+2))):
+	case slices.Contains(kindNouns, next) && head != "" && letterOrDigit(rune(head[0])) && !slices.Contains(fillers, head) &&
+		(i+2 >= len(c) || slices.Contains([]string{"in", "at", "for", "yet", "or", "and", "of", "from"}, lowAt(c, i+2))):
 		return clip(head, maxGoalName)
-	case workNouns.has(head) && ends && len(c)-i <= 5:
+	case slices.Contains(workNouns, head) && ends && len(c)-i <= 5:
 		return head
 	}
 	return ""
+}
+
+// afterAll may follow "anything" without narrowing it.
+var afterAll = []string{
+	"yet", "please", "now", "for", "at", "all", "here", "today", "there", "in", "or", "and", "the", "repo", "repository", "project",
+	"moment", "me", "bitte",
 }
 
 // allOfIt says that an object is all there is: anything, any files, the code.
@@ -244,9 +311,9 @@ func allOfIt(c []promptWord) bool {
 	seen := false
 	for i, w := range c {
 		switch {
-		case allNouns.has(w.low):
+		case w.is(allNouns...):
 			seen = true
-		case quantifiers.has(w.low), seen && wordlist("yet please now for at all here today there in or and the repo repository project moment me bitte").has(w.low), i == 0 && w.low == "at":
+		case w.is(quantifiers...), seen && w.is(afterAll...), i == 0 && w.low == "at":
 		default:
 			return false
 		}
@@ -254,20 +321,29 @@ func allOfIt(c []promptWord) bool {
 	return seen
 }
 
+// localFillers may be in an order not to push or publish.
+var localFillers = []string{
+	"the", "any", "my", "our", "your", "a", "an", "anything", "yet", "to", "for", "now", "please", "at", "all", "until", "i", "me",
+	"say", "so", "without", "approval", "permission", "asking", "before", "ok", "okay", "or", "and", "commit", "commits", "changes",
+	"change", "branch", "branches", "code", "package", "packages", "app", "application", "site", "website", "image", "images", "pr",
+	"prs", "mr", "tag", "tags", "build", "builds", "version", "versions", "release", "releases", "remote", "origin", "upstream",
+	"github", "gitlab", "npm", "pypi", "production", "prod", "staging", "main", "master", "live", "server", "cluster", "registry",
+	"today", "tonight", "this", "it", "that", "these", "them", "those", "have", "review", "reviewed", "from", "of", "on", "new", "git",
+	"anywhere", "everything", "first", "confirm", "confirmed", "tell", "you", "into", "request", "requests", "pull",
+}
+
 // local reads what must not be pushed or published. Locks are released and
 // values pushed, too: only what can go elsewhere counts.
 func (g *goalReader) local(c []promptWord) bool {
 	for i, w := range c {
-		if i == 0 && pronouns.has(w.low) || wordlist(`the any my our your a an anything yet to for now please at all until i me say so without approval permission asking before ok okay or and commit commits changes change branch branches code package
-			packages app application site website image images pr prs mr tag tags build builds version versions release releases remote origin upstream github gitlab npm pypi production prod staging main master live server cluster registry today tonight this it that these them those
-			have review reviewed from of on new git anywhere everything first confirm confirmed tell you into request requests pull`).has(w.low) || w.name {
+		if i == 0 && w.is(pronouns...) || w.is(localFillers...) || w.name {
 			continue
 		}
 		return false
 	}
 	what := ""
 	for _, w := range c {
-		if wordlist("production prod staging main master").has(w.low) {
+		if w.is("production", "prod", "staging", "main", "master") {
 			what = w.low
 		}
 	}
@@ -275,17 +351,23 @@ func (g *goalReader) local(c []promptWord) bool {
 	return true
 }
 
+// notYetObjects may be the object of an order to wait.
+var notYetObjects = []string{
+	"it", "anything", "this", "that", "any", "code", "yet", "coding", "implementing", "implementation", "the", "changes", "change",
+	"so", "now", "please", "just", "for", "them",
+}
+
 // notYet reads: don't do it yet, do not implement anything yet.
 func (g *goalReader) notYet(c []promptWord, i int) bool {
-	if !startVerbs.has(lowAt(c, i)) {
+	if !slices.Contains(startVerbs, lowAt(c, i)) {
 		return false
 	}
 	rest := c[i+1:]
 	yet := slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "yet" })
 	plain := !slices.ContainsFunc(rest, func(w promptWord) bool {
-		return !wordlist("it anything this that any code yet coding implementing implementation the changes change so now please just for them").has(w.low)
+		return !w.is(notYetObjects...)
 	})
-	if plain && (yet || wordlist("implement execute apply").has(lowAt(c, i)) && allOfIt(rest)) {
+	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && allOfIt(rest)) {
 		g.constrain(engine.ConstraintPlan, "")
 		return true
 	}
@@ -298,11 +380,11 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 // changes reads what is behind "no" or "any" changes.
 func (g *goalReader) changes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "changes" || w.low == "edits" || w.low == "modifications" })
-	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return limits.has(w.low) }) {
+	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return w.is(limits...) }) {
 		return false
 	}
 	rest := c[i+1:]
-	if len(rest) == 0 || allOfIt(rest) || wordlist("yet please now for").has(rest[0].low) {
+	if len(rest) == 0 || allOfIt(rest) || rest[0].is("yet", "please", "now", "for") {
 		g.constrain(engine.ConstraintRead, "")
 		return true
 	}
@@ -315,7 +397,7 @@ func (g *goalReader) passive(c []promptWord) bool {
 		return g.changes(c[1:])
 	}
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "not" || w.low == "never" })
-	if i < 1 || !wordlist("must should may shall can").has(lowAt(c, i-1)) || lowAt(c, i+1) != "be" || i+2 >= len(c) {
+	if i < 1 || !c[i-1].is("must", "should", "may", "shall", "can") || lowAt(c, i+1) != "be" || i+2 >= len(c) {
 		return g.offLimits(c)
 	}
 	kind, _ := verbsAt(c, i+2)
@@ -324,12 +406,14 @@ func (g *goalReader) passive(c []promptWord) bool {
 
 // subject constrains what a clause says something about.
 func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
-	if slices.ContainsFunc(c, func(w promptWord) bool { return !w.name && !fillers.has(w.low) && !workNouns.has(w.low) }) {
+	if slices.ContainsFunc(c, func(w promptWord) bool {
+		return !w.name && !w.is(fillers...) && !w.is(workNouns...)
+	}) {
 		return false
 	}
 	found := false
 	for _, w := range c {
-		if w.name || workNouns.has(w.low) {
+		if w.name || w.is(workNouns...) {
 			g.constrain(kind, w.text)
 			found = true
 		}
@@ -361,22 +445,32 @@ func plainText(c []promptWord) string {
 	return b.String()
 }
 
+// englishVerbs are English verbs that are found in orders of other languages.
+var englishVerbs = []string{
+	"touch", "change", "edit", "update", "delete", "remove", "move", "rename", "touching", "editing", "changed", "deleted", "removed",
+	"touched", "edited", "updated", "modified",
+}
+
 // foreign reads orders in German, French, Spanish and Portuguese: a negation, a
 // verb of the same language, and names.
 func (g *goalReader) foreign(c []promptWord) bool {
-	no := slices.IndexFunc(c, func(w promptWord) bool { return wordlist("nicht nichts kein keine ne n' no não nao").has(w.low) })
-	if no < 0 || slices.ContainsFunc(c, func(w promptWord) bool { return limits.has(w.low) || w.low != "no" && subjects.has(w.low) }) {
+	no := slices.IndexFunc(c, func(w promptWord) bool {
+		return w.is("nicht", "nichts", "kein", "keine", "ne", "n'", "no", "não", "nao")
+	})
+	if no < 0 || slices.ContainsFunc(c, func(w promptWord) bool {
+		return w.is(limits...) || w.low != "no" && w.is(subjects...)
+	}) {
 		return false
 	}
 	low := c[no].low
 	german := strings.HasPrefix(low, "nicht") || strings.HasPrefix(low, "kein")
 	for i, w := range c {
-		kind, english := engine.ConstraintKind(""), wordlist("touch change edit update delete remove move rename touching editing changed deleted removed touched edited updated modified").has(w.low)
+		kind, english := engine.ConstraintKind(""), w.is(englishVerbs...)
 		switch {
 		case english || !german && i != no+1:
-		case changeVerbs.has(w.low):
+		case w.is(changeVerbs...):
 			kind = engine.ConstraintLeave
-		case deleteVerbs.has(w.low):
+		case w.is(deleteVerbs...):
 			kind = engine.ConstraintDelete
 		}
 		if kind != "" && (german || i == no+1) {
@@ -389,7 +483,7 @@ func (g *goalReader) foreign(c []promptWord) bool {
 func (g *goalReader) foreignObject(kind engine.ConstraintKind, c []promptWord, no string) bool {
 	found := false
 	for _, w := range c {
-		if w.name || workNouns.has(w.low) {
+		if w.name || w.is(workNouns...) {
 			g.constrain(kind, w.text)
 			found = true
 		}
@@ -425,20 +519,36 @@ func (g *goalReader) leaves(c []promptWord) bool {
 	return false
 }
 
+// beforeOrder are words behind which a verb is an order.
+var beforeOrder = []string{
+	"please", "and", "then", "to", "let's", "just", "also", "now", "must", "should", "can", "could", "you", "would", "kindly", "first",
+	"next", "finally", "or", "help", "but", "so", "bitte", "me", "us", "be", "will", "need", "try", "only", "nur", "und", "et", "y",
+	"e", "puis", "dann", "oder",
+}
+
 // imperative says that the verb at i is an order: it begins the clause, or
 // follows a word that asks.
 func imperative(c []promptWord, i int) bool {
-	return i <= 0 || wordlist("please and then to let's just also now must should can could you would kindly first next finally or help but so bitte me us be will need try only nur und et y e puis dann oder").has(c[i-1].low) || c[i-1].stop != 0 || c[i-1].low == ""
+	return i <= 0 || c[i-1].is(beforeOrder...) || c[i-1].stop != 0 || c[i-1].low == ""
+}
+
+// openers begin an order without adding to it.
+var openers = []string{"please", "for", "now", "so", "ok", "okay", "well", "and", "this", "time", "i", "want", "you", "to", "let's"}
+
+// lookVerbs ask for reading only.
+var lookVerbs = []string{
+	"look", "explain", "review", "read", "analyse", "analyze", "describe", "investigate", "inspect", "report", "summarise",
+	"summarize",
 }
 
 // looksOnly reads: just explain, only look, read-only please.
 func (g *goalReader) looksOnly(c []promptWord) {
 	i := 0
-	for i < len(c) && wordlist("please for now so ok okay well and this time i want you to let's").has(c[i].low) {
+	for i < len(c) && c[i].is(openers...) {
 		i++
 	}
-	only := wordlist("just only nur seulement solo apenas").has(lowAt(c, i))
-	looks := wordlist("look explain review read analyse analyze describe investigate inspect report summarise summarize").has(lowAt(c, i+1))
+	only := slices.Contains([]string{"just", "only", "nur", "seulement", "solo", "apenas"}, lowAt(c, i))
+	looks := slices.Contains(lookVerbs, lowAt(c, i+1))
 	text := plainText(c)
 	stays := text == "read only" || text == "read-only" || text == "read-only please" || text == "read only please" || strings.HasPrefix(text, "read-only mode") || strings.HasPrefix(text, "stay read-only") || strings.HasPrefix(text, "stay read only") ||
 		strings.HasPrefix(text, "this is a read-only ") || strings.HasPrefix(text, "this is read-only") || strings.HasPrefix(text, "keep it read-only") || strings.HasPrefix(text, "look but")
@@ -462,17 +572,29 @@ func (g *goalReader) plans(c []promptWord) bool {
 	return false
 }
 
+// freezeElsewhere are words with which "freeze" is a feature, a bug or a condition, not a state.
+var freezeElsewhere = []string{
+	"after", "before", "when", "if", "unless", "no", "not", "without", "until's", "avoid", "add", "implement", "write", "create",
+	"build", "fix", "test", "document", "check", "checks", "feature", "flag", "script", "bug", "page", "banner", "support", "handle",
+	"why", "how", "what", "prevent",
+}
+
+// freezeHere are words with which a freeze is a state.
+var freezeHere = []string{
+	"in", "is", "are", "under", "have", "there's", "there", "during", "respect", "remember", "observe", "active", "it's", "still",
+}
+
 // freezes reads: we are in a code freeze, the freeze is still on.
 func (g *goalReader) freezes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "freeze" })
 	if i < 0 || conditional(c) || slices.ContainsFunc(c, func(w promptWord) bool {
-		return wordlist("after before when if unless no not without until's avoid add implement write create build fix test document check checks feature flag script bug page banner support handle why how what prevent").has(w.low)
+		return w.is(freezeElsewhere...)
 	}) {
 		return false
 	}
-	kind := wordlist("code change changes deployment deploy release production merge").has(lowAt(c, i-1))
+	kind := slices.Contains([]string{"code", "change", "changes", "deployment", "deploy", "release", "production", "merge"}, lowAt(c, i-1))
 	here := i == len(c)-1 && (i <= 2 || slices.ContainsFunc(c[:i], func(w promptWord) bool {
-		return wordlist("in is are under have there's there during respect remember observe active it's still").has(w.low)
+		return w.is(freezeHere...)
 	}))
 	rest := " " + plainText(c[i+1:]) + " "
 	holds := slices.ContainsFunc([]string{" is on ", " is still on ", " is active ", " in effect ", " in place ", " until ", " till ", " right now ", " now ", " today ", " this week ", " applies ", " holds "}, func(s string) bool { return strings.Contains(rest, s) })
@@ -515,7 +637,7 @@ func (g *goalReader) goAhead(c []promptWord) bool {
 		return false
 	}
 	g.lift(engine.ConstraintPlan, engine.ConstraintRead)
-	if slices.ContainsFunc(c, func(w promptWord) bool { return shipVerbs.has(w.low) }) {
+	if slices.ContainsFunc(c, func(w promptWord) bool { return w.is(shipVerbs...) }) {
 		g.lift(engine.ConstraintLocal)
 	}
 	return false // it also says what to do
@@ -529,10 +651,10 @@ func (g *goalReader) allows(c []promptWord) bool {
 	}
 	rest := c[i+1:]
 	again := slices.ContainsFunc(c, func(w promptWord) bool { return w.low == "now" || w.low == "again" })
-	if !again || slices.ContainsFunc(rest, func(w promptWord) bool { return limits.has(w.low) || w.low == "not" || w.low == "see" }) {
+	if !again || slices.ContainsFunc(rest, func(w promptWord) bool { return w.is(limits...) || w.low == "not" || w.low == "see" }) {
 		return false
 	}
-	for len(rest) > 0 && wordlist("now again to also").has(rest[0].low) {
+	for len(rest) > 0 && rest[0].is("now", "again", "to", "also") {
 		rest = rest[1:]
 	}
 	kind, end := verbsAt(rest, 0)

@@ -117,7 +117,7 @@ func (k *marker) ofPrompt(text string) []string {
 	text = clip(text, maxMarked)
 	l.text(text, rankToken)
 	for w := range strings.FieldsSeq(text) {
-		if name := packageName(strings.Trim(w, "\"'`(),;")); len(name) > 1 && !stopWords.has(name) {
+		if name := packageName(strings.Trim(w, "\"'`(),;")); len(name) > 1 && !slices.Contains(stopWords, name) {
 			l.add(rankWord, packageLiteral+name)
 		}
 	}

@@ -6,8 +6,13 @@ import (
 )
 
 // commandPrograms begin a line that tells somebody to run something.
-const commandPrograms = wordlist(`curl wget bash sh zsh pip pip3 pipx uv uvx npm npx pnpm yarn bun bunx deno node python python3 ruby perl php gem cargo go brew apt apt-get yum dnf apk pacman snap choco winget
-	git gh chmod chown rm sudo eval nc ncat ssh scp rsync docker podman kubectl helm terraform aws gcloud az iwr irm iex invoke-webrequest powershell pwsh make crontab base64 openssl dd mkfs psql mysql mongo redis-cli`)
+var commandPrograms = []string{
+	"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno",
+	"node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt", "apt-get", "yum", "dnf", "apk", "pacman",
+	"snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval", "nc", "ncat", "ssh", "scp", "rsync", "docker",
+	"podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm", "iex", "invoke-webrequest", "powershell", "pwsh",
+	"make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql", "mongo", "redis-cli",
+}
 
 // commandsIn are the commands in a line of text, white space made equal: the
 // line itself, what stands in backquotes, and the parts between | and &&.
@@ -23,8 +28,8 @@ func commandsIn(line string) []string {
 
 func appendCommands(list []string, text string) []string {
 	words := strings.Fields(strings.TrimLeft(strings.TrimSpace(text), "$>#-*0123456789.) \t"))
-	at := slices.IndexFunc(words, func(w string) bool { return commandPrograms.has(lower(w)) })
-	if at < 0 || at > 0 && !strings.HasSuffix(words[at-1], ":") && !beforeCommand.has(lower(words[at-1])) {
+	at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(commandPrograms, lower(w)) })
+	if at < 0 || at > 0 && !strings.HasSuffix(words[at-1], ":") && !slices.Contains(beforeCommand, lower(words[at-1])) {
 		return list
 	}
 	start := at
@@ -38,9 +43,15 @@ func appendCommands(list []string, text string) []string {
 }
 
 // beforeCommand are words before a command in a sentence, and goingOn those behind one.
-const (
-	beforeCommand = wordlist(`run runs running execute executing type try invoke call enter issue use then and please`)
-	goingOn       = wordlist(`and then to in at before after for so which that with from on if or first now`)
+var (
+	beforeCommand = []string{
+		"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue", "use", "then", "and",
+		"please",
+	}
+	goingOn = []string{
+		"and", "then", "to", "in", "at", "before", "after", "for", "so", "which", "that", "with", "from", "on", "if", "or", "first",
+		"now",
+	}
 )
 
 // appendCommand adds a command, and what it is without the rest of a sentence.
@@ -48,7 +59,7 @@ func appendCommand(list []string, words []string) []string {
 	if _, ok := installed(words); ok {
 		return list // what is installed has marks of its own
 	}
-	end := slices.IndexFunc(words, func(w string) bool { return goingOn.has(w) })
+	end := slices.IndexFunc(words, func(w string) bool { return slices.Contains(goingOn, w) })
 	for _, n := range []int{len(words), end} {
 		command := strings.Trim(strings.Join(words[:max(n, 0)], " "), "\"'.,;")
 		if n > 1 && len(command) >= longToken && !slices.Contains(list, command) {
@@ -60,16 +71,21 @@ func appendCommand(list []string, words []string) []string {
 
 // installers are programs that fetch packages by name, and the words after them
 // with which they do; runners fetch what they run.
-var installers = map[string]wordlist{
-	"npm": "install i add exec x", "pnpm": "install i add dlx", "yarn": "add dlx", "bun": "install i add x", "deno": "install add",
-	"pip": "install", "pip3": "install", "uv": "add", "pipx": "install run", "poetry": "add", "pdm": "add", "conda": "install", "mamba": "install",
-	"gem": "install", "cargo": "install add", "go": "get install", "brew": "install", "apt": "install", "apt-get": "install", "yum": "install", "dnf": "install",
-	"apk": "add", "pacman": "-s", "snap": "install", "choco": "install", "winget": "install", "composer": "require", "dotnet": "add",
+var installers = map[string][]string{
+	"npm": {"install", "i", "add", "exec", "x"}, "pnpm": {"install", "i", "add", "dlx"}, "yarn": {"add", "dlx"},
+	"bun": {"install", "i", "add", "x"}, "deno": {"install", "add"}, "pip": {"install"}, "pip3": {"install"}, "uv": {"add"},
+	"pipx": {"install", "run"}, "poetry": {"add"}, "pdm": {"add"}, "conda": {"install"}, "mamba": {"install"}, "gem": {"install"},
+	"cargo": {"install", "add"}, "go": {"get", "install"}, "brew": {"install"}, "apt": {"install"}, "apt-get": {"install"},
+	"yum": {"install"}, "dnf": {"install"}, "apk": {"add"}, "pacman": {"-s"}, "snap": {"install"}, "choco": {"install"},
+	"winget": {"install"}, "composer": {"require"}, "dotnet": {"add"},
 }
 
-const (
-	runners     = wordlist(`npx pnpx bunx uvx`)
-	valuedFlags = wordlist(`-r -c -i -f -t -C -w --requirement --constraint --index-url --extra-index-url --registry --prefix --cwd --filter --workspace --target --find-links --source`)
+var (
+	runners     = []string{"npx", "pnpx", "bunx", "uvx"}
+	valuedFlags = []string{
+		"-r", "-c", "-i", "-f", "-t", "-C", "-w", "--requirement", "--constraint", "--index-url", "--extra-index-url", "--registry",
+		"--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source",
+	}
 )
 
 // installed returns the packages that a command fetches, without their versions;
@@ -83,23 +99,23 @@ func installed(words []string) (names []string, ok bool) {
 	}
 	program := lower(words[0])
 	rest := words[1:]
-	if verbs := installers[program]; verbs != "" && verbs.has(lower(words[1])) {
+	if verbs := installers[program]; verbs != nil && slices.Contains(verbs, lower(words[1])) {
 		rest = words[2:]
-	} else if !runners.has(program) {
+	} else if !slices.Contains(runners, program) {
 		return nil, false
 	}
 	for i := 0; i < len(rest); i++ {
 		switch w := strings.Trim(rest[i], "\"'`,;"); {
-		case valuedFlags.has(w):
+		case slices.Contains(valuedFlags, w):
 			i++
 		case strings.HasPrefix(w, "-"):
-		case goingOn.has(w) || w == "":
+		case slices.Contains(goingOn, w) || w == "":
 			return names, true
 		default:
 			if name := packageName(w); name != "" {
 				names = append(names, name)
 			}
-			if runners.has(program) || strings.HasSuffix(w, ".") {
+			if slices.Contains(runners, program) || strings.HasSuffix(w, ".") {
 				return names, true
 			}
 		}
@@ -127,7 +143,7 @@ func packageName(w string) string {
 func (l *literals) packages(line string) {
 	words := strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == '`' || r == '|' || r == '&' || r == '"' || r == '\'' })
 	for i := range words {
-		if low := lower(words[i]); installers[low] == "" && !runners.has(low) {
+		if low := lower(words[i]); installers[low] == nil && !slices.Contains(runners, low) {
 			continue
 		}
 		names, _ := installed(words[i:min(len(words), i+maxOperands)])

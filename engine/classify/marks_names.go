@@ -47,14 +47,24 @@ func addresses(p string) []string {
 }
 
 // fileExts are endings of file names that could be taken for those of hosts.
-const fileExts = wordlist(`go py js ts tsx jsx mjs cjs mts cts rb rs c h cc cpp hpp cs java kt kts swift php pl pm sh bash zsh fish ps1 bat cmd lua r jl ex exs erl hrl clj scala groovy dart vue svelte sql
-	md mdx txt rst adoc html htm css scss sass less xml json jsonc json5 jsonl ndjson yaml yml toml ini cfg conf config env lock sum mod work log csv tsv parquet xlsx xls doc docx pdf ppt pptx odt png jpg jpeg gif svg ico webp bmp
-	mp3 mp4 wav mov avi zip tar gz tgz bz2 xz zst rar 7z jar war ear whl egg gem deb rpm apk dmg iso exe dll so dylib a o obj lib bin dat db sqlite sqlite3 bak old orig tmp swp pid sock map snap wasm proto graphql gql
-	tf tfvars tfstate hcl nix bzl bazel cmake mk make gradle properties plist pem key crt cer csr p12 pfx jks ipynb rmd tex bib patch diff tpl tmpl j2 ejs hbs pug min d m mm zig nim v vhd asm s el vim service socket timer rules editorconfig gitignore dockerignore npmrc`)
+var fileExts = []string{
+	"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp", "hpp", "cs", "java", "kt",
+	"kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r", "jl", "ex", "exs", "erl", "hrl",
+	"clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc", "html", "htm", "css", "scss", "sass",
+	"less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "config", "env", "lock",
+	"sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc", "docx", "pdf", "ppt", "pptx", "odt", "png", "jpg",
+	"jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov", "avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst",
+	"rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm", "apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o",
+	"obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak", "old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm",
+	"proto", "graphql", "gql", "tf", "tfvars", "tfstate", "hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties",
+	"plist", "pem", "key", "crt", "cer", "csr", "p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl",
+	"j2", "ejs", "hbs", "pug", "min", "d", "m", "mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer",
+	"rules", "editorconfig", "gitignore", "dockerignore", "npmrc",
+}
 
 // copyExts end the names of files that are patterns for others, and of hosts that
 // are examples.
-const copyExts = wordlist(`example sample dist test spec`)
+var copyExts = []string{"example", "sample", "dist", "test", "spec"}
 
 // hostName says that a word is the name of a host or an address, and not that of a
 // file or of something in code: at least two labels, the last of letters.
@@ -72,7 +82,7 @@ func hostName(h string) bool {
 		}
 	}
 	top := labels[len(labels)-1]
-	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !fileExts.has(top) && (len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == lower(h)
+	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) && (len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == lower(h)
 }
 
 // packageSpec knows name@version, @scope/name@version and git+https addresses.
@@ -136,7 +146,7 @@ func hexLike(t string) bool { return run(t, 0, len(t), hexChar) == len(t) }
 // fileName says that a token ends as the names of files do.
 func fileName(t string) bool {
 	ext := path.Ext(t)
-	return len(ext) > 1 && (fileExts.has(lower(ext[1:])) || copyExts.has(lower(ext[1:])))
+	return len(ext) > 1 && (slices.Contains(fileExts, lower(ext[1:])) || slices.Contains(copyExts, lower(ext[1:])))
 }
 
 // mixedCase says that upper and lower case alternate otherwise than in names

@@ -478,7 +478,8 @@ func (c *call) bucketOpens(operands []arg) bool {
 	}
 	for _, a := range c.args {
 		who, _, _ := strings.Cut(strings.ToLower(a.text), ":")
-		if wordlist(`allusers allauthenticatedusers public public-read public-read-write upload --acl-public`).has(who) {
+		switch who {
+		case "allusers", "allauthenticatedusers", "public", "public-read", "public-read-write", "upload", "--acl-public":
 			c.changed(change{"expose", "bucket"}, false, operands[len(operands)-1])
 			return true
 		}

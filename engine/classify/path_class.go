@@ -95,17 +95,26 @@ func (n names) below(name string) (string, bool) {
 }
 
 // credentialFiles are names that hold secrets wherever they lie.
-const credentialFiles = wordlist(`id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc _netrc .pgpass .git-credentials .pypirc .vault-token
-	.s3cfg .boto .htpasswd .dockercfg .my.cnf .mylogin.cnf credentials.json application_default_credentials.json client_secret.json service-account.json
-	serviceaccountkey.json .credentials.json key4.db logins.json cookies.sqlite wallet.dat master.key .bash_history .zsh_history .python_history
-	.psql_history .mysql_history .sqlite_history .node_repl_history .rediscli_history fish_history secring.gpg kubeconfig consolehost_history.txt
-	secrets.yml secrets.yaml secrets.json .secrets shadow- gshadow- ntds.dit login.keychain-db .rhosts`)
+var credentialFiles = []string{
+	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", ".netrc", "_netrc", ".pgpass", ".git-credentials",
+	".pypirc", ".vault-token", ".s3cfg", ".boto", ".htpasswd", ".dockercfg", ".my.cnf", ".mylogin.cnf", "credentials.json",
+	"application_default_credentials.json", "client_secret.json", "service-account.json", "serviceaccountkey.json",
+	".credentials.json", "key4.db", "logins.json", "cookies.sqlite", "wallet.dat", "master.key", ".bash_history", ".zsh_history",
+	".python_history", ".psql_history", ".mysql_history", ".sqlite_history", ".node_repl_history", ".rediscli_history", "fish_history",
+	"secring.gpg", "kubeconfig", "consolehost_history.txt", "secrets.yml", "secrets.yaml", "secrets.json", ".secrets", "shadow-",
+	"gshadow-", "ntds.dit", "login.keychain-db", ".rhosts",
+}
 
 // credentialExts are forms in which private keys are kept.
-const credentialExts = wordlist(`.pem .key .p12 .pfx .jks .keystore .kdbx .ppk .p8 .gpg-key .keychain .keychain-db .tfvars`)
+var credentialExts = []string{
+	".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".p8", ".gpg-key", ".keychain", ".keychain-db", ".tfvars",
+}
 
 // publicPEM are usual names of certificates without a key.
-const publicPEM = wordlist(`ca.pem cacert.pem cert.pem chain.pem fullchain.pem ca-bundle.pem ca-cert.pem ca-certificates.pem public.pem pubkey.pem public.key pub.key`)
+var publicPEM = []string{
+	"ca.pem", "cacert.pem", "cert.pem", "chain.pem", "fullchain.pem", "ca-bundle.pem", "ca-cert.pem", "ca-certificates.pem",
+	"public.pem", "pubkey.pem", "public.key", "pub.key",
+}
 
 // credentialHome are files and folders below a home directory.
 var credentialHome = []string{
@@ -142,7 +151,7 @@ func credential(n names) bool {
 			return true
 		}
 	}
-	return credentialFiles.has(n.base) || credentialName(n)
+	return slices.Contains(credentialFiles, n.base) || credentialName(n)
 }
 
 // credentialName goes by the form of the name, which says less: not for
@@ -155,7 +164,7 @@ func credentialName(n names) bool {
 		return true
 	}
 	account := strings.HasPrefix(n.base, "service-account") || strings.HasPrefix(n.base, "service_account") || strings.HasPrefix(n.base, "client_secret")
-	return account && n.ext == ".json" || credentialExts.has(n.ext) && !publicPEM.has(n.base) && n.base != n.ext
+	return account && n.ext == ".json" || slices.Contains(credentialExts, n.ext) && !slices.Contains(publicPEM, n.base) && n.base != n.ext
 }
 
 // envFile knows .env, .env.local, prod.env; not .env.example and its like.
@@ -172,9 +181,14 @@ func envFile(n names) bool {
 	return !slices.ContainsFunc(strings.Split(n.base, ".")[1:], sample)
 }
 
+// sampleParts are parts of the names of samples.
+var sampleParts = []string{
+	"example", "examples", "sample", "template", "tmpl", "tpl", "dist", "default", "defaults", "schema", "ts", "md",
+}
+
 // sample says that a part of a name means: not the real one.
 func sample(part string) bool {
-	return wordlist(`example examples sample template tmpl tpl dist default defaults schema ts md`).has(part)
+	return slices.Contains(sampleParts, part)
 }
 
 // startupHome run when a person logs in, opens a shell or a desktop.
@@ -220,23 +234,35 @@ func gitHook(n names) bool {
 	if within(".gitconfig", n.home) || n.home == ".config/git/config" || n.full == "/etc/gitconfig" {
 		return true
 	}
-	return n.has(".husky") || n.has(".githooks") || wordlist(`lefthook.yml lefthook.yaml .lefthook.yml .pre-commit-config.yaml .pre-commit-config.yml .lintstagedrc .overcommit.yml`).has(n.base)
+	return n.has(".husky") || n.has(".githooks") || slices.Contains(gitHookFiles, n.base)
+}
+
+// gitHookFiles are those of programs that run git hooks.
+var gitHookFiles = []string{
+	"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".lintstagedrc", ".overcommit.yml",
 }
 
 func gitData(n names) bool { return n.has(".git") }
 
 // agentNames are files that steer agents, by name; agentDirs by folder.
-const (
-	agentNames = wordlist(`.mcp.json mcp.json .claude.json claude.md claude.local.md agents.md agents.override.md gemini.md .cursorrules .windsurfrules .clinerules .goosehints
-		.aider.conf.yml opencode.json opencode.jsonc copilot-instructions.md managed-settings.json claude_desktop_config.json mcp_config.json cline_mcp_settings.json mcp_settings.json crush.json .crush.json`)
-	agentDirs = wordlist(`.claude .codex .gemini .cursor .windsurf .continue .opencode .cline .roo .kiro .goose .amazonq .qwen .factory .copilot .kilocode claude-code`)
+var (
+	agentNames = []string{
+		".mcp.json", "mcp.json", ".claude.json", "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
+		".cursorrules", ".windsurfrules", ".clinerules", ".goosehints", ".aider.conf.yml", "opencode.json", "opencode.jsonc",
+		"copilot-instructions.md", "managed-settings.json", "claude_desktop_config.json", "mcp_config.json", "cline_mcp_settings.json",
+		"mcp_settings.json", "crush.json", ".crush.json",
+	}
+	agentDirs = []string{
+		".claude", ".codex", ".gemini", ".cursor", ".windsurf", ".continue", ".opencode", ".cline", ".roo", ".kiro", ".goose",
+		".amazonq", ".qwen", ".factory", ".copilot", ".kilocode", "claude-code",
+	}
 )
 
 func agentConfig(n names) bool {
 	if n.base == ".credentials.json" || n.base == "auth.json" || n.base == "oauth_creds.json" {
 		return false // a credential
 	}
-	if agentNames.has(n.base) || editorSettings(n) || n.has(".clinerules") || strings.Contains(n.full, ".github/hooks/") {
+	if slices.Contains(agentNames, n.base) || editorSettings(n) || n.has(".clinerules") || strings.Contains(n.full, ".github/hooks/") {
 		return true
 	}
 	for _, dir := range []string{".config/goose", ".config/opencode", ".config/amp", ".config/crush"} {
@@ -245,7 +271,7 @@ func agentConfig(n names) bool {
 		}
 	}
 	for i := len(n.parts) - 1; i >= 0; i-- { // the innermost: a working tree below an agent's own folder has settings of its own
-		if agentDirs.has(n.parts[i]) {
+		if slices.Contains(agentDirs, n.parts[i]) {
 			return !agentBooks(n.parts[i+1:])
 		}
 	}
@@ -281,7 +307,7 @@ func agentBooks(below []string) bool {
 func guards(p string) bool {
 	base, dir := strings.ToLower(path.Base(p)), strings.ToLower(path.Dir(p))
 	switch {
-	case agentDirs.has(base): // the folder as a whole
+	case slices.Contains(agentDirs, base): // the folder as a whole
 		return true
 	case strings.HasPrefix(base, "settings") && strings.Contains(base, ".json"), strings.HasPrefix(base, "managed-settings"):
 		return true
@@ -293,12 +319,18 @@ func guards(p string) bool {
 	return false
 }
 
+// ciFiles are configuration files of continuous integration.
+var ciFiles = []string{
+	".gitlab-ci.yml", ".gitlab-ci.yaml", "jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml", ".travis.yml",
+	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", "cloudbuild.yaml", "buildspec.yml",
+}
+
 func ciConfig(n names) bool {
 	if rest, ok := n.below(".github"); ok && (within("workflows", rest) || within("actions", rest)) {
 		return true
 	}
 	return n.has(".circleci") || n.has(".buildkite") || n.has(".woodpecker") || n.has(".tekton") ||
-		wordlist(`.gitlab-ci.yml .gitlab-ci.yaml jenkinsfile azure-pipelines.yml azure-pipelines.yaml .travis.yml bitbucket-pipelines.yml .drone.yml appveyor.yml .appveyor.yml .cirrus.yml cloudbuild.yaml buildspec.yml`).has(n.base)
+		slices.Contains(ciFiles, n.base)
 }
 
 func backup(n names) bool {
@@ -307,7 +339,13 @@ func backup(n names) bool {
 			return !n.third
 		}
 	}
-	return strings.HasSuffix(n.base, "~") || wordlist(`.old .dump .sqlc`).has(n.ext) || strings.HasSuffix(n.base, ".sql.gz")
+	return strings.HasSuffix(n.base, "~") || slices.Contains([]string{".old", ".dump", ".sqlc"}, n.ext) || strings.HasSuffix(n.base, ".sql.gz")
+}
+
+// databaseExts are extensions of database files.
+var databaseExts = []string{
+	".sqlite", ".sqlite3", ".sqlite-wal", ".sqlite-shm", ".db", ".db3", ".db-wal", ".mdb", ".accdb", ".rdb", ".aof", ".ibd", ".myd",
+	".duckdb", ".realm", ".tfstate",
 }
 
 func database(n names) bool {
@@ -316,7 +354,7 @@ func database(n names) bool {
 			return true
 		}
 	}
-	return wordlist(`.sqlite .sqlite3 .sqlite-wal .sqlite-shm .db .db3 .db-wal .mdb .accdb .rdb .aof .ibd .myd .duckdb .realm .tfstate`).has(n.ext) && n.base != "thumbs.db" && !n.third
+	return slices.Contains(databaseExts, n.ext) && n.base != "thumbs.db" && !n.third
 }
 
 func systemConfig(n names) bool {
@@ -324,42 +362,25 @@ func systemConfig(n names) bool {
 }
 
 // generatedNames are folders that a tool makes again, by the tools' own names.
-const generatedNames = wordlist(`node_modules bower_components dist build target out obj .next .nuxt .output .svelte-kit .astro .angular .vite .turbo .parcel-cache .cache __pycache__
-	.pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .venv venv .eggs htmlcov coverage .nyc_output .gradle .dart_tool deriveddata pods .terraform .serverless
-	_build .stack-work dist-newstyle .zig-cache zig-out zig-cache .bundle .sass-cache storybook-static playwright-report test-results .docusaurus .expo .webpack bazel-bin bazel-out .coverage
-	.ds_store .eslintcache .tsbuildinfo vendor cmake-build-debug cmake-build-release .ipynb_checkpoints .pnpm-store .yarn`)
+var generatedNames = []string{
+	"node_modules", "bower_components", "dist", "build", "target", "out", "obj", ".next", ".nuxt", ".output", ".svelte-kit", ".astro",
+	".angular", ".vite", ".turbo", ".parcel-cache", ".cache", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+	".hypothesis", ".tox", ".nox", ".venv", "venv", ".eggs", "htmlcov", "coverage", ".nyc_output", ".gradle", ".dart_tool",
+	"deriveddata", "pods", ".terraform", ".serverless", "_build", ".stack-work", "dist-newstyle", ".zig-cache", "zig-out", "zig-cache",
+	".bundle", ".sass-cache", "storybook-static", "playwright-report", "test-results", ".docusaurus", ".expo", ".webpack", "bazel-bin",
+	"bazel-out", ".coverage", ".ds_store", ".eslintcache", ".tsbuildinfo", "vendor", "cmake-build-debug", "cmake-build-release",
+	".ipynb_checkpoints", ".pnpm-store", ".yarn",
+}
 
 // generated says that a path is made by a tool, by name. Whether it is ignored
 // by version control is asked elsewhere.
 func generated(p string) bool {
 	for _, part := range strings.Split(strings.ToLower(p), "/") {
-		if generatedNames.has(part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") || strings.HasSuffix(part, ".tsbuildinfo") {
+		if slices.Contains(generatedNames, part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") || strings.HasSuffix(part, ".tsbuildinfo") {
 			return true
 		}
 	}
 	return false
-}
-
-// wordlist is a set of names separated by white space: read in place, since a
-// hook's process lives for one call and would build a map for one look.
-type wordlist string
-
-func (l wordlist) has(w string) bool {
-	if w == "" || strings.ContainsAny(w, " \t\n") {
-		return false
-	}
-	s := string(l)
-	for {
-		i := strings.Index(s, w)
-		if i < 0 {
-			return false
-		}
-		end := i + len(w)
-		if (i == 0 || space(s[i-1])) && (end == len(s) || space(s[end])) {
-			return true
-		}
-		s = s[end:]
-	}
 }
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }

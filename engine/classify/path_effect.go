@@ -29,7 +29,7 @@ func (r *resolver) effect(raw rawEffect) engine.Effect {
 // onMachine says that a place is one of this machine: a container, not a host.
 func onMachine(host string) bool {
 	for part := range strings.SplitSeq(host, "/") {
-		if kind, _, _ := strings.Cut(part, ":"); !wordlist("container vm volume device wsl").has(kind) {
+		if kind, _, _ := strings.Cut(part, ":"); !slices.Contains([]string{"container", "vm", "volume", "device", "wsl"}, kind) {
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (r *resolver) resolve(raw rawEffect) engine.Effect {
 			}
 		}
 		e.Loopback = strings.Contains(raw.target.text, "://") && loopback(hostOf(raw.target))
-		if strings.HasPrefix(raw.target.text, "/") && raw.target.sure != unknown && !wordlist("mount unmount").has(raw.verb) {
+		if strings.HasPrefix(raw.target.text, "/") && raw.target.sure != unknown && raw.verb != "mount" && raw.verb != "unmount" {
 			e.Location = r.location(r.locate(raw.target.text, "/", true).real)
 		}
 	}
@@ -170,7 +170,8 @@ func (r *resolver) exact(e *engine.Effect, raw rawEffect, dir string) {
 	if e.Class = r.class(p.real); e.Class == "" && e.Location != engine.LocationNull {
 		e.Class = r.class(p.written)
 	}
-	if e.Location == engine.LocationTempRoot && e.Kind == engine.EffectFileWrite && wordlist("write move link copy create").has(e.Verb) {
+	if e.Location == engine.LocationTempRoot && e.Kind == engine.EffectFileWrite &&
+		slices.Contains([]string{"write", "move", "link", "copy", "create"}, e.Verb) {
 		e.Location = engine.LocationTemp // what is copied to a directory lands in it
 	}
 	if raw.contents {
@@ -330,9 +331,12 @@ func cutPattern(abs string) (fixed, pattern string) {
 	return fixed, abs[cut+1:]
 }
 
+// wholePatterns are patterns that match everything in a directory, or all of its hidden part.
+var wholePatterns = []string{"*", ".*", "**", "*.*", ".[!.]*", ".[^.]*", "..?*", ".??*", "*.?", "?*", "[!.]*", "**/*"}
+
 // takesAll says that a pattern takes all that is in a directory.
 func takesAll(pattern string) bool {
-	return wordlist("* .* ** *.* .[!.]* .[^.]* ..?* .??* *.? ?* [!.]* **/*").has(pattern)
+	return slices.Contains(wholePatterns, pattern)
 }
 
 func (r *resolver) patternLocation(fixed, pattern string) engine.Location {
@@ -442,7 +446,7 @@ func fileReversibility(e *engine.Effect) engine.Reversibility {
 
 // overwrites says that a verb replaces the whole content.
 func overwrites(verb string) bool {
-	return wordlist("write truncate overwrite create copy download move").has(verb)
+	return slices.Contains([]string{"write", "truncate", "overwrite", "create", "copy", "download", "move"}, verb)
 }
 
 // filePath returns the path of a file: URL.

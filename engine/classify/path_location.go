@@ -2,6 +2,7 @@ package classify
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -105,15 +106,17 @@ func (r *resolver) tempLocation(p string) engine.Location {
 
 // rootDirs are directories just below the root that belong to the system, or
 // that disks are mounted to.
-const rootDirs = wordlist(`bin boot dev etc lib lib32 lib64 libx32 media mnt opt proc run sbin snap srv sys usr var
-	System Library Applications Volumes private cores nix efi`)
+var rootDirs = []string{
+	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run", "sbin", "snap", "srv", "sys",
+	"usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi",
+}
 
 // rootDir says that a path is such a directory, or a mounted disk itself.
 func rootDir(p string) bool {
 	parent, name := path.Split(p)
 	switch parent {
 	case "/":
-		return rootDirs.has(name)
+		return slices.Contains(rootDirs, name)
 	case "/mnt/", "/media/", "/Volumes/":
 		return true
 	}
@@ -136,14 +139,14 @@ func systemPath(p string) bool {
 }
 
 // nullDevices swallow or make bytes, or are the process's own streams.
-const nullDevices = wordlist(`null zero full random urandom stdin stdout stderr tty ptmx`)
+var nullDevices = []string{"null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "ptmx"}
 
 func deviceLocation(p string) engine.Location {
 	name := strings.TrimPrefix(strings.TrimPrefix(p, "/dev"), "/")
 	switch {
 	case name == "":
 		return engine.LocationRoot
-	case nullDevices.has(name) || strings.HasPrefix(name, "fd/") || strings.HasPrefix(name, "pts/"):
+	case slices.Contains(nullDevices, name) || strings.HasPrefix(name, "fd/") || strings.HasPrefix(name, "pts/"):
 		return engine.LocationNull
 	}
 	return engine.LocationDevice
@@ -163,7 +166,7 @@ func (r *resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationSelf
 	case ws != "" && within(ws, strings.ToLower(p)):
 		return engine.LocationInside
-	case len(parts) == 1 && windowsSystem.has(strings.ReplaceAll(parts[0], " ", "~")):
+	case len(parts) == 1 && slices.Contains(windowsSystem, parts[0]):
 		return engine.LocationRoot
 	case ws != "" && within(strings.ToLower(p), ws):
 		return engine.LocationAncestor
@@ -175,13 +178,15 @@ func (r *resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationTemp
 	case parts[0] == "users":
 		return engine.LocationHome
-	case windowsSystem.has(strings.ReplaceAll(parts[0], " ", "~")):
+	case slices.Contains(windowsSystem, parts[0]):
 		return engine.LocationSystem
 	}
 	return engine.LocationOutside
 }
 
-const windowsSystem = wordlist(`windows programdata boot recovery program~files program~files~(x86) system~volume~information`)
+var windowsSystem = []string{
+	"windows", "programdata", "boot", "recovery", "program files", "program files (x86)", "system volume information",
+}
 
 // rank orders locations by how much is lost when something there is deleted.
 func rank(l engine.Location) int {

@@ -47,6 +47,7 @@ func TestClass(t *testing.T) {
 		"/home/kim/.codex/config.toml": "agent_config", "/srv/shop/.vscode/settings.json": "agent_config", "/srv/shop/.vscode/launch.json": "", "/srv/shop/settings.json": "",
 		"/home/kim/.reviewer/key": "guard", "/usr/local/bin/reviewer": "guard", "/usr/local/bin/reviewer2": "", "/srv/shop/.github/workflows/a.yml": "ci_config", "/srv/shop/.github/FUNDING.yml": "",
 		"/srv/shop/Jenkinsfile": "ci_config", "/srv/shop/db.sqlite3": "database", "/srv/shop/terraform.tfstate": "database", "/srv/shop/.git.bak": "backup", "/srv/shop/backups/a.tgz": "backup", "/etc/hosts": "system_config",
+		"/srv/shop/s": "", "/srv/shop/o": "", "/srv/shop/o/settings.json": "", "/srv/shop/roo/settings.json": "", "/srv/shop/.pgpas": "", // parts of names in the lists
 	} {
 		if got := r.class(p); got != want {
 			t.Errorf("%s: %q, want %q", p, got, want)
@@ -58,10 +59,30 @@ func TestGuards(t *testing.T) {
 	for p, want := range map[string]bool{
 		"/srv/shop/.claude/settings.json": true, "/srv/shop/.claude/settings.local.json": true, "/srv/shop/.claude": true, "/home/kim/.claude.json": true, "/srv/shop/.mcp.json": true,
 		"/srv/shop/.claude/hooks/a.sh": true, "/home/kim/.codex/config.toml": true, "/etc/claude-code/managed-settings.json": true,
-		"/srv/shop/CLAUDE.md": false, "/srv/shop/.claude/commands/a.md": false, "/srv/shop/.claude/agents/a.md": false,
+		"/srv/shop/CLAUDE.md": false, "/srv/shop/.claude/commands/a.md": false, "/srv/shop/.claude/agents/a.md": false, "/srv/shop/o": false,
 	} {
 		if got := guards(p); got != want {
 			t.Errorf("%s: %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestGenerated(t *testing.T) {
+	for p, want := range map[string]bool{
+		"node_modules": true, "a/Node_Modules/b": true, "__pycache__": true, "x.egg-info": true, "a.pyc": true,
+		"": false, "_": false, "__": false, "s": false, "node": false, "modules": false, "src/main.go": false,
+	} {
+		if got := generated(p); got != want {
+			t.Errorf("%s: %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestDevices(t *testing.T) {
+	r := newResolver(nowhere(), "/srv/shop")
+	for p, want := range map[string]engine.Location{"/dev/null": "null", "/dev/tty": "null", "/dev/l": "device", "/dev/r": "device"} {
+		if got := r.location(p); got != want {
+			t.Errorf("%s: %s, want %s", p, got, want)
 		}
 	}
 }

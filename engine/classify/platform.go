@@ -8,18 +8,18 @@ import (
 
 // Words of what moves money, and of what reaches people: the things that an
 // operation which makes or sends them cannot take back.
-const (
-	moneyWords   = wordlist(`refund payout charge transfer payment payment_intent payment-intent`)
-	messageWords = wordlist(`email mail message sms tweet dm`)
+var (
+	moneyWords   = []string{"refund", "payout", "charge", "transfer", "payment", "payment_intent", "payment-intent"}
+	messageWords = []string{"email", "mail", "message", "sms", "tweet", "dm"}
 )
 
 // sentNoun is what an operation's name says that it pays or sends to people:
 // messages:create, create_refund, send_email. Empty: nothing of the kind.
 func sentNoun(name string) string {
 	parts := nameParts(name)
-	does := slices.IndexFunc(parts, func(p string) bool { return makingVerb(p) || sendWords.has(p) })
+	does := slices.IndexFunc(parts, func(p string) bool { return makingVerb(p) || slices.Contains(sendWords, p) })
 	for i, p := range parts {
-		if noun := singular(p); does >= 0 && i != does && (moneyWords.has(noun) || messageWords.has(noun)) {
+		if noun := singular(p); does >= 0 && i != does && (slices.Contains(moneyWords, noun) || slices.Contains(messageWords, noun)) {
 			return noun
 		}
 	}

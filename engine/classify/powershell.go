@@ -3,6 +3,7 @@ package classify
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -136,6 +137,14 @@ func (p *powerShell) function(f psFunction, c *psCall) psValue {
 	return out
 }
 
+// powershellValued are options of powershell.exe that take a value, abbreviations included.
+var powershellValued = []string{
+	"ex", "ep", "exec", "executionpolicy", "exe", "execu", "execut", "executi", "executio", "executionp", "executionpo", "w",
+	"windowstyle", "wi", "win", "wind", "windo", "window", "windows", "windowst", "windowsty", "windowstyl", "v", "version", "ver",
+	"inputformat", "outputformat", "o", "of", "if", "psconsolefile", "configurationname", "config", "settingsfile", "workingdirectory",
+	"wd", "wo", "custompipename",
+}
+
 // powershellProgram is powershell.exe with -Command, -EncodedCommand or -File.
 func powershellProgram(c *winCall) {
 	w := c.w
@@ -166,7 +175,7 @@ func powershellProgram(c *winCall) {
 		case strings.HasPrefix("file", option):
 			c.powershellFile(rest[0])
 			return
-		case wordlist("ex ep exec executionpolicy ex exe execu execut executi executio executionp executionpo w windowstyle wi win wind windo window windows windowst windowsty windowstyl v version ver inputformat outputformat o of if psconsolefile configurationname config settingsfile workingdirectory wd wo custompipename").has(option):
+		case slices.Contains(powershellValued, option):
 			i++
 		}
 	}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -78,7 +79,7 @@ func (c *psCall) invokeCommand() psValue {
 		c.reads(file.items...)
 		c.execs()
 	}
-	if !remote || wordlist("localhost 127.0.0.1 .").has(strings.ToLower(hosts.one().text)) {
+	if !remote || slices.Contains([]string{"localhost", "127.0.0.1", "."}, strings.ToLower(hosts.one().text)) {
 		return run()
 	}
 	c.sends("exec", hosts.one())
@@ -232,11 +233,11 @@ func (c *psCall) other() psValue {
 	verb, noun, cmdlet := strings.Cut(c.name, "-")
 	plain := cmdlet && noun != "" && strings.Trim(c.name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.ContainsAny(c.path.text, `./\`)
 	switch {
-	case psReading.has(c.name) || plain && psReading.has(verb):
+	case slices.Contains(psReading, c.name) || plain && slices.Contains(psReading, verb):
 		c.recordPS()
 		c.runBlocks()
 		return unknownPS()
-	case plain && psVerbs.has(verb):
+	case plain && slices.Contains(psVerbs, verb):
 		c.recordPS()
 		c.runBlocks()
 		if c.has("whatif") {
@@ -272,11 +273,21 @@ func (c *psCall) program() psValue {
 
 // psReading are verbs of cmdlets that change nothing, and commands that are
 // words of the language or harmless.
-const psReading = wordlist(`get test select where foreach sort measure write format out convertto convertfrom join split resolve compare group show find read wait start-sleep tee push pop
-	trace search use ping watch step switch assert new-timespan new-guid new-object set-strictmode set-psdebug set-psreadlineoption register-argumentcompleter export-modulemember update-help clear-host new-variable clear-variable remove-variable prompt
-	enable-pstrace exit enter-nativehost receive-job remove-job new-temporaryfile new-event start-transcript stop-transcript set-clipboard`)
+var psReading = []string{
+	"get", "test", "select", "where", "foreach", "sort", "measure", "write", "format", "out", "convertto", "convertfrom", "join",
+	"split", "resolve", "compare", "group", "show", "find", "read", "wait", "start-sleep", "tee", "push", "pop", "trace", "search",
+	"use", "ping", "watch", "step", "switch", "assert", "new-timespan", "new-guid", "new-object", "set-strictmode", "set-psdebug",
+	"set-psreadlineoption", "register-argumentcompleter", "export-modulemember", "update-help", "clear-host", "new-variable",
+	"clear-variable", "remove-variable", "prompt", "enable-pstrace", "exit", "enter-nativehost", "receive-job", "remove-job",
+	"new-temporaryfile", "new-event", "start-transcript", "stop-transcript", "set-clipboard",
+}
 
 // psVerbs are the approved verbs that change something.
-const psVerbs = wordlist(`set new remove clear stop start restart suspend resume enable disable install uninstall add register unregister update invoke mount dismount reset restore save publish unpublish
-	send grant revoke block unblock move rename copy initialize repair import export enter connect disconnect debug limit lock unlock protect unprotect complete confirm deny approve expand compress edit optimize
-	checkpoint undo redo merge hide close open request submit receive sync backup convert backup resize build deploy`)
+var psVerbs = []string{
+	"set", "new", "remove", "clear", "stop", "start", "restart", "suspend", "resume", "enable", "disable", "install", "uninstall",
+	"add", "register", "unregister", "update", "invoke", "mount", "dismount", "reset", "restore", "save", "publish", "unpublish",
+	"send", "grant", "revoke", "block", "unblock", "move", "rename", "copy", "initialize", "repair", "import", "export", "enter",
+	"connect", "disconnect", "debug", "limit", "lock", "unlock", "protect", "unprotect", "complete", "confirm", "deny", "approve",
+	"expand", "compress", "edit", "optimize", "checkpoint", "undo", "redo", "merge", "hide", "close", "open", "request", "submit",
+	"receive", "sync", "backup", "convert", "resize", "build", "deploy",
+}

@@ -48,7 +48,7 @@ func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	if len(args) > 0 {
 		first = args[0]
 	}
-	if v.code != "" && wordlist("invoke invokereturnasis invokewithcontext getnewclosure").has(name) {
+	if v.code != "" && slices.Contains([]string{"invoke", "invokereturnasis", "invokewithcontext", "getnewclosure"}, name) {
 		if name == "getnewclosure" {
 			return v
 		}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -64,7 +65,7 @@ func provider(a arg) string {
 		return ""
 	}
 	low := strings.ToLower(name[strings.LastIndexByte(name, '\\')+1:])
-	if wordlist("env variable function alias cert wsman ad filesystem").has(low) {
+	if slices.Contains([]string{"env", "variable", "function", "alias", "cert", "wsman", "ad", "filesystem"}, low) {
 		return low
 	}
 	return ""

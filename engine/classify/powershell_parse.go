@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -248,7 +249,7 @@ func (p *powerShell) clause(name string) psValue {
 // again says that the block of a word runs more than once: what its end sets,
 // its beginning sees.
 func (p *powerShell) again(name string) int {
-	if wordlist("while do for until").has(name) {
+	if slices.Contains([]string{"while", "do", "for", "until"}, name) {
 		return 1
 	}
 	return 0

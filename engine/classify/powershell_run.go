@@ -34,9 +34,13 @@ var psParameters = []string{
 }
 
 // psSwitches take no value.
-const psSwitches = wordlist(`-recurse -force -whatif -confirm -verbose -passthru -wait -nonewline -append -usebasicparsing -asjob -quiet -hidden -file -directory -noprofile
-	-noninteractive -nologo -raw -noclobber -asplaintext -disablekeepalive -skipcertificatecheck -asplain -leaf -parent -resolve -list -all -full -online -unique -descending
-	-casesensitive -simplematch -notypeinformation -nonewwindow -loaduserprofile -asbytestream -allowclobber -skippublishercheck -acceptlicense -notypeinfo -ashashtable -compress -stable`)
+var psSwitches = []string{
+	"-recurse", "-force", "-whatif", "-confirm", "-verbose", "-passthru", "-wait", "-nonewline", "-append", "-usebasicparsing",
+	"-asjob", "-quiet", "-hidden", "-file", "-directory", "-noprofile", "-noninteractive", "-nologo", "-raw", "-noclobber",
+	"-asplaintext", "-disablekeepalive", "-skipcertificatecheck", "-asplain", "-leaf", "-parent", "-resolve", "-list", "-all", "-full",
+	"-online", "-unique", "-descending", "-casesensitive", "-simplematch", "-notypeinformation", "-nonewwindow", "-loaduserprofile",
+	"-asbytestream", "-allowclobber", "-skippublishercheck", "-acceptlicense", "-notypeinfo", "-ashashtable", "-compress", "-stable",
+}
 
 // parameter is the full name of a parameter.
 func parameter(text string) string {
@@ -137,7 +141,7 @@ func (c *psCall) sortOut() {
 			value = c.list[i].psValue
 		case glued:
 			value = textPS(text.with(v))
-		case !psSwitches.has(full) && i+1 < len(c.list) && !c.list[i+1].dash && !c.list[i+1].splat:
+		case !slices.Contains(psSwitches, full) && i+1 < len(c.list) && !c.list[i+1].dash && !c.list[i+1].splat:
 			i++
 			value = c.list[i].psValue
 		}
@@ -328,6 +332,14 @@ func (c *psCall) run() psValue {
 	return c.other()
 }
 
+// scSubcommands are subcommands of sc.exe, which PowerShell also reads as an alias.
+var scSubcommands = []string{
+	"create", "config", "delete", "stop", "start", "query", "qc", "queryex", "failure", "sdset", "sdshow", "description",
+}
+
+// curlBundles are short options of curl in one word, as people write them.
+var curlBundles = []string{"-fsSL", "-sSL", "-sL", "-fL", "-LO", "-sS", "-fsS", "-sSf", "-Ls", "-fsSLO", "-kL", "-OL"}
+
 // meansProgram says that an alias is the name of a program that is meant: by
 // how its arguments are written.
 func (c *psCall) meansProgram(full string) bool {
@@ -337,11 +349,11 @@ func (c *psCall) meansProgram(full string) bool {
 	first := strings.ToLower(c.operand(0).text)
 	switch c.name {
 	case "sc":
-		return wordlist("create config delete stop start query qc queryex failure sdset sdshow description").has(first) || strings.HasPrefix(first, `\\`)
+		return slices.Contains(scSubcommands, first) || strings.HasPrefix(first, `\\`)
 	case "curl", "wget":
 		return slices.ContainsFunc(c.list, func(a psArg) bool {
 			t := a.one().text
-			return a.dash && (strings.HasPrefix(t, "--") || len(t) == 2 || wordlist("-fsSL -sSL -sL -fL -LO -sS -fsS -sSf -Ls -fsSLO -kL -OL").has(t)) && parameter(t) != "-uri"
+			return a.dash && (strings.HasPrefix(t, "--") || len(t) == 2 || slices.Contains(curlBundles, t)) && parameter(t) != "-uri"
 		})
 	case "set", "where", "sort", "diff", "kill", "rm", "cp", "mv", "ls", "tee", "man", "sleep", "start", "ps":
 		return slices.ContainsFunc(c.list, func(a psArg) bool { return a.dash && strings.HasPrefix(a.one().text, "--") })

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -131,7 +132,7 @@ func (c *psCall) wmiMethod() {
 	host, remote := c.get("computername")
 	switch {
 	case method == "create" && strings.Contains(class, "process"):
-		if remote && !wordlist("localhost 127.0.0.1 .").has(host.one().text) {
+		if remote && !slices.Contains([]string{"localhost", "127.0.0.1", "."}, host.one().text) {
 			c.sends("exec", host.one())
 			c.w.elsewhere(c.name, host.one(), func() { c.w.embed(code, "wmi", c.w.cmd) })
 			return
@@ -173,21 +174,26 @@ func (c *psCall) drive() {
 // cloudNouns begin the nouns of cmdlets that act on services elsewhere.
 var cloudNouns = []string{"az", "ad", "azuread", "mg", "msol", "aws", "ec2", "s3", "rds", "iam", "gce", "gcs", "gcsql", "vm", "exo", "mailbox", "distributiongroup", "transportrule", "spo", "dnsserver", "team"}
 
+// psCustomVerbs are verbs of cmdlets of which no more is known.
+var psCustomVerbs = []string{
+	"invoke", "export", "convert", "compress", "edit", "optimize", "hide", "request", "receive", "build", "update", "import", "save",
+	"debug", "confirm", "complete", "merge",
+}
+
 // changes is a cmdlet that is known by its verb and noun alone.
 func (c *psCall) changes(verb, noun string) {
-	ends := wordlist("remove clear reset revoke disable stop uninstall unregister unpublish dismount").has(verb)
-	if !cloudNoun(noun) && wordlist("invoke export convert compress edit optimize hide request receive build update import save debug confirm complete merge").has(verb) {
+	if !cloudNoun(noun) && slices.Contains(psCustomVerbs, verb) {
 		c.execs() // a module's own command: no more is known of it
 		return
 	}
 	if !cloudNoun(noun) {
-		if ends && wordlist("remove clear").has(verb) {
+		if verb == "remove" || verb == "clear" {
 			verb = "delete"
 		}
 		c.emit(rawEffect{kind: engine.EffectSystemCall, verb: verb, forced: c.has("force")}, word(noun))
 		return
 	}
-	if wordlist("remove clear revoke").has(verb) || verb == "reset" {
+	if slices.Contains([]string{"remove", "clear", "revoke"}, verb) || verb == "reset" {
 		c.w.signal(engine.SignalInfraDelete)
 		c.emit(rawEffect{kind: engine.EffectNetwork, verb: "delete", egress: true, recursive: true, forced: c.has("force"), reversible: engine.R5}, word(noun))
 		return

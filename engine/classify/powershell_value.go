@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -138,13 +139,16 @@ func (p *powerShell) operatorWord() string {
 		return ""
 	}
 	w := strings.ToLower(p.src[p.at+1 : end])
-	if w == "f" || psOperators.has(w) || len(w) > 1 && (w[0] == 'c' || w[0] == 'i') && psOperators.has(w[1:]) {
+	if w == "f" || slices.Contains(psOperators, w) || len(w) > 1 && (w[0] == 'c' || w[0] == 'i') && slices.Contains(psOperators, w[1:]) {
 		return "-" + w
 	}
 	return ""
 }
 
-const psOperators = wordlist(`and or xor eq ne gt ge lt le like notlike match notmatch contains notcontains in notin replace split join is isnot as band bor bxor shl shr not bnot`)
+var psOperators = []string{
+	"and", "or", "xor", "eq", "ne", "gt", "ge", "lt", "le", "like", "notlike", "match", "notmatch", "contains", "notcontains", "in",
+	"notin", "replace", "split", "join", "is", "isnot", "as", "band", "bor", "bxor", "shl", "shr", "not", "bnot",
+}
 
 // unary evaluates what stands before a value.
 func (p *powerShell) unary() psValue {

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -83,7 +84,10 @@ func (c *call) unlocks() {
 }
 
 // bindOptions name the address at which a server waits.
-const bindOptions = wordlist("--host --hostname --bind --bind-address --bind_ip --listen --listen-address --address --addr --ip --http -b -H -S -a -l -p --publish")
+var bindOptions = []string{
+	"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address", "--address", "--addr", "--ip",
+	"--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish",
+}
 
 // exposes notes that an option binds a program to all addresses of this
 // machine: whatever the program is, other machines reach it.
@@ -91,13 +95,13 @@ func (c *call) exposes() {
 	if c.s.frame.isolated {
 		return
 	}
-	containers := wordlist("docker podman nerdctl").has(c.name) // all but -p is what runs inside
+	containers := slices.Contains([]string{"docker", "podman", "nerdctl"}, c.name) // all but -p is what runs inside
 	for i, a := range c.args {
 		name, value, glued := strings.Cut(a.text, "=")
 		if !glued && i+1 < len(c.args) {
 			value = c.args[i+1].text
 		}
-		if bindOptions.has(name) && everyAddress(value) && (!containers || wordlist("-p --publish").has(name)) {
+		if slices.Contains(bindOptions, name) && everyAddress(value) && (!containers || slices.Contains([]string{"-p", "--publish"}, name)) {
 			c.listens(word("0.0.0.0"), nil)
 			return
 		}

@@ -282,7 +282,10 @@ func (r *sqlReader) change(st []sqlToken) {
 
 // sqlObjects are the things that hold data, or the right to it. What else can
 // be dropped (views, indexes, triggers) is made again from a script.
-const sqlObjects = wordlist(`table database schema keyspace user role login tablespace owned sequence collection column stream bucket measurement series publication server partition stage share catalog dictionary`)
+var sqlObjects = []string{
+	"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned", "sequence", "collection", "column",
+	"stream", "bucket", "measurement", "series", "publication", "server", "partition", "stage", "share", "catalog", "dictionary",
+}
 
 func (r *sqlReader) drop(st []sqlToken) {
 	st = cutWords(st, "IF", "EXISTS", "FOREIGN", "EXTERNAL", "TRANSIENT", "UNLOGGED")
@@ -290,7 +293,7 @@ func (r *sqlReader) drop(st []sqlToken) {
 		return
 	}
 	object := strings.ToLower(st[0].text)
-	if st[0].kind != sqlWord || !sqlObjects.has(object) {
+	if st[0].kind != sqlWord || !slices.Contains(sqlObjects, object) {
 		return
 	}
 	if object == "owned" {

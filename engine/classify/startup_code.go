@@ -17,9 +17,15 @@ const maxStartup = 8
 // a start-up file defines an alias. Such code may write itself.
 const maxLater = 2
 
+// shellStartup are files that a shell runs as it starts.
+var shellStartup = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zprofile", ".zshenv",
+	".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile",
+}
+
 // startsShells says that a shell runs a file as it starts.
 func startsShells(p string) bool {
-	return wordlist(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zprofile .zshenv .zlogin .zlogout .kshrc bash.bashrc zshrc zprofile`).has(path.Base(p)) ||
+	return slices.Contains(shellStartup, path.Base(p)) ||
 		p == "/etc/profile" || p == "/etc/environment" || within("/etc/profile.d", p)
 }
 

@@ -63,13 +63,15 @@ func (r *resolver) sweepsSettings(e *engine.Effect) bool {
 
 // settingsVariables say where a client finds its settings, and with them its
 // hooks.
-const settingsVariables = wordlist(`CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME CURSOR_CONFIG_DIR OPENCODE_CONFIG OPENCODE_CONFIG_DIR OPENCODE_CONFIG_CONTENT
-	GEMINI_CLI_HOME GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH`)
+var settingsVariables = []string{
+	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR",
+	"OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+}
 
 // guardVariable notes that the script sets a variable of the guard's own, or
 // one that leads a client past it.
 func (s *shell) guardVariable(name string) {
-	s.signalIf(strings.HasPrefix(name, "REVIEWER_") || settingsVariables.has(name), engine.SignalGuardTamper)
+	s.signalIf(strings.HasPrefix(name, "REVIEWER_") || slices.Contains(settingsVariables, name), engine.SignalGuardTamper)
 }
 
 // speaksAsClient says that a program of which nothing is known is told of an
@@ -111,7 +113,10 @@ func (c *call) misled() {
 }
 
 // harmlessSettings are those of a client that neither allow nor run anything.
-const harmlessSettings = wordlist(`model outputStyle language theme verbose includeCoAuthoredBy cleanupPeriodDays alwaysThinkingEnabled effortLevel spinnerTipsEnabled`)
+var harmlessSettings = []string{
+	"model", "outputStyle", "language", "theme", "verbose", "includeCoAuthoredBy", "cleanupPeriodDays", "alwaysThinkingEnabled",
+	"effortLevel", "spinnerTipsEnabled",
+}
 
 // otherSettings says that a client is given settings of which some, or what
 // they are is not known, may switch its hooks off or allow it more.
@@ -125,7 +130,7 @@ func (c *call) otherSettings() bool {
 			a = file.text
 		}
 		all, read := settingsIn(a.text)
-		return !a.known() || !read || slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !harmlessSettings.has(k) })
+		return !a.known() || !read || slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
 	})
 }
 

@@ -50,12 +50,25 @@ func (r *reading) sendsFiles(server, verb string) {
 }
 
 // Words of tool names by what they do to the things that the arguments name.
-const (
-	readWords   = wordlist(`get list read search find query fetch show view describe stat info head tail cat browse lookup count diff status tree open check inspect resolve ls glob grep download explore screenshot analyze analyse`)
-	deleteWords = wordlist(`delete remove rm unlink trash destroy erase purge rmdir drop wipe clear`)
-	sendWords   = wordlist(`send post upload publish push share submit notify email mail reply comment tweet message forward`)
-	writeWords  = wordlist(`write create edit update put save patch append insert replace set add move rename copy mkdir touch modify upsert apply make new store export`)
-	runWords    = wordlist(`run exec execute eval evaluate shell bash terminal command script invoke call start spawn`)
+var (
+	readWords = []string{
+		"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info", "head", "tail", "cat",
+		"browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls", "glob", "grep", "download",
+		"explore", "screenshot", "analyze", "analyse",
+	}
+	deleteWords = []string{"delete", "remove", "rm", "unlink", "trash", "destroy", "erase", "purge", "rmdir", "drop", "wipe", "clear"}
+	sendWords   = []string{
+		"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply", "comment", "tweet",
+		"message", "forward",
+	}
+	writeWords = []string{
+		"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set", "add", "move", "rename",
+		"copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export",
+	}
+	runWords = []string{
+		"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke", "call", "start",
+		"spawn",
+	}
 )
 
 // verbOf tells by the words of a name whether a tool reads, deletes, sends,
@@ -64,9 +77,9 @@ func verbOf(name string) string {
 	parts := nameParts(name)
 	for _, v := range []struct {
 		verb string
-		list wordlist
+		list []string
 	}{{"delete", deleteWords}, {"write", writeWords}, {"send", sendWords}, {"run", runWords}, {"read", readWords}} {
-		if slices.ContainsFunc(parts, v.list.has) {
+		if anyOf(parts, v.list...) {
 			return v.verb
 		}
 	}
@@ -88,12 +101,15 @@ func nameParts(name string) []string {
 }
 
 // Words of argument names that plainly say what the value is.
-const (
-	pathWords    = wordlist(`path paths file files filename filepath dir directory folder source destination src dest root attachment attachments local localfile`)
-	urlWords     = wordlist(`url uri urls href link endpoint webhook address`)
-	commandWords = wordlist(`command cmd script commands shell bash commandline`)
-	sqlWords     = wordlist(`sql statement`)
-	codeWords    = wordlist(`code javascript python expression function`)
+var (
+	pathWords = []string{
+		"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "source", "destination", "src", "dest",
+		"root", "attachment", "attachments", "local", "localfile",
+	}
+	urlWords     = []string{"url", "uri", "urls", "href", "link", "endpoint", "webhook", "address"}
+	commandWords = []string{"command", "cmd", "script", "commands", "shell", "bash", "commandline"}
+	sqlWords     = []string{"sql", "statement"}
+	codeWords    = []string{"code", "javascript", "python", "expression", "function"}
 )
 
 // maxScan bounds how deep arguments of unknown tools are looked into.
@@ -137,7 +153,7 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 		r.scanRequest(m, text)
 	case keyIs(key, commandWords):
 		r.scanCommand(m, text)
-	case keyIs(key, sqlWords) || keyIs(key, wordlist("query")) && r.isDatabase():
+	case keyIs(key, sqlWords) || keyIs(key, []string{"query"}) && r.isDatabase():
 		r.scanSQL(text)
 	case keyIs(key, codeWords) && verb == "run":
 		r.opaque("code", key)
@@ -147,9 +163,9 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 }
 
 // keyIs says that the last word of an argument's name is in the list.
-func keyIs(key string, list wordlist) bool {
+func keyIs(key string, list []string) bool {
 	parts := nameParts(key)
-	return len(parts) > 0 && (list.has(parts[len(parts)-1]) || list.has(strings.Join(parts, "")))
+	return len(parts) > 0 && (slices.Contains(list, parts[len(parts)-1]) || slices.Contains(list, strings.Join(parts, "")))
 }
 
 func webURL(text string) bool {
@@ -170,7 +186,8 @@ func (r *reading) scanURL(text, verb string) {
 // would send them.
 func (r *reading) scanRequest(m map[string]any, url string) {
 	argv := []string{"curl"}
-	if method, ok := m["method"].(string); ok && wordlist("GET HEAD OPTIONS POST PUT PATCH DELETE").has(strings.ToUpper(method)) {
+	method, _ := m["method"].(string)
+	if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}, strings.ToUpper(method)) {
 		argv = append(argv, "-X", strings.ToUpper(method))
 	}
 	for _, key := range []string{"body", "data", "json", "query"} {

@@ -11,13 +11,16 @@ import (
 // or disabled can mostly be brought back.
 var endingWords = []struct {
 	verb  string
-	words wordlist
+	words []string
 }{
-	{"delete", `delete destroy terminate purge drop wipe erase del decommission truncate teardown nuke deprovision flushall flushdb rb rdelete`},
-	{"remove", `remove rm rmi unlink prune undeploy deregister unsubscribe`},
-	{"clear", `clear clean cleanup cancel forget unset untag unpublish`},
-	{"archive", `archive kill expire`},
-	{"disable", `disable deactivate revoke suspend shutdown`},
+	{"delete", []string{
+		"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate", "teardown", "nuke",
+		"deprovision", "flushall", "flushdb", "rb", "rdelete",
+	}},
+	{"remove", []string{"remove", "rm", "rmi", "unlink", "prune", "undeploy", "deregister", "unsubscribe"}},
+	{"clear", []string{"clear", "clean", "cleanup", "cancel", "forget", "unset", "untag", "unpublish"}},
+	{"archive", []string{"archive", "kill", "expire"}},
+	{"disable", []string{"disable", "deactivate", "revoke", "suspend", "shutdown"}},
 }
 
 // endingVerb tells what an operation's name says that it ends: delete and the
@@ -27,7 +30,7 @@ func endingVerb(name string) (verb, noun string) {
 	parts := nameParts(name)
 	for _, kind := range endingWords {
 		for i, p := range parts {
-			if kind.words.has(p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") && (kind.verb == "delete" || i == 0 || i == len(parts)-1) {
+			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") && (kind.verb == "delete" || i == 0 || i == len(parts)-1) {
 				return kind.verb, nounAround(parts, i)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,18 +19,30 @@ const (
 )
 
 // stopWords say nothing of what a text is about.
-const stopWords = wordlist(`the and for with from into onto that this these those then than when where which while what who whom whose why how not but nor yet can could would should will shall may might must
-	are was were been being have has had does did doing done its our your their his her him she they them you all any some each every both few more most other another such only own same just also very too
-	please let lets make sure need want like get got use using used out over under about after before again here there now new old one two way thing things something anything everything still already
-	via per etc todo okay yes thanks thank hello dev null usr bin lib src www com org net http https true false none
-	der die das und oder nicht mit von für auf ist sind ein eine einen dem den des zu zur zum im als auch bitte les une des est dans pour avec sur pas qui que aux los las del una por para con como
-	que por para com uma dos das não mais`)
+var stopWords = []string{
+	"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than", "when", "where", "which",
+	"while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could", "would", "should", "will",
+	"shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had", "does", "did", "doing", "done",
+	"its", "our", "your", "their", "his", "her", "him", "she", "they", "them", "you", "all", "any", "some", "each", "every", "both",
+	"few", "more", "most", "other", "another", "such", "only", "own", "same", "just", "also", "very", "too", "please", "let", "lets",
+	"make", "sure", "need", "want", "like", "get", "got", "use", "using", "used", "out", "over", "under", "about", "after", "before",
+	"again", "here", "there", "now", "new", "old", "one", "two", "way", "thing", "things", "something", "anything", "everything",
+	"still", "already", "via", "per", "etc", "todo", "okay", "yes", "thanks", "thank", "hello", "dev", "null", "usr", "bin", "lib",
+	"src", "www", "com", "org", "net", "http", "https", "true", "false", "none", "der", "die", "das", "und", "oder", "nicht", "mit",
+	"von", "für", "auf", "ist", "sind", "ein", "eine", "einen", "dem", "den", "des", "zu", "zur", "zum", "im", "als", "auch", "bitte",
+	"les", "une", "est", "dans", "pour", "avec", "sur", "pas", "qui", "que", "aux", "los", "las", "del", "una", "por", "para", "con",
+	"como", "uma", "dos", "não", "mais",
+}
 
 // looking are programs that only show or move what others have made: they
 // stand in most commands and say nothing of what is wanted.
-const looking = wordlist(`cat head tail less more wc sort uniq cut tr awk sed grep egrep fgrep rg find fd xargs ls dir tree cd pwd echo printf tee test true false sleep exit which type env
-	export set unset source bash sh zsh sudo timeout time mkdir touch cp mv rm ln chmod stat file du df basename dirname realpath diff cmp
-	get-content get-childitem select-string write-output write-host set-location`)
+var looking = []string{
+	"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep", "fgrep", "rg", "find",
+	"fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false", "sleep", "exit", "which",
+	"type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time", "mkdir", "touch", "cp", "mv",
+	"rm", "ln", "chmod", "stat", "file", "du", "df", "basename", "dirname", "realpath", "diff", "cmp", "get-content", "get-childitem",
+	"select-string", "write-output", "write-host", "set-location",
+}
 
 // wordHashes returns the hashes of the first n distinct words of masked texts
 // that say what they are about, inflections taken off. The same word has the
@@ -84,7 +97,7 @@ func splitName(s string) []string {
 // stem takes the commonest endings off a word in lower case; empty for words
 // that say nothing. It need not be right, only the same for both sides.
 func stem(w string) string {
-	if len(w) < 3 || stopWords.has(w) || strings.Trim(w, "0123456789") == "" {
+	if len(w) < 3 || slices.Contains(stopWords, w) || strings.Trim(w, "0123456789") == "" {
 		return ""
 	}
 	for _, e := range []struct{ end, with string }{
@@ -119,7 +132,7 @@ func actionWords(a *engine.Action, args map[string]any) []string {
 		texts = append(texts, strings.TrimSuffix(p, path.Ext(p)))
 	}
 	for _, c := range a.Commands {
-		if !looking.has(c.Name) {
+		if !slices.Contains(looking, c.Name) {
 			texts = append(texts, c.Name)
 		}
 		texts = append(texts, c.Sub...)

@@ -269,6 +269,9 @@ func (c *call) detaches(w wrapper, o options) bool {
 	return w.deferred && c.name != "nohup" || c.name == "setsid" && o.has("-f", "--fork")
 }
 
+// endingSignals are signals that end a program.
+var endingSignals = []string{"term", "kill", "int", "hup", "quit", "15", "9", "2", "1", "3"}
+
 // endsAll tells whether a timeout(1) ends its command and what that starts:
 // the time is known and more than none, and the signal is one that ends things.
 func endsAll(limit arg, o options) bool {
@@ -279,7 +282,7 @@ func endsAll(limit arg, o options) bool {
 		return positiveTime(after)
 	}
 	signal, ok := o.get("-s", "--signal")
-	return !ok || wordlist("term kill int hup quit 15 9 2 1 3").has(strings.TrimPrefix(strings.ToLower(signal.text), "sig"))
+	return !ok || slices.Contains(endingSignals, strings.TrimPrefix(strings.ToLower(signal.text), "sig"))
 }
 
 // positiveTime tells whether a text is a time of sleep(1) and more than none.
