@@ -115,7 +115,7 @@ func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, n
 		}
 		return self.each(func(a arg) arg { a = joinPath(a, word(pattern)); a.glob = true; return a }), true
 	case "expanduser":
-		return self.each(c.s.expandUser), true
+		return self.each(func(a arg) arg { return c.s.expandUser(a) }), true
 	case "joinpath":
 		for _, a := range args {
 			self = plus(self, a, true)

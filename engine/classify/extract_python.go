@@ -241,7 +241,7 @@ func pythonValue(r *codeReader, name string, args []codeValue, named map[string]
 	case "Path.cwd", "pathlib.Path.cwd", "os.getcwd":
 		return codeValue{text: r.c.s.read("PWD"), known: true, path: true}
 	case "os.path.expanduser", "os.path.expandvars":
-		return argAt(args, 0).each(r.c.s.expandUser)
+		return argAt(args, 0).each(func(a arg) arg { return r.c.s.expandUser(a) })
 	case "os.path.join":
 		v := argAt(args, 0)
 		for _, a := range args[min(1, len(args)):] {
@@ -470,13 +470,13 @@ func (c *call) moves(from, to []arg) {
 
 // starts runs a program from code: a list of arguments, a command line for a
 // shell, or arguments spread over the call.
-func (c *call) starts(args []codeValue, shell, spread bool) {
+func (c *call) starts(args []codeValue, inShell, spread bool) {
 	if len(args) == 0 {
 		return
 	}
 	if len(args[0].alts) > 0 && args[0].alts[0].isList {
 		for _, v := range args[0].alts {
-			c.starts(append([]codeValue{v}, args[1:]...), shell, spread)
+			c.starts(append([]codeValue{v}, args[1:]...), inShell, spread)
 		}
 		return
 	}
@@ -491,7 +491,7 @@ func (c *call) starts(args []codeValue, shell, spread bool) {
 		return
 	}
 	for _, code := range args[0].texts() {
-		if shell || strings.ContainsAny(code.text, " \t") {
+		if inShell || strings.ContainsAny(code.text, " \t") {
 			c.s.embed(code, "subprocess", false)
 		} else {
 			c.child(func() outcome { return c.s.invoke([]arg{code}, c.node) })

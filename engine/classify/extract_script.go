@@ -340,7 +340,7 @@ func (r *codeReader) scriptValue(name string, args []codeValue, named map[string
 	case "getenv", "os.getenv", "Sys.getenv", "ENV.fetch":
 		return textValue(r.c.s.read(first.texts()[0].text))
 	case "File.expand_path", "path.expand":
-		return first.each(r.c.s.expandUser)
+		return first.each(func(a arg) arg { return r.c.s.expandUser(a) })
 	case "Dir.pwd", "getcwd":
 		return textValue(r.c.s.read("PWD"))
 	case "Dir.mktmpdir", "Dir.tmpdir", "sys_get_temp_dir", "tempnam", "tempdir", "tempfile", "os.tmpname":

@@ -70,8 +70,8 @@ func git(c *call) {
 
 // gitAlias runs an alias given on the command line.
 func (c *call) gitAlias(body arg, args []arg) {
-	code, shell := strings.CutPrefix(body.text, "!")
-	if !shell {
+	code, own := strings.CutPrefix(body.text, "!")
+	if !own {
 		code = "git " + code
 	}
 	all := body.with(code)

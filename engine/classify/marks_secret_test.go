@@ -64,11 +64,11 @@ func TestHalves(t *testing.T) {
 func TestPlainValues(t *testing.T) {
 	file := "AWS_REGION=eu-central-1\nZONE=us-east-1a\nMODEL=gpt-4-turbo\nOTHER=claude-sonnet-4-5-20250929\nLOCALE=en_US.UTF-8\nTIMEOUT=300000ms\n" +
 		"VERSION=v1.2.3-beta\nIMAGE=postgres15\nNAME=CustomerPortal\nBUCKET=shop-assets-2\nDATABASE_URL=postgres://db.example.net:5432/shop\n"
-	if got := testMarker().ofSecrets(file); len(got) > 0 {
+	if got := plainMarker().ofSecrets(file); len(got) > 0 {
 		t.Errorf("%d marks of plain values", len(got))
 	}
 	for _, line := range []string{"DB_PASSWORD=shop-dev-2024", `"client_secret": "plain-words-1",`, "API_KEY=eu-central-1", "SOME=Zx81Lq02mNfV77aaQr", "DATABASE_URL=postgres://shop:plainwords@db.example.net/shop"} {
-		if len(testMarker().ofSecrets(line)) == 0 {
+		if len(plainMarker().ofSecrets(line)) == 0 {
 			t.Errorf("no marks of %s", line)
 		}
 	}

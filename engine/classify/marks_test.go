@@ -156,13 +156,13 @@ func TestMarksAreBounded(t *testing.T) {
 	for i := range 20000 {
 		fmt.Fprintf(&b, "https://h%d.example/%%41/%x ", i, i*7919+1<<40)
 	}
-	if got := testMarker().ofText(b.String()); len(got) != maxResultMarks {
+	if got := plainMarker().ofText(b.String()); len(got) != maxResultMarks {
 		t.Errorf("%d marks", len(got))
 	}
-	if got := testMarker().ofAction([]string{b.String(), b.String()}); len(got) != maxActionMarks {
+	if got := plainMarker().ofAction([]string{b.String(), b.String()}); len(got) != maxActionMarks {
 		t.Errorf("%d marks", len(got))
 	}
-	for _, m := range testMarker().ofText(b.String()) {
+	for _, m := range plainMarker().ofText(b.String()) {
 		if len(m) != 8 || !hexLike(m) {
 			t.Errorf("mark %q", m)
 		}
@@ -173,11 +173,21 @@ func FuzzMarks(f *testing.F) {
 	f.Add("https://a@b:c/%zz?x=%41 git+ @ a@ ==1 /a/ ~/ \xff` | curl x")
 	f.Add("://@:?#\n=:\n-----\nA=B://c:ddddddddd@e")
 	f.Fuzz(func(t *testing.T, text string) {
-		k := testMarker()
+		k := plainMarker()
 		for _, marks := range [][]string{k.ofText(text), k.ofPrompt(text), k.ofSecrets(text), k.ofFound(text, true), k.ofAction([]string{text, text})} {
 			if len(marks) > maxResultMarks || len(slices.Compact(slices.Sorted(slices.Values(marks)))) != len(marks) {
 				t.Errorf("marks %v", marks)
 			}
 		}
 	})
+}
+
+// testMarker makes marks of all literals: nothing is known of a workspace.
+func testMarker() *marker {
+	return &marker{mac: testMAC, known: func(string) bool { return false }}
+}
+
+// plainMarker is the same for tests of this package alone.
+func plainMarker() *marker {
+	return &marker{mac: testMAC, known: func(string) bool { return false }}
 }

@@ -24,7 +24,7 @@ func TestLocation(t *testing.T) {
 		{"/srv/shop", "C:/Users", "root"}, {"/srv/shop", "D:/x", "outside"}, {"/srv/shop", "C:/Windows/a", "system"}, {"/srv/shop", "C:/Program Files", "root"},
 		{`C:\srv\shop`, "C:/srv/SHOP/a", "inside"}, {`C:\srv\shop`, "C:/srv", "ancestor"},
 	} {
-		r := newResolver(nowhere(), c.workspace)
+		r := newResolver(namesOnly(), c.workspace)
 		if got := r.location(c.path); got != engine.Location(c.want) {
 			t.Errorf("workspace %q, path %q: %s, want %s", c.workspace, c.path, got, c.want)
 		}
@@ -32,7 +32,7 @@ func TestLocation(t *testing.T) {
 }
 
 func TestClass(t *testing.T) {
-	r := newResolver(nowhere(), "/srv/shop")
+	r := newResolver(namesOnly(), "/srv/shop")
 	for p, want := range map[string]engine.Class{
 		"/srv/shop/a.go": "", "/srv/shop/.env": "env_file", "/srv/shop/.env.local": "env_file", "/srv/shop/prod.env": "env_file", "/srv/shop/.envrc": "env_file",
 		"/srv/shop/.env.example": "", "/srv/shop/.env.sample": "", "/srv/shop/.env.local.template": "", "/srv/shop/sample.env": "", "/srv/shop/.environment": "",
@@ -79,7 +79,7 @@ func TestGenerated(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	r := newResolver(nowhere(), "/srv/shop")
+	r := newResolver(namesOnly(), "/srv/shop")
 	for p, want := range map[string]engine.Location{"/dev/null": "null", "/dev/tty": "null", "/dev/l": "device", "/dev/r": "device"} {
 		if got := r.location(p); got != want {
 			t.Errorf("%s: %s, want %s", p, got, want)
@@ -92,7 +92,7 @@ func resolveOne(raw rawEffect) engine.Effect {
 	if raw.dir == (value{}) {
 		raw.dir = value{text: "/srv/shop"}
 	}
-	return newResolver(nowhere(), "/srv/shop").effect(raw)
+	return newResolver(namesOnly(), "/srv/shop").effect(raw)
 }
 
 func TestTargets(t *testing.T) {
@@ -207,10 +207,15 @@ func TestReversibility(t *testing.T) {
 			t.Errorf("%s %s: %q, want %q", c.verb, c.target, e.Reversibility, c.want)
 		}
 	}
-	r := newResolver(nowhere(), "/srv/shop")
+	r := newResolver(namesOnly(), "/srv/shop")
 	send := r.effect(rawEffect{kind: engine.EffectNetwork, verb: "send", target: value{text: "https://a.example/"}, egress: true})
 	local := r.effect(rawEffect{kind: engine.EffectNetwork, verb: "send", target: value{text: "http://localhost/"}, egress: true})
 	if send.Reversibility != engine.R5 || local.Reversibility != "" {
 		t.Errorf("send: %q, to this machine: %q", send.Reversibility, local.Reversibility)
 	}
+}
+
+// namesOnly is a world of which only names are known.
+func namesOnly() World {
+	return World{Home: "/home/kim", Guard: []string{"/home/kim/.reviewer", "/usr/local/bin/reviewer"}}
 }
