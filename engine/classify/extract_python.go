@@ -103,6 +103,9 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	}
 	first := argAt(args, 0).texts()
 	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "builtins."), "__builtins__.")
+	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) {
+		return unknownValue()
+	}
 	switch name {
 	case "print", "pprint", "pprint.pprint", "json.dumps", "json.dump", "str", "repr":
 		if dumpsEnvironment(argAt(args, 0)) {
@@ -111,48 +114,10 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		if name == "str" {
 			return argAt(args, 0)
 		}
-	case "os.chdir":
-		c.s.chdir(first)
-	case "distutils.dir_util.remove_tree", "send2trash.send2trash":
-		c.deletes(true, false, first...)
-	case "os.open":
-		if argAt(args, 1).name == "os.O_RDONLY" {
-			c.reads(first...)
-		} else {
-			c.writes("write", first...)
-		}
-	case "shutil.unpack_archive":
-		c.reads(first...)
-		c.writes("write", argAt(args, 1).texts()...)
-	case "shutil.make_archive":
-		c.writes("write", argAt(args, 0).each(func(a arg) arg { return concat(a, arg{text: "." + holeText}) }).texts()...)
-	case "logging.FileHandler", "fileinput.FileInput", "fileinput.input":
-		if _, edits := named["inplace"]; edits || name == "logging.FileHandler" {
-			c.writes("write", first...)
-		} else {
-			c.reads(first...)
-		}
 	case "shlex.quote", "shlex.join":
 		return argAt(args, 0)
 	case "shlex.split":
 		return splitWords(argAt(args, 0))
-	case "os.remove", "os.unlink", "os.rmdir", "os.removedirs":
-		c.deletes(false, false, first...)
-	case "shutil.rmtree":
-		c.deletes(true, true, first...)
-	case "os.rename", "os.replace", "os.renames", "shutil.move":
-		c.moves(first, argAt(args, 1).texts())
-	case "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree":
-		c.reads(first...)
-		c.writes("write", argAt(args, 1).texts()...)
-	case "os.chmod", "os.chown", "os.lchown":
-		c.writes(strings.TrimPrefix(name, "os."), first...)
-	case "os.symlink", "os.link":
-		c.writes("link", argAt(args, 1).texts()...)
-	case "os.truncate":
-		c.writes("truncate", first...)
-	case "os.mkdir", "os.makedirs":
-		c.writes("create", first...)
 	case "open", "io.open", "codecs.open":
 		mode := argAt(args, 1)
 		if m, ok := named["mode"]; ok {
@@ -160,10 +125,6 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		}
 		c.opens(first, mode)
 		return codeValue{text: arg{text: holeText, taint: filed}, known: true}
-	case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pty.spawn", "asyncio.create_subprocess_shell":
-		for _, code := range first {
-			c.s.embed(code, "python", false)
-		}
 	case "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen", "asyncio.create_subprocess_exec":
 		_, shell := named["shell"]
 		if list, ok := named["args"]; ok {
@@ -171,14 +132,6 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		}
 		c.inDirectory(directory(named), func() { c.starts(args, shell, strings.HasPrefix(name, "asyncio")) })
 		return codeValue{text: arg{text: holeText, taint: substituted}, known: true}
-	case "os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp":
-		c.starts(args[min(1, len(args)):], false, false)
-	case "os.execl", "os.execlp", "os.execle", "os.execlpe":
-		c.starts(args[min(1, len(args)):], false, true)
-	case "os.spawnl", "os.spawnlp", "os.spawnv", "os.spawnvp":
-		c.starts(args[min(2, len(args)):], false, strings.Contains(name, "spawnl"))
-	case "os.kill", "os.killpg":
-		c.kills(first...)
 	case "compile":
 		return argAt(args, 0)
 	case "exec", "eval", "runpy.run_path", "execfile":
@@ -202,6 +155,78 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		return pythonValue(r, name, args, named)
 	}
 	return unknownValue()
+}
+
+// pythonFiles are the calls that change files or only name them; it reports
+// whether name is one.
+func pythonFiles(c *call, name string, args []codeValue, named map[string]codeValue) bool {
+	first := argAt(args, 0).texts()
+	switch name {
+	case "os.chdir":
+		c.s.chdir(first)
+	case "distutils.dir_util.remove_tree", "send2trash.send2trash":
+		c.deletes(true, false, first...)
+	case "os.open":
+		if argAt(args, 1).name == "os.O_RDONLY" {
+			c.reads(first...)
+		} else {
+			c.writes("write", first...)
+		}
+	case "shutil.unpack_archive":
+		c.reads(first...)
+		c.writes("write", argAt(args, 1).texts()...)
+	case "shutil.make_archive":
+		c.writes("write", argAt(args, 0).each(func(a arg) arg { return concat(a, arg{text: "." + holeText}) }).texts()...)
+	case "logging.FileHandler", "fileinput.FileInput", "fileinput.input":
+		if _, edits := named["inplace"]; edits || name == "logging.FileHandler" {
+			c.writes("write", first...)
+		} else {
+			c.reads(first...)
+		}
+	case "os.remove", "os.unlink", "os.rmdir", "os.removedirs":
+		c.deletes(false, false, first...)
+	case "shutil.rmtree":
+		c.deletes(true, true, first...)
+	case "os.rename", "os.replace", "os.renames", "shutil.move":
+		c.moves(first, argAt(args, 1).texts())
+	case "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree":
+		c.reads(first...)
+		c.writes("write", argAt(args, 1).texts()...)
+	case "os.chmod", "os.chown", "os.lchown":
+		c.writes(strings.TrimPrefix(name, "os."), first...)
+	case "os.symlink", "os.link":
+		c.writes("link", argAt(args, 1).texts()...)
+	case "os.truncate":
+		c.writes("truncate", first...)
+	case "os.mkdir", "os.makedirs":
+		c.writes("create", first...)
+	default:
+		return false
+	}
+	return true
+}
+
+// pythonProcesses are the calls that start or end processes and return nothing
+// that matters; it reports whether name is one.
+func pythonProcesses(c *call, name string, args []codeValue) bool {
+	first := argAt(args, 0).texts()
+	switch name {
+	case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pty.spawn", "asyncio.create_subprocess_shell":
+		for _, code := range first {
+			c.s.embed(code, "python", false)
+		}
+	case "os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp":
+		c.starts(args[min(1, len(args)):], false, false)
+	case "os.execl", "os.execlp", "os.execle", "os.execlpe":
+		c.starts(args[min(1, len(args)):], false, true)
+	case "os.spawnl", "os.spawnlp", "os.spawnv", "os.spawnvp":
+		c.starts(args[min(2, len(args)):], false, strings.Contains(name, "spawnl"))
+	case "os.kill", "os.killpg":
+		c.kills(first...)
+	default:
+		return false
+	}
+	return true
 }
 
 // pythonValue is a call that matters for what it returns, or talks to others.
