@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // oracleTally counts what was seen of a suite.
@@ -70,7 +71,7 @@ func (b oracleBox) check(t *testing.T, list []suiteCase) (tally oracleTally) {
 	return tally
 }
 
-func (o *oracleTally) add(t *testing.T, world World, c suiteCase, seen oracleSeen) {
+func (o *oracleTally) add(t *testing.T, world place.World, c suiteCase, seen oracleSeen) {
 	args, err := json.Marshal(map[string]string{"command": c.src})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +191,7 @@ func holdsWords(text, argument string) bool {
 }
 
 // oracleWorld is the sandbox as the classifier may look at it beforehand.
-func oracleWorld(t *testing.T) World {
+func oracleWorld(t *testing.T) place.World {
 	root := t.TempDir()
 	if err := layTree(root); err != nil {
 		t.Fatal(err)
@@ -201,8 +202,8 @@ func oracleWorld(t *testing.T) World {
 		}
 		return root + name
 	}
-	local := LocalWorld("/home/ana", "", nil)
-	return World{
+	local := place.LocalWorld("/home/ana", "", nil)
+	return place.World{
 		Home:     "/home/ana",
 		Lstat:    func(name string) (fs.FileInfo, error) { return os.Lstat(at(name)) },
 		Readlink: func(name string) (string, error) { return os.Readlink(at(name)) },

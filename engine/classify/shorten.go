@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 )
 
 // measures are the limits of one attempt to make facts fit. Strings are
@@ -197,13 +198,13 @@ func (c *cutter) event(e *engine.EventFacts) {
 // forbade must not get lost for the names of files.
 func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)
-	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, maxGoalNames))
+	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, prompt.MaxGoalNames))
 	if len(g.Names) == 0 {
 		g.Names = nil
 	}
 	constraints := make([]engine.Constraint, len(g.Constraints))
 	for i, k := range g.Constraints {
-		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, maxGoalName))
+		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, prompt.MaxGoalName))
 		constraints[i] = k
 	}
 	if g.Constraints = constraints; len(constraints) == 0 {

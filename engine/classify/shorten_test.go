@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 // fits checks what holds for all facts.
@@ -88,8 +89,8 @@ func TestShortenFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, second := f, f
-		shorten(&first, engine.MaxFacts, testMAC)
-		shorten(&second, engine.MaxFacts, testMAC)
+		shorten(&first, engine.MaxFacts, classifytest.MAC)
+		shorten(&second, engine.MaxFacts, classifytest.MAC)
 		if !reflect.DeepEqual(first, second) {
 			t.Fatal("two cuts of the same facts differ")
 		}
@@ -169,7 +170,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("MultiEdit", `{"file_path":"a","edits":[{"old_string":"a"}]}`, "", "x")
 	f.Add("mcp__a__delete", `{"path":["a",{"url":"https://a"}],"sql":"drop table x","args":[1]}`, "C:\\x", "x")
 	f.Add("Glob", `{"pattern":"/**/[a-"}`, "/", "x")
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	f.Fuzz(func(t *testing.T, tool, args, cwd, fault string) {
 		e := engine.Event{Phase: engine.PhasePost, Tool: tool, Args: json.RawMessage(args), CWD: cwd, Result: &engine.Result{Failed: true, Error: fault}}
 		facts, err := c.Classify(context.Background(), e, "/srv/shop")
