@@ -50,10 +50,13 @@ type Difference struct {
 
 func (d Difference) String() string {
 	text := fmt.Sprintf("with OPA's rule index and early exit: %s; without them: %s", d.With, d.Without)
-	if len(d.Rules) > 0 {
-		return fmt.Sprintf("rule %s: %s", strings.Join(d.Rules, ", "), text)
+	switch len(d.Rules) {
+	case 0:
+		return text
+	case 1:
+		return "rule " + d.Rules[0] + ": " + text
 	}
-	return text
+	return "rules " + strings.Join(d.Rules, ", ") + ": " + text
 }
 
 // answer is what a Decider returned.

@@ -71,7 +71,7 @@ func TestTwiceFindsDifferences(t *testing.T) {
 		want     string
 	}{
 		"the same":     {told{d: warn}, "[]"},
-		"another rule": {told{d: engine.Decision{Decision: engine.Warn, Enforced: engine.Warn, Rules: []engine.RuleResult{{ID: "b"}}}}, "[rule a, b: with OPA's rule index and early exit: warn by a; without them: warn by b]"},
+		"another rule": {told{d: engine.Decision{Decision: engine.Warn, Enforced: engine.Warn, Rules: []engine.RuleResult{{ID: "b"}}}}, "[rules a, b: with OPA's rule index and early exit: warn by a; without them: warn by b]"},
 		"another text": {told{d: text}, "[with OPA's rule index and early exit: warn by a; without them: warn by a, said otherwise]"},
 		"an error":     {told{err: errors.New("too deep")}, "[rule a: with OPA's rule index and early exit: warn by a; without them: no decision: too deep]"},
 	} {

@@ -22,17 +22,9 @@ import (
 // same, by the policy that decided then, and what comes out otherwise is listed
 // below it.
 func TestFrozenLogs(t *testing.T) {
-	homes, err := filepath.Glob("../../testdata/audits/*/home")
-	if err != nil || len(homes) == 0 {
-		t.Fatalf("no frozen logs are there: %v", err)
-	}
-	for _, frozen := range homes {
+	for _, frozen := range frozenHomes(t) {
 		t.Run(filepath.Base(filepath.Dir(frozen)), func(t *testing.T) {
-			home := t.TempDir()
-			if err := os.CopyFS(home, os.DirFS(frozen)); err != nil {
-				t.Fatal(err)
-			}
-			private(t, home)
+			home := copied(t, frozen)
 			got := resultOf(t, home, "audit", "verify") + resultOf(t, home, "audit", "replay") + decidedAgain(t, home)
 			if want := expected(t, filepath.Join(filepath.Dir(frozen), "expected.txt")); got != want {
 				t.Errorf("got:\n%swant:\n%s", got, want)
@@ -41,18 +33,47 @@ func TestFrozenLogs(t *testing.T) {
 	}
 }
 
+func frozenHomes(t *testing.T) []string {
+	homes, err := filepath.Glob("../../testdata/audits/*/home")
+	if err != nil || len(homes) == 0 {
+		t.Fatalf("no frozen logs are there: %v", err)
+	}
+	return homes
+}
+
+// copied is a state directory like one that is frozen.
+func copied(t *testing.T, frozen string) string {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS(frozen)); err != nil {
+		t.Fatal(err)
+	}
+	private(t, home)
+	return home
+}
+
 // decidedAgain decides all of a log again, whatever environment it is from, and
-// lists what differs. The state is folded anew from the records, since that of
-// another fold cannot be taken over.
+// lists what differs.
 func decidedAgain(t *testing.T, home string) string {
+	var differ strings.Builder
+	decisions := 0
+	eachDecision(t, home, func(rec *engine.Record, p *engine.Policy, h *engine.History) {
+		decisions++
+		differ.WriteString(againstRecord(t, p, rec, h))
+	})
+	return fmt.Sprintf("%d decisions are decided again, and %d values differ\n", decisions, strings.Count(differ.String(), "\n")) + differ.String()
+}
+
+// eachDecision calls f with each record of a log that holds a decision, the policy
+// that made it, and the history before it. The state is folded anew from the
+// records, since that of another fold cannot be taken over.
+func eachDecision(t *testing.T, home string, f func(*engine.Record, *engine.Policy, *engine.History)) {
 	a := &app{stderr: t.Output(), env: func(string) string { return "" }, home: home}
 	store, sessions, err := a.chosen(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	policies := policiesOf(t.Context(), store)
-	var differ strings.Builder
-	history, chain, decisions := engine.NewHistory(), "", 0
+	history, chain := engine.NewHistory(), ""
 	for rec, err := range recordsOf(store, sessions) {
 		if err != nil {
 			t.Fatal(err)
@@ -61,21 +82,19 @@ func decidedAgain(t *testing.T, home string) string {
 			history, chain = engine.NewHistory(), rec.Chain
 		}
 		if rec.Decision != nil {
-			decisions++
-			differ.WriteString(againstRecord(t, policies, rec, history))
+			policy, err := policies(rec.By.Policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(rec, policy, history)
 		}
 		history.Append(rec)
 	}
-	return fmt.Sprintf("%d decisions are decided again, and %d values differ\n", decisions, strings.Count(differ.String(), "\n")) + differ.String()
 }
 
 // againstRecord lists in what a decision differs from the one that was recorded,
 // a line for each value; so also of the other form of a call.
-func againstRecord(t *testing.T, policies func(string) (*engine.Policy, error), rec *engine.Record, h *engine.History) string {
-	policy, err := policies(rec.By.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+func againstRecord(t *testing.T, policy *engine.Policy, rec *engine.Record, h *engine.History) string {
 	judge := func(r *engine.Record) engine.Review {
 		v, err := policy.Judge(t.Context(), r, h)
 		if err != nil {

@@ -266,7 +266,29 @@ func (s *switching) compile(ctx context.Context, files bundles.Memory) error {
 	if s.after, err = overOthers(s.bundle, others); err != nil {
 		return err
 	}
-	return check(ctx, s.after)
+	host, err := compileChecked(ctx, s.after)
+	if err != nil {
+		return err
+	}
+	return s.twice(ctx, host, files)
+}
+
+// twice refuses a bundle with which a decision hangs on OPA's shortcuts. Who goes
+// back is only told: what was active before is better than what is gone back from.
+func (s *switching) twice(ctx context.Context, host *rego.Host, files bundles.Memory) error {
+	own := map[string]fs.FS{}
+	if files != nil {
+		own[s.layer] = files
+	}
+	found, err := decidedTwice(ctx, s.after, host, own)
+	if err == nil {
+		err = shortcutsMatter(found)
+	}
+	if err != nil && (files == nil || s.in.back != nil) {
+		s.warn("%v", err)
+		return nil
+	}
+	return err
 }
 
 // load reads the bundle, and finds its layer.
