@@ -25,8 +25,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Prove that a denial denies, and look for ways around reviewer",
 		Long: "Looks at the state directory, the policy, all layers of the agent's settings as they\n" +
-			"hold in this folder, and the client's version; starts the installed hook as the\n" +
-			"client would and checks that its denial is one. Exit code 2 where something fails.",
+			"hold in this folder, and the client's version; has the policy decide with OPA's rule index\n" +
+			"and early exit and without; starts the installed hook as the client would and checks that\n" +
+			"its denial is one. Exit code 2 where something fails.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e := &examination{p: a.paint(&output{}), a: a}

@@ -43,7 +43,8 @@ func shortcutsMatter(found *trial.Shortcuts) error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d decisions come out otherwise where OPA looks at every rule to its end, first of %s; "+
-		"change the rule so that no built-in function in it fails, or, where none does, so that it compares in another way: then it is a fault of OPA %s",
+		"change the rule so that no built-in function in it fails, or, where none does, "+
+		"so that it compares in another way: then it is a fault of OPA %s",
 		len(found.Differ), found.Decisions, found.Differ[0], rego.Version())
 }
 
