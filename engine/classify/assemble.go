@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // assemble makes an action of what was read. Strings are still raw.
@@ -319,8 +320,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
 	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
 	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
-		ok, err := path.Match(last, name)
-		return ok || err != nil
+		return wildcard.Match(last, name)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // venue is where code runs that does not run here, or not on this file system.
@@ -143,11 +144,11 @@ func underMount(p, inside string) bool {
 // covers tells whether a tree holds a mount: what is deleted there goes with it.
 func covers(t arg, inside string) bool {
 	for dir := path.Dir(inside); ; dir = path.Dir(dir) {
-		if t.glob && matchPattern(t.text, dir) || !t.glob && strings.TrimSuffix(t.text, "/") == strings.TrimSuffix(dir, "/") {
+		if t.glob && wildcard.Text(t.text, dir) || !t.glob && strings.TrimSuffix(t.text, "/") == strings.TrimSuffix(dir, "/") {
 			return true
 		}
 		if dir == "/" || dir == "." {
-			return t.glob && matchPattern(t.text, inside)
+			return t.glob && wildcard.Text(t.text, inside)
 		}
 	}
 }

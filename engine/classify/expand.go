@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -324,19 +325,19 @@ func removeKnown(text, p string, op syntax.ParExpOperator) string {
 	for k := 0; k <= n; k++ {
 		switch op {
 		case syntax.RemSmallSuffix:
-			if matchPattern(p, text[n-k:]) {
+			if wildcard.Text(p, text[n-k:]) {
 				return text[:n-k]
 			}
 		case syntax.RemLargeSuffix:
-			if matchPattern(p, text[k:]) {
+			if wildcard.Text(p, text[k:]) {
 				return text[:k]
 			}
 		case syntax.RemSmallPrefix:
-			if matchPattern(p, text[:k]) {
+			if wildcard.Text(p, text[:k]) {
 				return text[k:]
 			}
 		default:
-			if matchPattern(p, text[:n-k]) {
+			if wildcard.Text(p, text[:n-k]) {
 				return text[n-k:]
 			}
 		}

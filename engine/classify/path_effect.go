@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // effect resolves one raw effect, with what is known of the machine on which
@@ -349,7 +350,7 @@ func (r *resolver) patternLocation(fixed, pattern string) engine.Location {
 	}
 	for _, dir := range []string{r.workspace, r.home} {
 		for ; dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
-			if ok, _ := path.Match(join(fixed, pattern), dir); ok {
+			if wildcard.Match(join(fixed, pattern), dir) {
 				if l := r.location(dir); rank(l) > rank(worst) {
 					worst = l
 				}
@@ -397,7 +398,7 @@ func (r *resolver) patternClass(fixed, pattern string) engine.Class {
 		if pattern[0] != name[0] {
 			continue // a star does not match a hidden name, and * alone says nothing
 		}
-		if ok, _ := path.Match(pattern, name); ok {
+		if wildcard.Match(pattern, name) {
 			return r.class(join(fixed, name))
 		}
 	}

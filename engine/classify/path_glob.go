@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // maxMatches bounds how many paths one pattern may stand for. What is over it
@@ -49,7 +50,7 @@ func (r *resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	}
 	for _, d := range list {
 		hidden := strings.HasPrefix(d.Name(), ".") && !strings.HasPrefix(part, ".")
-		if !hidden && matchPattern(part, d.Name()) {
+		if !hidden && wildcard.Match(part, d.Name()) {
 			found = append(found, join(dir, d.Name()))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 func (c *psCall) forEach() psValue {
@@ -165,7 +166,7 @@ func (c *psCall) getCommand() psValue {
 		return textPS(c.operand(0, "name"))
 	}
 	for _, full := range []string{"invoke-expression", "remove-item", "invoke-webrequest", "start-process", "new-object", "invoke-restmethod", "iex"} {
-		if matchPattern(pattern, full) {
+		if wildcard.Text(pattern, full) {
 			return textPS(arg{text: full, taint: decoded})
 		}
 	}

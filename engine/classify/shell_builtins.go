@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // builtin runs the commands that change the shell itself, or whose output is
@@ -154,7 +155,7 @@ func (s *shell) globDir(v value) value {
 		return value{prefix, dir}
 	}
 	for _, n := range names {
-		if matchPattern(pattern, n) {
+		if wildcard.Text(pattern, n) {
 			return value{literal, dir + n}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -236,14 +237,14 @@ func (s *shell) globCommand(a arg) arg {
 	if at := joinDir(s.scope.dirs[0], word(dir)); s.in.listDir != nil && dir != "" && at.sure == literal && !strings.ContainsAny(dir, "*?[") {
 		if names, err := s.in.listDir(at.text); err == nil {
 			for _, n := range names {
-				if matchPattern(pattern, n) {
+				if wildcard.Text(pattern, n) {
 					return arg{text: dir + n, taint: a.taint | decoded}
 				}
 			}
 		}
 	}
 	for _, n := range patternNames() {
-		if matchPattern(pattern, n) {
+		if wildcard.Text(pattern, n) {
 			return arg{text: path.Join(dir, n), taint: a.taint | decoded}
 		}
 	}

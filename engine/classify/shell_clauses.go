@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -269,7 +270,7 @@ func (s *shell) matches(item *syntax.CaseItem, subject arg) (possible, certain b
 			possible = true
 			continue
 		}
-		if len(p.text)*len(subject.text) > 1<<20 || matchPattern(p.text, subject.text) {
+		if len(p.text)*len(subject.text) > 1<<20 || wildcard.Text(p.text, subject.text) {
 			return true, true
 		}
 	}

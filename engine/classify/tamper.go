@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // guardProgram is the name under which reviewer is found among programs.
@@ -56,7 +57,7 @@ func (r *resolver) sweepsSettings(e *engine.Effect) bool {
 	}
 	return slices.ContainsFunc(clientSettings, func(name string) bool {
 		p := join(e.Target, name)
-		return matchPattern(pattern, path.Base(name)) && r.lstat(p) != nil
+		return wildcard.Match(pattern, path.Base(name)) && r.lstat(p) != nil
 	})
 }
 
