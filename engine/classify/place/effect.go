@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Effect resolves one raw effect, with what is known of the machine on which
@@ -352,7 +353,7 @@ func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
 	}
 	for _, dir := range []string{r.workspace, r.home} {
 		for ; dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
-			if ok, _ := path.Match(Join(fixed, pattern), dir); ok {
+			if wildcard.Match(Join(fixed, pattern), dir) {
 				if l := r.Location(dir); Rank(l) > Rank(worst) {
 					worst = l
 				}
@@ -400,7 +401,7 @@ func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 		if pattern[0] != name[0] {
 			continue // a star does not match a hidden name, and * alone says nothing
 		}
-		if ok, _ := path.Match(pattern, name); ok {
+		if wildcard.Match(pattern, name) {
 			return r.Class(Join(fixed, name))
 		}
 	}

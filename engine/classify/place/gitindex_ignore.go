@@ -5,6 +5,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // blobHash is git's name of a file's content.
@@ -52,11 +54,19 @@ func parseIgnoreLine(line string) (ignoreRule, bool) {
 		r.dirOnly, line = true, rest
 	}
 	r.rooted = strings.Contains(line, "/")
-	line = strings.ReplaceAll(strings.TrimPrefix(line, "/"), "[!", "[^")
+	line = strings.TrimPrefix(line, "/")
 	if line == "" {
 		return r, false
 	}
 	r.parts = strings.Split(line, "/")
+	for _, p := range r.parts {
+		if wildcard.Check(strings.ReplaceAll(p, "[!", "[^")) != nil {
+			return r, false // matches nothing
+		}
+	}
+	if r.rooted && r.parts[len(r.parts)-1] == "**" {
+		r.parts = append(r.parts, "*") // a/** is what is in a, not a itself
+	}
 	return r, true
 }
 
@@ -66,40 +76,9 @@ func (r ignoreRule) matches(rel string, dir bool) bool {
 		return false
 	}
 	if !r.rooted {
-		ok, _ := path.Match(r.parts[0], path.Base(rel))
-		return ok
+		return wildcard.Match(r.parts[0], path.Base(rel))
 	}
-	return matchParts(r.parts, strings.Split(rel, "/"))
-}
-
-// matchParts matches a path by its parts; ** stands for any number of them.
-// It goes back to the last ** only, so that its time is bounded by the product
-// of the lengths.
-func matchParts(pattern, parts []string) bool {
-	p, n, star, mark := 0, 0, -1, 0
-	for n < len(parts) {
-		if p < len(pattern) {
-			if pattern[p] == "**" {
-				star, mark = p, n
-				p++
-				continue
-			}
-			if ok, _ := path.Match(pattern[p], parts[n]); ok {
-				p++
-				n++
-				continue
-			}
-		}
-		if star < 0 {
-			return false
-		}
-		mark++
-		p, n = star+1, mark
-	}
-	if p == len(pattern)-1 && pattern[p] == "**" {
-		return false // a/** is what is in a, not a itself
-	}
-	return p == len(pattern)
+	return wildcard.Path(r.parts, strings.Split(rel, "/"))
 }
 
 // ignored says whether a path that is not tracked is ignored: itself, or a

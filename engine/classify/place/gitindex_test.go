@@ -104,6 +104,7 @@ func TestIgnoreRules(t *testing.T) {
 		{"/build", "build", true, true}, {"/build", "a/build", true, false}, {"a/b", "a/b", false, true}, {"a/b", "x/a/b", false, false},
 		{"**/b", "x/y/b", false, true}, {"**/b", "b", false, true}, {"a/**/b", "a/b", false, true}, {"a/**/b", "a/x/y/b", false, true},
 		{"a/**", "a/x/y", false, true}, {"a/**", "a", true, false}, {"[!a].c", "b.c", false, true}, {"[!a].c", "a.c", false, false}, {`\#x`, "#x", false, true},
+		{"[a", "[a", false, false}, {"x/[", "x/[", false, false}, {"/**", "a/b", false, true}, {"**", "a", true, true},
 	} {
 		r, ok := parseIgnoreLine(c.rule)
 		if got := ok && r.matches(c.path, c.dir); got != c.want {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // MaxNames bounds how many names of a directory a pattern is matched against.
@@ -53,7 +53,7 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	}
 	for _, d := range list {
 		hidden := strings.HasPrefix(d.Name(), ".") && !strings.HasPrefix(part, ".")
-		if !hidden && abstract.MatchPattern(part, d.Name()) {
+		if !hidden && wildcard.Match(part, d.Name()) {
 			found = append(found, Join(dir, d.Name()))
 		}
 	}

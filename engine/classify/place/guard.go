@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Displaced says that the target is at another place afterwards.
@@ -56,8 +57,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
 	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
 	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
-		ok, err := path.Match(last, name)
-		return ok || err != nil
+		return wildcard.Match(last, name)
 	})
 }
 
@@ -124,6 +124,6 @@ func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	}
 	return slices.ContainsFunc(clientSettings, func(name string) bool {
 		p := Join(e.Target, name)
-		return abstract.MatchPattern(pattern, path.Base(name)) && r.Lstat(p) != nil
+		return wildcard.Match(pattern, path.Base(name)) && r.Lstat(p) != nil
 	})
 }

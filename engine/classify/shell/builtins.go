@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // builtin runs the commands that change the shell itself, or whose output is
@@ -155,7 +156,7 @@ func (s *Machine) globDir(v abstract.Value) abstract.Value {
 		return abstract.Value{Sure: abstract.Prefix, Text: dir}
 	}
 	for _, n := range names {
-		if abstract.MatchPattern(pattern, n) {
+		if wildcard.Text(pattern, n) {
 			return abstract.Value{Sure: abstract.Literal, Text: dir + n}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -192,14 +193,14 @@ func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
 	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal && !strings.ContainsAny(dir, "*?[") {
 		if names, err := s.In.ListDir(at.Text); err == nil {
 			for _, n := range names {
-				if abstract.MatchPattern(pattern, n) {
+				if wildcard.Text(pattern, n) {
 					return abstract.Arg{Text: dir + n, Taint: a.Taint | abstract.Decoded}
 				}
 			}
 		}
 	}
 	for _, n := range patternNames() {
-		if abstract.MatchPattern(pattern, n) {
+		if wildcard.Text(pattern, n) {
 			return abstract.Arg{Text: path.Join(dir, n), Taint: a.Taint | abstract.Decoded}
 		}
 	}

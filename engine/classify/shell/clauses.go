@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -270,7 +271,7 @@ func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible
 			possible = true
 			continue
 		}
-		if len(p.Text)*len(subject.Text) > 1<<20 || abstract.MatchPattern(p.Text, subject.Text) {
+		if len(p.Text)*len(subject.Text) > 1<<20 || wildcard.Text(p.Text, subject.Text) {
 			return true, true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Venue is where code runs that does not run here, or not on this file system.
@@ -144,11 +145,11 @@ func underMount(p, inside string) bool {
 // covers tells whether a tree holds a mount: what is deleted there goes with it.
 func covers(t abstract.Arg, inside string) bool {
 	for dir := path.Dir(inside); ; dir = path.Dir(dir) {
-		if t.Glob && abstract.MatchPattern(t.Text, dir) || !t.Glob && strings.TrimSuffix(t.Text, "/") == strings.TrimSuffix(dir, "/") {
+		if t.Glob && wildcard.Text(t.Text, dir) || !t.Glob && strings.TrimSuffix(t.Text, "/") == strings.TrimSuffix(dir, "/") {
 			return true
 		}
 		if dir == "/" || dir == "." {
-			return t.Glob && abstract.MatchPattern(t.Text, inside)
+			return t.Glob && wildcard.Text(t.Text, inside)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -326,19 +327,19 @@ func removeKnown(text, p string, op syntax.ParExpOperator) string {
 	for k := 0; k <= n; k++ {
 		switch op {
 		case syntax.RemSmallSuffix:
-			if abstract.MatchPattern(p, text[n-k:]) {
+			if wildcard.Text(p, text[n-k:]) {
 				return text[:n-k]
 			}
 		case syntax.RemLargeSuffix:
-			if abstract.MatchPattern(p, text[k:]) {
+			if wildcard.Text(p, text[k:]) {
 				return text[:k]
 			}
 		case syntax.RemSmallPrefix:
-			if abstract.MatchPattern(p, text[:k]) {
+			if wildcard.Text(p, text[:k]) {
 				return text[k:]
 			}
 		default:
-			if abstract.MatchPattern(p, text[:n-k]) {
+			if wildcard.Text(p, text[:n-k]) {
 				return text[n-k:]
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 func (c *psCall) forEach() psValue {
@@ -167,7 +168,7 @@ func (c *psCall) getCommand() psValue {
 		return textPS(c.operand(0, "name"))
 	}
 	for _, full := range []string{"invoke-expression", "remove-item", "invoke-webrequest", "start-process", "new-object", "invoke-restmethod", "iex"} {
-		if abstract.MatchPattern(pattern, full) {
+		if wildcard.Text(pattern, full) {
 			return textPS(abstract.Arg{Text: full, Taint: abstract.Decoded})
 		}
 	}
