@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func fits(t *testing.T, f engine.Facts) {
 	}
 }
 
-// TestShortenFits makes facts of all sizes, far beyond what a call can hold.
+// TestShortenFits makes facts of all sizes, far beyond what a call can hold: forty
+// times, and 150 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestShortenFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := func() string {
@@ -72,7 +74,11 @@ func TestShortenFits(t *testing.T) {
 		}
 		return l
 	}
-	for range 150 {
+	times := 40
+	if os.Getenv("REVIEWER_EVERY") != "" {
+		times = 150
+	}
+	for range times {
 		a := &engine.Action{Name: "x" + text(), Resource: text(), Types: []engine.Type{engine.TypeFileRead}, Intent: engine.TypeFileRead, Fingerprint: strings.Repeat("0", 16), Paths: list(), Hosts: list(), Contents: map[string]engine.ContentFacts{}}
 		args := map[string]any{}
 		for range 1 << rng.IntN(6) {

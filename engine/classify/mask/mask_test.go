@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -96,10 +97,14 @@ func TestCountSecrets(t *testing.T) {
 
 // TestMaskIsLinear: a text made of beginnings of secrets takes no longer than
 // any other. It would not end in the time of a test if each began a new search.
+// Every fourth beginning is tried; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMaskIsLinear(t *testing.T) {
-	for _, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
+	for i, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
 		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)", "sudo -S ", "echo a | chpasswd ", "-----END RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyzabcdefghijkl\n", "<token>", "token: |\n", "env token ", "token is ",
 		"${token:-", "token {", "random_password \"result", "token = a() or ", "token = byte(", "password: send ", "SetBasicAuth(a,", "{pass: ", "Private-Lines: 1\n", "name=\"token\">", "gh secret set <<< ", "curl -b a=", "$2a$", "arn:a:token:", "create user password "} {
+		if i%4 != 0 && os.Getenv("REVIEWER_EVERY") == "" {
+			continue
+		}
 		text := strings.Repeat(lead, (1<<18)/len(lead))
 		m, start := &Masker{Mac: classifytest.MAC}, time.Now()
 		m.Learn(text)
