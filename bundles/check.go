@@ -153,7 +153,7 @@ func (e *Effective) CheckRules() []*engine.Problem {
 		}
 		for _, r := range l.Rules {
 			if why := r.Match.never(); why != "" {
-				list = append(list, problem(r.at("match").in(l), "rule.never", "rule %s can never speak: %s", r.ID, why))
+				list = append(list, problem(r.at("match").in(l.Layer), "rule.never", "rule %s can never speak: %s", r.ID, why))
 			}
 		}
 		for _, a := range l.Access {
@@ -199,20 +199,15 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
 		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
-			list = append(list, problem(r.at("id").in(layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
+			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
 				l.FindingID(r.ID), l.Rules[before].ID))
 		}
 		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {
-			list = append(list, warning(r.at("id").in(layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
+			list = append(list, warning(r.at("id").in(layer.Layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
 				l.FindingID(r.ID), r.lapse(), then))
 		}
 	}
 	return list
-}
-
-func (r AccessRule) at(key string) spot {
-	file, line, col := r.Spot(key, 0, 0)
-	return spot{"", file, line, col}
 }
 
 // checkNamed finds rules that settings name, and that are none.
@@ -250,7 +245,7 @@ func (e *Effective) checkNamed() []*engine.Problem {
 
 func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Problem {
 	always, there := known[id]
-	at := b.where(setting + "." + id).in(b)
+	at := b.where(setting + "." + id).in(b.Layer)
 	switch {
 	case always:
 		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always holds, whatever is said here; take it out", setting, id)}

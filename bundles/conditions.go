@@ -57,9 +57,7 @@ type Rule struct {
 	Fixed       bool         `json:"fixed,omitempty" yaml:"fixed"`           // the threshold does not follow patterns.sensitivity
 	Examples    RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
-	file  string
-	lines map[string]int // of the row itself (""), and of the text of each key's value
-	cols  map[string]int // the same, of its first character; 0: not known
+	texts `json:"-" yaml:"-"`
 }
 
 // RuleMatch is what an input must have before a rule's expressions are looked
@@ -147,48 +145,48 @@ func (r Rule) Conditional() bool {
 		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected)+len(m.Facts) > 0
 }
 
-// Place returns file:line for a line (from 1) of the text of one of the rule's
+// texts is where the texts of a row are written.
+type texts struct {
+	file  string
+	lines map[string]int // of the row itself (""), and of the text of each key's value
+	cols  map[string]int // the same, of its first character; 0: not known
+}
+
+// Place returns file:line for a line (from 1) of the text of one of the row's
 // keys, such as "when"; line 0 or a key that is not there: of the row.
-func (r Rule) Place(key string, line int) string { return place(r.file, r.lines, key, line) }
-
-func place(file string, lines map[string]int, key string, line int) string {
-	at, ok := lines[key]
+func (t texts) Place(key string, line int) string {
+	at, ok := t.lines[key]
 	if !ok {
-		at = lines[""]
+		at = t.lines[""]
 	}
-	return file + ":" + strconv.Itoa(at+max(0, line-1))
+	return t.file + ":" + strconv.Itoa(at+max(0, line-1))
 }
 
-// Spot returns file, line and column for a place in the text of one of the
-// rule's keys, as Place does; column 0 where it is not known.
-func (r Rule) Spot(key string, line, col int) (string, int, int) {
-	return textSpot(r.file, r.lines, r.cols, key, line, col)
+// Spot returns file, line and column for a place in the text of one of the row's
+// keys, as Place does; column 0 where it is not known. Lines below the first of
+// a text that is not a block are folded, and their columns lost.
+func (t texts) Spot(key string, line, col int) (string, int, int) {
+	at, ok := t.lines[key]
+	if !ok {
+		return t.file, t.lines[""], t.cols[""]
+	}
+	if first, block := t.cols[key], t.cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
+		return t.file, at + max(0, line-1), first + max(0, col-1)
+	}
+	return t.file, at + max(0, line-1), 0
 }
 
-func (r Rule) at(key string) spot {
-	file, line, col := r.Spot(key, 0, 0)
+func (t texts) at(key string) spot {
+	file, line, col := t.Spot(key, 0, 0)
 	return spot{"", file, line, col}
-}
-
-// textSpot finds a place in a text. Lines below the first of a text that is no
-// block are folded, and their columns lost.
-func textSpot(file string, lines, cols map[string]int, key string, line, col int) (string, int, int) {
-	at, ok := lines[key]
-	if !ok {
-		return file, lines[""], cols[""]
-	}
-	if first, block := cols[key], cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
-		return file, at + max(0, line-1), first + max(0, col-1)
-	}
-	return file, at + max(0, line-1), 0
 }
 
 // blockKey marks in columns the keys whose text is a block below a |.
 const blockKey = "|"
 
 // note takes down where the texts of a row's keys are.
-func (p *rowParser) note(row *yaml.Node) (lines, cols map[string]int) {
-	lines, cols = map[string]int{"": row.Line}, map[string]int{"": row.Column}
+func (p *rowParser) note(row *yaml.Node) texts {
+	lines, cols := map[string]int{"": row.Line}, map[string]int{"": row.Column}
 	for key, value := range values(row) {
 		lines[key], cols[key] = textLine(value), value.Column
 		switch {
@@ -200,7 +198,7 @@ func (p *rowParser) note(row *yaml.Node) (lines, cols map[string]int) {
 			cols[key]++
 		}
 	}
-	return lines, cols
+	return texts{p.file, lines, cols}
 }
 
 // indent counts the spaces that a line of the file begins with.
@@ -226,7 +224,7 @@ func ParseConditions(file string, data []byte) ([]Rule, error) {
 // parseConditions returns the rows that can be read also where others cannot,
 // and the ids of those.
 func parseConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
-	p := &rowParser{file: file, seen: map[string]int{}}
+	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
 	err = p.parse(data, p.document)
 	return p.rules, p.broken, err
 }
@@ -253,20 +251,26 @@ func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 	return errors.Join(p.problems...)
 }
 
+// rowParser reads the rows of one file.
 type rowParser struct {
 	file     string
-	rules    []Rule
 	seen     map[string]int // id -> line
 	problems []error
 	lines    [][]byte
-	broken   []string // ids of rows that are wrong, as far as they can be read
+}
+
+// ruleParser reads the rules of one file.
+type ruleParser struct {
+	rowParser
+	rules  []Rule
+	broken []string // ids of rows that are wrong, as far as they can be read
 }
 
 func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
 	p.problems = append(p.problems, nodeAt(p.file, n).wrong(format, args...))
 }
 
-func (p *rowParser) document(n *yaml.Node) {
+func (p *ruleParser) document(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
 		p.row(n)
 		return
@@ -276,15 +280,14 @@ func (p *rowParser) document(n *yaml.Node) {
 	}
 }
 
-func (p *rowParser) row(n *yaml.Node) {
+func (p *ruleParser) row(n *yaml.Node) {
 	before := len(p.problems)
 	p.check(n, "the rule", reflect.TypeFor[Rule](), nil)
 	if len(p.problems) > before {
 		p.broken = append(p.broken, idOf(n))
 		return
 	}
-	r := Rule{file: p.file}
-	r.lines, r.cols = p.note(n)
+	r := Rule{texts: p.note(n)}
 	if err := n.Decode(&r); err != nil {
 		p.wrong(n, "%v", err)
 		return
@@ -481,23 +484,22 @@ func unknown(word string, known []string) string {
 	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
 }
 
-var (
-	idForm      = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
-	placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
-)
+var idForm = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
 
 // isPattern says that the file holds patterns.
-func (p *rowParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
+func (p *ruleParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
 
 // Pattern says that the row measures how a run goes, and follows the settings
 // of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
 
 // validate says what is wrong with a row whose keys and types are right.
-func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
+func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
 	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
 	if line, twice := p.seen[r.ID]; twice {
 		p.wrong(at("id"), "id %s is given twice, first in line %d", r.ID, line)
@@ -537,7 +539,7 @@ func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
 	}
 }
 
-func (p *rowParser) validateCondition(r Rule, at func(string) *yaml.Node) {
+func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	switch {
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
 		p.wrong(at("examples"), "examples: there is no match, when or measure to try them on; rules in Rego have cases")

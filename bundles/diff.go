@@ -279,16 +279,6 @@ func did(before, after bool) string {
 	return Altered
 }
 
-// layerOf returns a layer of a policy; nil where it has none.
-func (e *Effective) layerOf(name string) *Bundle {
-	for _, l := range e.Layers {
-		if l.Layer == name {
-			return l
-		}
-	}
-	return nil
-}
-
 // bothKeys lists the keys of two maps in order.
 func bothKeys[V any](a, b map[string]V) []string {
 	all := maps.Clone(a)

@@ -2,7 +2,6 @@ package bundles
 
 import (
 	"slices"
-	"strconv"
 )
 
 // accessRow is an access list, or one of its rules, with its row.
@@ -48,7 +47,7 @@ func (e *Effective) accessLists() map[string]*listRow {
 		for _, l := range layer.Access {
 			parts := partsOf(l, "id", "rules")
 			parts["layer"] = layer.Layer
-			all[l.ID] = &listRow{l, row{KindAccess, layer.Layer, l.file + ":" + strconv.Itoa(l.line), parts}}
+			all[l.ID] = &listRow{l, row{KindAccess, layer.Layer, l.Place(), parts}}
 		}
 	}
 	return all

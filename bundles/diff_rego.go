@@ -10,7 +10,7 @@ import (
 // told by evaluating it only.
 func (d *differ) rego(a, b *Effective) error {
 	for _, layer := range Layers() {
-		differ, err := d.compare(a.layerOf(layer).modules(), b.layerOf(layer).modules())
+		differ, err := d.compare(a.Layer(layer).modules(), b.Layer(layer).modules())
 		if err != nil {
 			return fmt.Errorf("the Rego of the %s layer cannot be compared: %w", layer, err)
 		}
@@ -45,7 +45,7 @@ func regoVersion(layer string, texts []string) *Version {
 // layers compares which layers there are and what their manifests say.
 func (d *differ) layers(a, b *Effective) error {
 	for _, layer := range Layers() {
-		was, is := a.layerOf(layer), b.layerOf(layer)
+		was, is := a.Layer(layer), b.Layer(layer)
 		switch {
 		case was == nil && is == nil:
 		case was == nil || is == nil:

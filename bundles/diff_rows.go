@@ -3,7 +3,6 @@ package bundles
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -338,7 +337,7 @@ func (e *Effective) detectorRows() map[string]*row {
 				delete(parts, "pattern")
 				parts["patterns"] = []any{det.Pattern}
 			}
-			all[det.ID] = &row{KindDetector, l.Layer, det.file + ":" + strconv.Itoa(det.line), parts}
+			all[det.ID] = &row{KindDetector, l.Layer, det.Place(), parts}
 		}
 	}
 	return all

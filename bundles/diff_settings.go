@@ -17,15 +17,16 @@ type leaf struct {
 // no keys itself. It leaves out nothing, known or not.
 func leavesBelow(s *setting, at string, doc map[string]any, into map[string]leaf) {
 	for key, v := range doc {
+		path := strings.TrimPrefix(at+"."+key, ".")
 		var node *setting
 		if s != nil {
 			node = s.child(key)
 		}
 		if sub, ok := v.(map[string]any); ok && len(sub) > 0 {
-			leavesBelow(node, below(at, key), sub, into)
+			leavesBelow(node, path, sub, into)
 			continue
 		}
-		into[below(at, key)] = leaf{v, node}
+		into[path] = leaf{v, node}
 	}
 }
 
@@ -33,7 +34,7 @@ func leavesBelow(s *setting, at string, doc map[string]any, into map[string]leaf
 func (e *Effective) leavesOf(tree *setting) map[string]leaf {
 	all := map[string]leaf{}
 	doc, _ := normal(e.Settings).(map[string]any)
-	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+	for _, made := range []string{catalogueKey, accessKey, detectorsKey} {
 		delete(doc, made) // rows, which are compared as such
 	}
 	leavesBelow(tree, "", doc, all)
@@ -193,7 +194,7 @@ func (unsaid) value(path string, s *setting, v any, e *Effective) any {
 			return r.Enforcement
 		}
 	}
-	return s.order()[s.top()]
+	return s.strictest()
 }
 
 // items lists what came into a list and what left it. came is the direction of
@@ -240,7 +241,7 @@ func (d *differ) said(a, b *Effective) error {
 		shown[c.Name] = shown[c.Name] || c.Kind == KindSetting
 	}
 	for _, layer := range Layers()[1:] {
-		before, after := ownLeaves(a.layerOf(layer)), ownLeaves(b.layerOf(layer))
+		before, after := ownLeaves(a.Layer(layer)), ownLeaves(b.Layer(layer))
 		for _, path := range bothKeys(before, after) {
 			was, wasThere := before[path]
 			is, isThere := after[path]
@@ -273,7 +274,7 @@ func ownLeaves(l *Bundle) map[string]leaf {
 // data compares what layers above the base give their own Rego to read.
 func (d *differ) data(a, b *Effective) error {
 	for _, layer := range Layers()[1:] {
-		before, after := ownData(a.layerOf(layer)), ownData(b.layerOf(layer))
+		before, after := ownData(a.Layer(layer)), ownData(b.Layer(layer))
 		for _, path := range bothKeys(before, after) {
 			was, wasThere := before[path]
 			is, isThere := after[path]
@@ -302,9 +303,9 @@ func ownData(l *Bundle) map[string]leaf {
 	if l == nil {
 		return all
 	}
-	doc, _ := normal(layerData(l)).(map[string]any)
+	doc, _ := normal(l.OwnData()).(map[string]any)
 	doc = maps.Clone(doc)
-	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+	for _, made := range []string{catalogueKey, accessKey, detectorsKey} {
 		delete(doc, made)
 	}
 	leavesBelow(nil, "", doc, all)

@@ -2,7 +2,6 @@ package bundles
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"maps"
 	"path"
@@ -88,7 +87,7 @@ func (m *Mutant) Apply(b *Bundle) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.with(m.File, content)
+	return b.WithFile(m.File, content)
 }
 
 func (m *Mutant) content() ([]byte, error) {
@@ -108,77 +107,6 @@ func (m *Mutant) content() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// with is the bundle with another content of one file with rows or data.
-func (b *Bundle) with(name string, content []byte) (*Bundle, error) {
-	changed := *b
-	changed.Files, changed.checked = maps.Clone(b.Files), false
-	changed.Files[name] = content
-	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
-	errs := []error{one.add(name, content)}
-	switch kindOfFile(name) {
-	case "settings":
-		changed.Settings = one.Settings
-	case "data":
-		changed.Data = map[string]any{}
-		for _, file := range slices.Sorted(maps.Keys(changed.Files)) {
-			if kindOfFile(file) == "data" {
-				errs = append(errs, changed.addData(file, changed.Files[file]))
-			}
-		}
-	}
-	changed.Rules = swapped(b.Rules, one.Rules, func(r Rule) bool { return r.file == name })
-	changed.Access = swapped(b.Access, one.Access, func(l AccessList) bool { return l.file == name })
-	changed.Detectors = swapped(b.Detectors, one.Detectors, func(d Detector) bool { return d.file == name })
-	var err error
-	changed.Digest, err = digest(changed.Files)
-	return &changed, errors.Join(append(errs, err)...)
-}
-
-// RowsOf returns the rules and access lists that a file holds.
-func (b *Bundle) RowsOf(file string) ([]Rule, []AccessList) {
-	var rules []Rule
-	for _, r := range b.Rules {
-		if r.file == file {
-			rules = append(rules, r)
-		}
-	}
-	var access []AccessList
-	for _, l := range b.Access {
-		if l.file == file {
-			access = append(access, l)
-		}
-	}
-	return rules, access
-}
-
-// swapped puts others to where those of a list are that are meant.
-func swapped[T any](list, others []T, meant func(T) bool) []T {
-	at := slices.IndexFunc(list, meant)
-	if at < 0 {
-		return list
-	}
-	rest := slices.DeleteFunc(slices.Clone(list), meant)
-	return slices.Insert(rest, at, others...)
-}
-
-// kindOfFile says what a file holds that can be changed; empty: nothing.
-func kindOfFile(name string) string {
-	base := path.Base(name)
-	switch {
-	case name == "settings.yaml":
-		return "settings"
-	case base == "data.yaml" || base == "data.json":
-		return "data"
-	case (strings.HasPrefix(name, "rules/") || strings.HasPrefix(name, "patterns/")) && path.Ext(name) != ".rego":
-		return "rules"
-	case strings.HasPrefix(name, "access/"):
-		return "access"
-	case strings.HasPrefix(name, "detectors/"):
-		return "detectors"
-	}
-	return ""
-}
-
 // mutation walks one file.
 type mutation struct {
 	bundle  *Bundle
@@ -193,7 +121,8 @@ type mutation struct {
 
 // read parses the file, and says whether there is anything to change in it.
 func (g *mutation) read() bool {
-	if kindOfFile(g.doc.name) == "" {
+	switch FileKind(g.doc.name) {
+	case "", ManifestFile, RegoFile:
 		return false
 	}
 	d := yaml.NewDecoder(bytes.NewReader(g.bundle.Files[g.doc.name]))
@@ -213,16 +142,16 @@ func (g *mutation) read() bool {
 func (g *mutation) file() {
 	for _, d := range g.doc.docs {
 		root := d.Content[0]
-		switch kindOfFile(g.doc.name) {
-		case "settings":
+		switch FileKind(g.doc.name) {
+		case SettingsFile:
 			g.settings(root, "/reviewer")
-		case "data":
+		case DataFile:
 			g.settings(root, strings.TrimSuffix("/"+path.Dir(g.doc.name), "/."))
-		case "rules":
+		case RulesFile:
 			g.rows(root, g.rule)
-		case "access":
+		case AccessFile:
 			g.list(root)
-		case "detectors":
+		case DetectorsFile:
 			g.rows(root, g.detector)
 		}
 	}
@@ -242,13 +171,13 @@ func (g *mutation) rows(n *yaml.Node, row func(*yaml.Node)) {
 		return
 	}
 	for _, r := range n.Content {
-		g.about, g.path = idOf(r), g.root()+"/catalog/"+idOf(r)
+		g.about, g.path = idOf(r), g.root()+"/"+catalogueKey+"/"+idOf(r)
 		g.dropRow(n, r)
 		row(r)
 	}
 }
 
-func (g *mutation) root() string { return "/" + g.bundle.root() }
+func (g *mutation) root() string { return "/" + g.bundle.Root() }
 
 func (g *mutation) dropRow(list, row *yaml.Node) {
 	g.dropped = g.about
@@ -271,7 +200,7 @@ func (g *mutation) remove(operator string, list, item *yaml.Node, after string) 
 // told to people; they decide nothing.
 func (g *mutation) rule(row *yaml.Node) {
 	g.about = idOf(row)
-	g.path = g.root() + "/catalog/" + g.about
+	g.path = g.root() + "/" + catalogueKey + "/" + g.about
 	parts := values(row)
 	g.verdict(parts["decision"])
 	g.oneOf(parts["enforcement"], ChangeWord, Enforcements())

@@ -72,7 +72,7 @@ func Pack(b *Bundle, r Release) (*Packed, error) {
 func (b *Bundle) Released(r Release) (Manifest, error) {
 	written, there := b.Files[manifestFile]
 	if !there {
-		return Manifest{}, noManifest(b.root(), "")
+		return Manifest{}, noManifest(b.Root(), "")
 	}
 	m, err := decodeManifest(written) // b's own has a name where none is written
 	if err != nil {
@@ -157,7 +157,7 @@ func derivedKeys() []string { return []string{catalogueKey, accessKey, detectors
 func (b *Bundle) derivedNames() []string {
 	var names []string
 	for _, key := range derivedKeys() {
-		names = append(names, path.Join(b.root(), key, "data.json"))
+		names = append(names, path.Join(b.Root(), key, "data.json"))
 	}
 	return names
 }

@@ -45,9 +45,9 @@ func (p *placed) Error() string {
 // Unwrap returns what is behind the error.
 func (p *placed) Unwrap() error { return p.err }
 
-// in says of what layer the file is.
-func (s spot) in(l *Bundle) spot {
-	s.layer = l.Layer
+// in names the layer that the file is in.
+func (s spot) in(layer string) spot {
+	s.layer = layer
 	return s
 }
 

@@ -94,7 +94,7 @@ func (m *merger) value(path string, s *setting, into map[string]any, key string,
 	switch {
 	case joined && there:
 		v = s.combine(before, v)
-	case joined && s.Within != "" && s.rank(v) < s.top():
+	case joined && s.Within != "" && s.rank(v) < s.rank(s.strictest()):
 		return // milder than what holds without it
 	}
 	if m.set[path] == "" {
@@ -155,9 +155,11 @@ func (s *setting) order() []any {
 	return s.Enum
 }
 
+// rank is the place of a value among those of a strictest setting; -1: none.
 func (s *setting) rank(v any) int { return slices.Index(s.order(), v) }
 
-func (s *setting) top() int { return len(s.order()) - 1 }
+// strictest is the last value of a strictest setting.
+func (s *setting) strictest() any { return s.order()[len(s.order())-1] }
 
 func number(v any) float64 {
 	f, _ := v.(float64)

@@ -335,7 +335,7 @@ func looser(s *setting, before, after any) string {
 		}
 	case "entries": // one that is not there is as strict as can be
 		for id, v := range after.(map[string]any) {
-			if was, ok := before.(map[string]any)[id]; s.Others.rank(v) < s.Others.top() && (!ok || s.Others.rank(v) < s.Others.rank(was)) {
+			if was, ok := before.(map[string]any)[id]; s.Others.rank(v) < s.Others.rank(s.Others.strictest()) && (!ok || s.Others.rank(v) < s.Others.rank(was)) {
 				return fmt.Sprintf("%s: %v became %v", id, was, v)
 			}
 		}
