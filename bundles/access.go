@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/agent-reviewer/reviewer/engine"
+	"go.yaml.in/yaml/v3"
 )
 
 // AccessList says who may do what: the first of its rules that holds is the
@@ -161,14 +160,6 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 	return l
 }
 
-// once reports a name that was seen before, and in which line.
-func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
-	if line, twice := seen[name]; twice {
-		p.wrong(n, "%s %s is given twice, first in line %d", what, name, line)
-	}
-	seen[name] = n.Line
-}
-
 func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]int) {
 	nodes := values(row)
 	r.texts = p.note(row)
@@ -184,15 +175,6 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 	p.filled(nodes, "actions", "tools")
 	p.schedule(r.Schedule, nodes["schedule"])
 	p.expiry(r, nodes["expires_at"])
-}
-
-// filled reports lists without an item: it could mean nothing or everything.
-func (p *rowParser) filled(nodes map[string]*yaml.Node, names ...string) {
-	for _, name := range names {
-		if n := nodes[name]; n != nil && len(n.Content) == 0 {
-			p.wrong(n, "%s is empty; give it a value or leave it out", name)
-		}
-	}
 }
 
 func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/agent-reviewer/reviewer/engine"
+	"go.yaml.in/yaml/v3"
 )
 
 // Detector is one row of a bundle's detectors: what to look for in the raw

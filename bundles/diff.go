@@ -151,8 +151,8 @@ func (c Changes) Loosens() bool {
 	})
 }
 
-// Diff compares two policies. It fails where the Rego of one cannot be read.
-func Diff(before, after *Effective, compare CompareRego) (Changes, error) {
+// Policies compares two policies. It fails where the Rego of one cannot be read.
+func Policies(before, after *Effective, compare CompareRego) (Changes, error) {
 	d := differ{compare: compare}
 	steps := []func(a, b *Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.rego}
 	for _, step := range steps {
@@ -287,4 +287,10 @@ func bothKeys[V any](a, b map[string]V) []string {
 	}
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))
+}
+
+// asList is a value that is a list; nil: it is none.
+func asList(v any) []any {
+	l, _ := v.([]any)
+	return l
 }

@@ -146,7 +146,7 @@ func accessJudge(was, is *accessRow) judge {
 		}
 		switch part {
 		case "actions", "tools":
-			return as(wordsDirection(list(x), list(y)), was.effect)
+			return as(wordsDirection(asList(x), asList(y)), was.effect)
 		case "when", "expires_at", "schedule.hours", "schedule.weekdays":
 			return as(condition(x, y), was.effect)
 		}

@@ -10,7 +10,7 @@ import (
 // told by evaluating it only.
 func (d *differ) rego(a, b *Effective) error {
 	for _, layer := range Layers() {
-		differ, err := d.compare(a.Layer(layer).modules(), b.Layer(layer).modules())
+		differ, err := d.compare(modules(a.Layer(layer)), modules(b.Layer(layer)))
 		if err != nil {
 			return fmt.Errorf("the Rego of the %s layer cannot be compared: %w", layer, err)
 		}
@@ -22,7 +22,7 @@ func (d *differ) rego(a, b *Effective) error {
 	return nil
 }
 
-func (b *Bundle) modules() map[string]string {
+func modules(b *Bundle) map[string]string {
 	if b == nil {
 		return nil
 	}

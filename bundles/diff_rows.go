@@ -67,7 +67,7 @@ func rowChange(name string, was, is *row, whole Direction, by judge) *Change {
 // onlyOrder says that parts differ in the order of their items alone.
 func onlyOrder(parts []Part) bool {
 	return !slices.ContainsFunc(parts, func(p Part) bool {
-		a, b := list(p.Before), list(p.After)
+		a, b := asList(p.Before), asList(p.After)
 		return a == nil || b == nil || len(items(a, b, Undecided)) > 0
 	})
 }
@@ -173,7 +173,7 @@ func ruleJudge(was, is *ruleRow) judge {
 		case "always":
 			return stricter(truth(x), truth(y))
 		case "overridable":
-			return grown(list(x), list(y)).reversed()
+			return grown(asList(x), asList(y)).reversed()
 		case "hysteresis":
 			return lowerIsStricter(x, y)
 		}
@@ -188,7 +188,7 @@ func ruleJudge(was, is *ruleRow) judge {
 		case "when":
 			return condition(x, y)
 		case "match.phases", "match.tools", "match.types", "match.signals", "match.actions", "match.commands", "match.detected", "match.facts":
-			return wordsDirection(list(x), list(y))
+			return wordsDirection(asList(x), asList(y))
 		}
 		return Undecided
 	}
@@ -197,7 +197,7 @@ func ruleJudge(was, is *ruleRow) judge {
 // partOfUnknown is the direction of a part of a rule of which nobody knows what
 // it does: another order of its words does nothing.
 func partOfUnknown(x, y any) Direction {
-	a, b := list(x), list(y)
+	a, b := asList(x), asList(y)
 	if a != nil && b != nil && grown(a, b) == Unaffected {
 		return Unaffected
 	}

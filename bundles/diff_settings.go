@@ -90,7 +90,7 @@ func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
 		node = &setting{}
 	}
 	c.Direction = node.direction(c, was.value, is.value, without)
-	if a, b := list(was.value), list(is.value); a != nil && b != nil && c.Did == Altered {
+	if a, b := asList(was.value), asList(is.value); a != nil && b != nil && c.Did == Altered {
 		c.Parts = items(a, b, node.ofItem())
 		if len(c.Parts) == 0 && !reflect.DeepEqual(a, b) {
 			c.Did = Reordered
@@ -112,7 +112,7 @@ func (s *setting) direction(c *Change, was, is any, without unsaid) Direction {
 			return stricter(b, a)
 		}
 		return stricter(a, b)
-	case "union", "intersect", mergeNarrow:
+	case "union", "intersect", "narrow":
 		return s.listDirection(was, is)
 	case "strictest":
 		return s.ranked(without.value(c.Name, s, was, without.before), without.value(c.Name, s, is, without.after))
@@ -141,7 +141,7 @@ func (s *setting) ranked(was, is any) Direction {
 }
 
 func (s *setting) listDirection(was, is any) Direction {
-	a, b := list(was), list(is)
+	a, b := asList(was), asList(is)
 	switch {
 	case a == nil || b == nil:
 		return Undecided
@@ -288,7 +288,7 @@ func (d *differ) data(a, b *Effective) error {
 			if isThere {
 				c.After = &Version{Value: is.value, Layers: []string{layer}}
 			}
-			if la, lb := list(was.value), list(is.value); la != nil && lb != nil {
+			if la, lb := asList(was.value), asList(is.value); la != nil && lb != nil {
 				c.Parts = items(la, lb, Undecided)
 			}
 			d.add(c)

@@ -24,7 +24,7 @@ func sameText(before, after map[string]string) (map[string][2][]string, error) {
 
 func diffOf(t *testing.T, before, after *Effective) Changes {
 	t.Helper()
-	c, err := Diff(before, after, sameText)
+	c, err := Policies(before, after, sameText)
 	if err != nil {
 		t.Fatal(err)
 	}

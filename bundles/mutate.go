@@ -9,9 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/agent-reviewer/reviewer/engine"
+	"go.yaml.in/yaml/v3"
 )
 
 // The ways in which rows and data are changed.

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/agent-reviewer/reviewer/engine"
+	"go.yaml.in/yaml/v3"
 )
 
 // settings changes values below a path of the document that policy reads.

@@ -386,7 +386,7 @@ func (s *switching) changes() string {
 	if s.before == nil {
 		return "what held before cannot be read, so what changed is not known"
 	}
-	c, err := bundles.Diff(s.before, s.after, changedRego)
+	c, err := bundles.Policies(s.before, s.after, changedRego)
 	if err != nil {
 		return "what changed cannot be told: " + err.Error()
 	}

@@ -51,7 +51,7 @@ func (a *app) policyDiff(ctx context.Context, before, after string) (bundles.Cha
 	if err != nil {
 		return bundles.Changes{}, err
 	}
-	return bundles.Diff(first, second, rego.Differences)
+	return bundles.Policies(first, second, rego.Differences)
 }
 
 func (a *app) showDiff(w io.Writer, out *output, refs []string, c bundles.Changes) error {

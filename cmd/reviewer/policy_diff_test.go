@@ -55,7 +55,7 @@ func policyIn(t *testing.T, ar *txtar.Archive, dir string) *bundles.Effective {
 
 func changesIn(t *testing.T, ar *txtar.Archive, before, after string) bundles.Changes {
 	t.Helper()
-	c, err := bundles.Diff(policyIn(t, ar, before), policyIn(t, ar, after), rego.Differences)
+	c, err := bundles.Policies(policyIn(t, ar, before), policyIn(t, ar, after), rego.Differences)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -208,7 +208,7 @@ func (a *app) compare(ctx context.Context, v *verifying, doc *trust.Verdict, e *
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
-	c, err := bundles.Diff(before, e, rego.Differences)
+	c, err := bundles.Policies(before, e, rego.Differences)
 	if err != nil {
 		return err
 	}
