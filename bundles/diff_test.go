@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,15 +37,35 @@ var shippedOnce = sync.OnceValues(Default)
 // layered is a policy of the one that ships and a user's layer.
 func layered(t *testing.T, files ...string) *Effective {
 	t.Helper()
+	return onBase(t, filesOf(t, User, files...))
+}
+
+// onBase is a policy of the one that ships and layers above it.
+func onBase(t *testing.T, layers ...*Bundle) *Effective {
+	t.Helper()
 	base, err := shippedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base, layerFiles(t, User, files...))
+	e, err := Assemble(append([]*Bundle{base}, layers...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// filesOf makes a bundle of files, given as name and text.
+func filesOf(t *testing.T, layer string, files ...string) *Bundle {
+	t.Helper()
+	content := map[string][]byte{}
+	for i := 0; i < len(files); i += 2 {
+		content[files[i]] = []byte(files[i+1])
+	}
+	b, err := FromFiles(content, layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // mirrored are the changes of the way back.
@@ -84,7 +105,7 @@ func TestDiffOfMutants(t *testing.T) {
 		t.Errorf("it differs from itself: %+v", c.List)
 	}
 	tried, seen := 0, map[string]bool{}
-	for i, m := range Mutants(base, all, nil) {
+	for i, m := range Mutants(base, func(string) bool { return true }, nil) {
 		kind := m.File + " " + m.Operator
 		if seen[kind] && i%25 != 0 {
 			continue
@@ -246,11 +267,7 @@ func TestDiffOfForm(t *testing.T) {
 // A layer's word that holds nowhere is told, as one that decides nothing.
 func TestDiffOfWhatHasNoEffect(t *testing.T) {
 	before := layered(t, "rules/a.yaml", oneRule)
-	base := before.Layers[0]
-	after, err := Assemble(base, before.Layers[1], layerFiles(t, Project, "settings.yaml", "risk: {high_threshold: 0.99}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := onBase(t, before.Layers[1], filesOf(t, Project, "settings.yaml", "risk: {high_threshold: 0.99}"))
 	var got []string
 	for _, d := range diffOf(t, before, after).List {
 		got = append(got, d.Kind+" "+d.Name+" "+d.Did+" "+string(d.Direction))
@@ -291,20 +308,25 @@ func TestTogether(t *testing.T) {
 // An archive is the folder that it was made of: building adds nothing to what a
 // policy means.
 func TestDiffOfArchive(t *testing.T) {
-	base, err := shippedOnce()
+	folder := filesOf(t, Organisation,
+		".manifest", `{"roots": ["policies/organisation"], "rego_version": 1, "metadata": {"name": "acme/org", "version": "1.0.0", "sequence": 3}}`,
+		"settings.yaml", "enforcement: enforce\n", "own.rego", "package policies.organisation\n\nfindings := set()\n",
+		"rules/a.yaml", oneRule, "access/a.yaml", "id: a\nrules: [{id: one, effect: deny, actions: [code.exec]}]\n",
+		"detectors/d.yaml", "- {id: org.d, title: D, pattern: 'a+', examples: {match: [a], no_match: [b]}}\n",
+		"policies/organisation/data.yaml", "hosts: [example.com]\n")
+	p, err := Pack(folder, Release{Engine: 3, TestsSkipped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	assembled := func(l *Bundle) *Effective {
-		e, err := Assemble(base, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
+	a, err := OpenArchive(bytes.NewReader(p.Bytes))
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, archived := opened(t, packed(t, orgFiles(), Release{Engine: 3, TestsSkipped: true}).Bytes)
-	c := diffOf(t, assembled(loaded(t, orgFiles(), Organisation)), assembled(archived))
-	for _, d := range c.List {
+	archived, err := Load(a, Organisation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range diffOf(t, onBase(t, folder), onBase(t, archived)).List {
 		if d.Name != "organisation.requires.engine" {
 			t.Errorf("%+v", d)
 		}
