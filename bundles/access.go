@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // AccessList says who may do what: the first of its rules that holds is the
@@ -147,7 +148,7 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 		return l
 	}
 	l.Default = cmp.Or(l.Default, EffectDeny)
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.idForm(nodes["id"], l.ID)
 	p.once(nodes["id"], p.seen, "id", l.ID)
 	seen := map[string]int{accessDefault: 0}
@@ -161,7 +162,7 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 }
 
 func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]int) {
-	nodes := values(row)
+	nodes := RowValues(row)
 	r.texts = p.note(row)
 	p.idForm(nodes["id"], r.ID)
 	if r.ID == accessDefault {
@@ -181,7 +182,7 @@ func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {
 	if s == nil {
 		return
 	}
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.filled(nodes, "hours", "weekdays")
 	switch h := s.Hours; {
 	case len(n.Content) == 0:

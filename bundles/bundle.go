@@ -20,8 +20,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 //go:embed all:default
@@ -415,7 +416,7 @@ func (b *Bundle) checkData() error {
 			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.Root(), b.Layer)
 		}
 	}
-	for _, made := range [][2]string{{catalogueKey, "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
+	for _, made := range [][2]string{{CatalogueKey, "rules/**.yaml; write its rows there"}, {AccessKey, "access/**.yaml; write the lists there"}, {DetectorsKey, "detectors/**.yaml; write the rows there"}} {
 		if _, taken := b.OwnData()[made[0]]; taken {
 			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.Root()+"/"+made[0], made[1])
 		}

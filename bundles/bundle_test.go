@@ -13,9 +13,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // folder makes a file system of name, content, name, content, …
@@ -356,7 +357,7 @@ func TestStore(t *testing.T) {
 		if back.Digest != e.Digest || back.Config != e.Config {
 			t.Errorf("a policy from the store has digest %s, want %s", back.Digest, e.Digest)
 		}
-		if d := cmp.Diff(normal(e.Data), normal(back.Data)); d != "" {
+		if d := cmp.Diff(Normal(e.Data), Normal(back.Data)); d != "" {
 			t.Error(d)
 		}
 		entries, err := os.ReadDir(store.Dir)
@@ -470,8 +471,8 @@ func TestStoreOutlivesSchemas(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !cmp.Equal(normal(e.Data), normal(back.Data)) || !cmp.Equal(e.View, back.View) {
-			t.Errorf("%s: the policy came back as another one: %s", name, cmp.Diff(normal(e.Data), normal(back.Data)))
+		if !cmp.Equal(Normal(e.Data), Normal(back.Data)) || !cmp.Equal(e.View, back.View) {
+			t.Errorf("%s: the policy came back as another one: %s", name, cmp.Diff(Normal(e.Data), Normal(back.Data)))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	found := problems("settings", errors.Join(checkOrder(layers), err), Base)
 	if err != nil {
 		base, _ := layers[0].Data["reviewer"].(map[string]any)
-		settings, _ = normal(base).(map[string]any)
+		settings, _ = Normal(base).(map[string]any)
 		sources = nil
 	}
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
@@ -116,18 +116,18 @@ func (e *Effective) MayHold(path []string) bool {
 	if len(path) > 0 && path[0] == "policies" {
 		return e.layerMayHold(path[1:])
 	}
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil || len(path) == 0 || path[0] != "reviewer" {
 		return false
 	}
 	for i, key := range path[1:] {
-		if i == 0 && (key == accessKey || key == detectorsKey) {
+		if i == 0 && (key == AccessKey || key == DetectorsKey) {
 			return true
 		}
-		if !tree.section() && tree.Properties == nil && tree.Others.setting == nil {
+		if !tree.section() && tree.Properties == nil && tree.Others.SchemaNode == nil {
 			return len(path) > 2
 		}
-		if tree = tree.child(key); tree == nil {
+		if tree = tree.Child(key); tree == nil {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (e *Effective) layerMayHold(path []string) bool {
 		return true
 	}
 	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
-	made := []string{"findings", "exceptions", catalogueKey, accessKey, detectorsKey}
+	made := []string{"findings", "exceptions", CatalogueKey, AccessKey, DetectorsKey}
 	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
 }
 

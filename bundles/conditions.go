@@ -180,7 +180,7 @@ func (p *ruleParser) row(n *yaml.Node) {
 	before := len(p.problems)
 	p.check(n, "the rule", reflect.TypeFor[Rule](), nil)
 	if len(p.problems) > before {
-		p.broken = append(p.broken, idOf(n))
+		p.broken = append(p.broken, RowID(n))
 		return
 	}
 	r := Rule{texts: p.note(n)}
@@ -188,7 +188,7 @@ func (p *ruleParser) row(n *yaml.Node) {
 		p.wrong(n, "%v", err)
 		return
 	}
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.validate(r, n, nodes)
 	p.rules = append(p.rules, r)
 }

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Detector is one row of a bundle's detectors: what to look for in the raw
@@ -121,8 +122,8 @@ func (p *rowParser) detector(n *yaml.Node) Detector {
 		p.wrong(n, "%v", err)
 		return d
 	}
-	nodes := values(n)
-	examples := values(nodes["examples"])
+	nodes := RowValues(n)
+	examples := RowValues(nodes["examples"])
 	d.patterns, d.matches = linesOf(nodes["pattern"], nodes["patterns"]), linesOf(examples["match"], examples["no_match"])
 	p.idForm(nodes["id"], d.ID)
 	p.once(nodes["id"], p.seen, "id", d.ID)
@@ -189,13 +190,13 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 		titles[d.ID] = map[string]any{"title": d.Title}
 	}
 	if len(titles) > 0 {
-		at[detectorsKey] = titles
+		at[DetectorsKey] = titles
 	}
 	return errors.Join(errs...)
 }
 
-// detectorsKey is where a layer's data holds the titles of its detectors.
-const detectorsKey = "detectors"
+// DetectorsKey is where a layer's data holds the titles of its detectors.
+const DetectorsKey = "detectors"
 
 // checkDetected refuses rules that wait for what no detector finds.
 func (e *Effective) checkDetected() error {

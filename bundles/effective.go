@@ -154,7 +154,7 @@ func (e *Effective) Tuned() []Rule {
 func sensitivity(patterns map[string]any) float64 {
 	factors, _ := patterns["factors"].(map[string]any)
 	word, _ := patterns["sensitivity"].(string)
-	if f := number(normal(factors[word])); f > 0 {
+	if f := number(Normal(factors[word])); f > 0 {
 		return f
 	}
 	return 1
@@ -210,7 +210,7 @@ func (e *Effective) join(settings map[string]any) error {
 			errs = append(errs, err)
 			catalogue[r.ID] = row
 		}
-		at[catalogueKey] = catalogue
+		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
 	}
 	return errors.Join(append(errs, e.checkDetected())...)
@@ -233,13 +233,13 @@ func (e *Effective) Remarks() []string {
 	return all
 }
 
-// catalogueKey is where a layer's data holds the rows of its rules.
-const catalogueKey = "catalog"
+// CatalogueKey is where a layer's data holds the rows of its rules.
+const CatalogueKey = "catalog"
 
-// accessKey is where a layer's data holds its access lists. The package
+// AccessKey is where a layer's data holds its access lists. The package
 // reviewer.access stands beside it: rules cannot walk the data of their own
 // package.
-const accessKey = "access_lists"
+const AccessKey = "access_lists"
 
 // joinAccess puts a layer's access lists below its root. Findings of their
 // rules must not be taken for those of others.
@@ -258,7 +258,7 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 		lists[list.ID] = list.document()
 	}
 	if len(lists) > 0 {
-		at[accessKey] = lists
+		at[AccessKey] = lists
 	}
 	return errors.Join(errs...)
 }

@@ -151,7 +151,7 @@ func readsBack(raw []byte, b *Bundle) error {
 }
 
 // The keys below a layer's root that are made of other files.
-func derivedKeys() []string { return []string{catalogueKey, accessKey, detectorsKey} }
+func derivedKeys() []string { return []string{CatalogueKey, AccessKey, DetectorsKey} }
 
 // derivedNames lists the files in which an archive holds them as data.
 func (b *Bundle) derivedNames() []string {
@@ -200,7 +200,7 @@ func (b *Bundle) rows() (map[string]any, error) {
 		row, err := r.row()
 		catalogue[r.ID], errs = row, append(errs, err)
 	}
-	data[catalogueKey] = catalogue
+	data[CatalogueKey] = catalogue
 	errs = append(errs, b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))
 	return data, errors.Join(errs...)
 }

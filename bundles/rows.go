@@ -54,8 +54,8 @@ func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
 // note takes down where the texts of a row's keys are.
 func (p *rowParser) note(row *yaml.Node) texts {
 	lines, cols := map[string]int{"": row.Line}, map[string]int{"": row.Column}
-	for key, value := range values(row) {
-		lines[key], cols[key] = textLine(value), value.Column
+	for key, value := range RowValues(row) {
+		lines[key], cols[key] = TextLine(value), value.Column
 		switch {
 		case value.Style&yaml.LiteralStyle != 0:
 			cols[key], cols[blockKey+key] = p.indent(lines[key])+1, 1
@@ -76,19 +76,19 @@ func (p *rowParser) indent(line int) int {
 	return len(p.lines[line-1]) - len(bytes.TrimLeft(p.lines[line-1], " "))
 }
 
-// idOf is what stands where a row has its id; empty: nothing.
-func idOf(row *yaml.Node) string {
+// RowID is what stands where a row has its id; empty: nothing.
+func RowID(row *yaml.Node) string {
 	if row.Kind != yaml.MappingNode {
 		return ""
 	}
-	if id := values(row)["id"]; id != nil {
+	if id := RowValues(row)["id"]; id != nil {
 		return id.Value
 	}
 	return ""
 }
 
-// values returns the values of an object by their keys.
-func values(n *yaml.Node) map[string]*yaml.Node {
+// RowValues returns the values of an object by their keys.
+func RowValues(n *yaml.Node) map[string]*yaml.Node {
 	nodes := map[string]*yaml.Node{}
 	for i := 0; i < len(n.Content); i += 2 {
 		nodes[n.Content[i].Value] = n.Content[i+1]
@@ -96,8 +96,8 @@ func values(n *yaml.Node) map[string]*yaml.Node {
 	return nodes
 }
 
-// textLine is where the text of a value begins: below the | of a block.
-func textLine(n *yaml.Node) int {
+// TextLine is where the text of a value begins: below the | of a block.
+func TextLine(n *yaml.Node) int {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Line + 1
 	}

@@ -11,27 +11,28 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/schemas"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// setting is a node of schemas/settings.json as far as this package reads it
+// SchemaNode is a node of schemas/settings.json as far as this package reads it
 // itself. Its description says what the keywords mean.
-type setting struct {
-	Description string              `json:"description"`
-	Merge       string              `json:"x-merge"`
-	Ascending   []string            `json:"x-ascending"`
-	Rising      *rising             `json:"x-rising"`
-	Order       []any               `json:"x-order"` // mildest first; else the order of enum
-	Enum        []any               `json:"enum"`
-	Within      string              `json:"x-within"`
-	Unavailable string              `json:"x-unavailable"`
-	NoValues    map[string]string   `json:"x-unavailable-values"`
-	Properties  map[string]*setting `json:"properties"`
-	Others      others              `json:"additionalProperties"`
-	Items       *setting            `json:"items"`
+type SchemaNode struct {
+	Description string                 `json:"description"`
+	Merge       string                 `json:"x-merge"`
+	Ascending   []string               `json:"x-ascending"`
+	Rising      *rising                `json:"x-rising"`
+	Order       []any                  `json:"x-order"` // mildest first; else the order of enum
+	Enum        []any                  `json:"enum"`
+	Within      string                 `json:"x-within"`
+	Unavailable string                 `json:"x-unavailable"`
+	NoValues    map[string]string      `json:"x-unavailable-values"`
+	Properties  map[string]*SchemaNode `json:"properties"`
+	Others      others                 `json:"additionalProperties"`
+	Items       *SchemaNode            `json:"items"`
 }
 
 // rising names the rows and columns of a table of strictest settings, in the
@@ -39,42 +40,42 @@ type setting struct {
 type rising struct{ Rows, Columns []string }
 
 // others describes the keys that a section does not name; nil: there are none.
-type others struct{ *setting }
+type others struct{ *SchemaNode }
 
 // UnmarshalJSON reads false, or a node.
 func (o *others) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "false" {
 		return nil
 	}
-	return json.Unmarshal(raw, &o.setting)
+	return json.Unmarshal(raw, &o.SchemaNode)
 }
 
-// child returns the node of a key; nil where there is no such key.
-func (s *setting) child(key string) *setting {
+// Child returns the node of a key; nil where there is no such key.
+func (s *SchemaNode) Child(key string) *SchemaNode {
 	if node := s.Properties[key]; node != nil {
 		return node
 	}
-	return s.Others.setting
+	return s.Others.SchemaNode
 }
 
 // section says whether the keys below a node are settings by themselves.
-func (s *setting) section() bool {
-	return s.Properties != nil || s.Others.setting != nil && s.Others.Merge != ""
+func (s *SchemaNode) section() bool {
+	return s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != ""
 }
 
 const settingsSchema = "settings.json"
 
-func settingsTree() (*setting, error) {
+func SettingsSchema() (*SchemaNode, error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
 	}
-	var s setting
+	var s SchemaNode
 	return &s, json.Unmarshal(raw, &s)
 }
 
-// normal gives every number one Go type, so that values of YAML and JSON compare.
-func normal(v any) any {
+// Normal gives every number one Go type, so that values of YAML and JSON compare.
+func Normal(v any) any {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return map[string]any{}
@@ -87,7 +88,7 @@ func normal(v any) any {
 }
 
 // validateAll compares the settings of all layers with the schema.
-func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
+func (s *SchemaNode) validateAll(layers []*Bundle, base map[string]any) error {
 	var errs []error
 	for i, l := range layers {
 		settings := l.Settings
@@ -103,8 +104,8 @@ func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
 
 // validate compares a layer's settings with the schema. Each error is
 // file:line: setting: what is wrong.
-func (s *setting) validate(b *Bundle, doc map[string]any) error {
-	plain := normal(doc)
+func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
+	plain := Normal(doc)
 	schema, err := compileSettings(plain)
 	if err != nil {
 		return err
@@ -173,9 +174,9 @@ func needed(schema map[string]any, doc any) map[string]any {
 
 // refuse notes keys that no setting has, with the one that was meant, and keys
 // and values that are known but cannot be had.
-func (s *setting) refuse(at string, doc map[string]any, found map[string]error) {
+func (s *SchemaNode) refuse(at string, doc map[string]any, found map[string]error) {
 	for key, v := range doc {
-		path, node := below(at, key), s.child(key)
+		path, node := below(at, key), s.Child(key)
 		if node == nil {
 			found[path] = s.noSuchKey(key)
 			continue
@@ -190,7 +191,7 @@ func (s *setting) refuse(at string, doc map[string]any, found map[string]error) 
 	}
 }
 
-func (s *setting) noSuchKey(key string) error {
+func (s *SchemaNode) noSuchKey(key string) error {
 	if s.Unavailable != "" {
 		return errors.New(s.Unavailable)
 	}
@@ -198,7 +199,7 @@ func (s *setting) noSuchKey(key string) error {
 }
 
 // unavailable says why a key or its value cannot be had; empty: it can.
-func (s *setting) unavailable(v any) string {
+func (s *SchemaNode) unavailable(v any) string {
 	if s.Unavailable != "" {
 		return s.Unavailable
 	}
@@ -209,7 +210,7 @@ func (s *setting) unavailable(v any) string {
 }
 
 // keys lists the keys of a section that can be had.
-func (s *setting) keys() []string {
+func (s *SchemaNode) keys() []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
 		if s.Properties[key].Unavailable == "" {
@@ -221,7 +222,7 @@ func (s *setting) keys() []string {
 
 // instead says which word stands where the schema has a list of words, and
 // which of them it may have been meant to be.
-func (s *setting) instead(e *jsonschema.ValidationError, doc any) string {
+func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
 	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
 	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
 		return ""
@@ -238,11 +239,11 @@ func (s *setting) instead(e *jsonschema.ValidationError, doc any) string {
 
 // follow returns the node and the value at a path of keys and indexes; nil where
 // it leads nowhere.
-func (s *setting) follow(keys []string, v any) (*setting, any) {
+func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 	for _, key := range keys {
 		switch at := v.(type) {
 		case map[string]any:
-			s, v = s.child(key), at[key]
+			s, v = s.Child(key), at[key]
 		case []any:
 			i, err := strconv.Atoi(key)
 			if err != nil || i >= len(at) {

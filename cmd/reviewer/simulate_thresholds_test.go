@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -127,8 +128,8 @@ type moved struct {
 // numbers of rows beside thresholds.
 func movedData(base *bundles.Bundle) []moved {
 	var all []moved
-	for _, m := range bundles.Mutants(base, func(string) bool { return true }, nil) {
-		if m.Operator != bundles.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
+	for _, m := range mutate.Mutants(base, func(string) bool { return true }, nil) {
+		if m.Operator != mutate.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
 			continue
 		}
 		all = append(all, moved{fmt.Sprintf("%s %s->%s", m.About, m.Before, m.After), m.About, func() (*bundles.Effective, error) {

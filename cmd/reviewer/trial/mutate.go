@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -456,15 +456,15 @@ func (b *bench) testsFail(ctx context.Context, changed *rego.Changed, host *rego
 }
 
 // rewordings lists other forms of an expression.
-func rewordings() (bundles.Reword, error) {
+func rewordings() (mutate.Reword, error) {
 	made, err := cel.NewRewordings()
 	if err != nil {
 		return nil, err
 	}
-	return func(_, text string) []bundles.Rewording {
-		var all []bundles.Rewording
+	return func(_, text string) []mutate.Rewording {
+		var all []mutate.Rewording
 		for _, r := range made.Of(text) {
-			all = append(all, bundles.Rewording{Operator: r.Operator, Line: r.Line, Col: r.Column, Before: r.Before, After: r.After, Text: r.Text})
+			all = append(all, mutate.Rewording{Operator: r.Operator, Line: r.Line, Col: r.Column, Before: r.Before, After: r.After, Text: r.Text})
 		}
 		return all
 	}, nil

@@ -1,7 +1,7 @@
 package trial
 
 import (
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -34,11 +34,11 @@ func Operators() []Operator {
 		{mutantCondition, cel.SwapQuantifier, "exists and all for each other", "list.exists(x, …)", "list.all(x, …)"},
 		{mutantCondition, cel.AssumePresent, "has(x) is true", "has(history.call)", "true"},
 		{mutantCondition, cel.DropElement, "an item of a written list is left out, of the first five", `["a", "b"]`, `["b"]`},
-		{rows, bundles.DropRow, "a rule, an access rule or a detector is gone, with its examples", "- id: shop.kubectl", "(left out)"},
-		{rows, bundles.DropItem, "an item of a list is left out, of a list of more than five the first, the middle and the last; with the only one its key; a level of a measure", "[prod, production]", "[production]"},
-		{rows, bundles.SwapVerdict, "a decision, an effect or a cell of the matrix one milder, one stricter", "decision: ask", "decision: warn"},
-		{rows, bundles.ChangeNumber, "a threshold, a weight or a level one step up, one step down: by one, or by the last digit that is written", "high_threshold: 0.8", "0.9"},
-		{rows, bundles.ChangeWord, "a word for which there is a fixed list: the one before it, the one after it", "level: medium", "level: high"},
-		{rows, bundles.FlipTruth, "true and false", "always: true", "always: false"},
+		{rows, mutate.DropRow, "a rule, an access rule or a detector is gone, with its examples", "- id: shop.kubectl", "(left out)"},
+		{rows, mutate.DropItem, "an item of a list is left out, of a list of more than five the first, the middle and the last; with the only one its key; a level of a measure", "[prod, production]", "[production]"},
+		{rows, mutate.SwapVerdict, "a decision, an effect or a cell of the matrix one milder, one stricter", "decision: ask", "decision: warn"},
+		{rows, mutate.ChangeNumber, "a threshold, a weight or a level one step up, one step down: by one, or by the last digit that is written", "high_threshold: 0.8", "0.9"},
+		{rows, mutate.ChangeWord, "a word for which there is a fixed list: the one before it, the one after it", "level: medium", "level: high"},
+		{rows, mutate.FlipTruth, "true and false", "always: true", "always: false"},
 	}
 }

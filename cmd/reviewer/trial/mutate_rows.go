@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -23,7 +24,7 @@ func (b *bench) rowAttempts() ([]attempt, error) {
 		return nil, err
 	}
 	var all []attempt
-	for _, m := range bundles.Mutants(b.bundle(), b.whole.Data(), reword) {
+	for _, m := range mutate.Mutants(b.bundle(), b.whole.Data(), reword) {
 		all = append(all, attempt{
 			Mutant: Mutant{Place: report.Place{File: b.file(m.File), Line: m.Line, Col: m.Col}, Kind: kindOfMutant(m), Operator: m.Operator, Rule: m.About, Before: m.Before, After: m.After},
 			kill:   func(ctx context.Context) (string, bool) { return b.killRow(ctx, m) },
@@ -32,7 +33,7 @@ func (b *bench) rowAttempts() ([]attempt, error) {
 	return all, nil
 }
 
-func kindOfMutant(m *bundles.Mutant) string {
+func kindOfMutant(m *mutate.Mutant) string {
 	switch {
 	case m.Expression:
 		return mutantCondition
@@ -47,7 +48,7 @@ func topFolder(file string) string {
 	return top
 }
 
-func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string, valid bool) {
+func (b *bench) killRow(ctx context.Context, m *mutate.Mutant) (outcome string, valid bool) {
 	c, err := b.changed(m)
 	if err != nil {
 		return "", false
@@ -71,13 +72,13 @@ func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string,
 // changedRows is the policy with a change of a row or of data.
 type changedRows struct {
 	*bench
-	mutant        *bundles.Mutant
+	mutant        *mutate.Mutant
 	runner        *Runner
 	host          *rego.Host // over the changed data
 	before, after *cel.Host  // the conditions of the file in question; nil: it has none
 }
 
-func (b *bench) changed(m *bundles.Mutant) (*changedRows, error) {
+func (b *bench) changed(m *mutate.Mutant) (*changedRows, error) {
 	own, err := m.Apply(b.bundle())
 	if err != nil {
 		return nil, err

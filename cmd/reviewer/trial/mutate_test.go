@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
-func mutate(t *testing.T, s Subject, only string) *Mutation {
+func tried(t *testing.T, s Subject, only string) *Mutation {
 	t.Helper()
 	m, err := Mutate(context.Background(), s, MutateOptions{Only: only, Options: Options{Env: engine.Env{Engine: engine.Version}}})
 	if err != nil {
@@ -51,7 +52,7 @@ cases:
 
 // What no test notices is listed, until a test does.
 func TestMutate(t *testing.T) {
-	got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
+	got := alive(tried(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
 	want := []string{
 		"survived policy/rules/a.yaml:5:20 item.drop shop.kubectl: phases: pre -> (left out)",
 		"survived policy/rules/a.yaml:5:37 item.drop shop.kubectl: commands: kubectl -> (left out)",
@@ -71,7 +72,7 @@ events:
   - Bash: kubectl --context=prod get pods
   - {result: ok, expect: {not_rules: [shop.kubectl]}}
 `
-	if got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", more), "").Alive()); len(got) != 0 {
+	if got := alive(tried(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", more), "").Alive()); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 }
@@ -84,8 +85,8 @@ func TestMutatePatterns(t *testing.T) {
 	slow := strings.Replace(often, "name: a", "name: b\nsettings: {patterns: {sensitivity: low}}", 1)
 	for cases, want := range map[string]string{often: "true -> false", often + "---\n" + slow: ""} {
 		var got []string
-		for _, m := range mutate(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
-			if m.Operator == bundles.FlipTruth || m.Operator == bundles.ChangeNumber {
+		for _, m := range tried(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
+			if m.Operator == mutate.FlipTruth || m.Operator == mutate.ChangeNumber {
 				if m.Kind != mutantRow {
 					t.Errorf("%+v is not of a row", m)
 				}
@@ -109,7 +110,7 @@ func TestMutateWhereDetectorsLook(t *testing.T) {
 	left := "item.drop shop.word: in: contents -> (left out)"
 	for cases, survives := range map[string]bool{written: true, written + sought: false} {
 		s := subject(t, "detectors/a.yaml", detector, "rules/a.yaml", rule, "cases/a.yaml", cases)
-		got := strings.Join(alive(mutate(t, s, "detectors").Alive()), "\n")
+		got := strings.Join(alive(tried(t, s, "detectors").Alive()), "\n")
 		if strings.Contains(got, left) != survives {
 			t.Errorf("survives %v, got %q", !survives, got)
 		}
@@ -122,7 +123,7 @@ func TestMutateModules(t *testing.T) {
 	s := subject(t, "a.rego", module+"\n_spare if input.phase == \"post\"\n",
 		"a_test.rego", "package policies.user_test\n\nimport data.policies.user\n\ntest_a if count(user.findings) == 1 with input as {\"action\": {\"resource\": \"dropdb x\"}}\n",
 		"cases/a.yaml", "{name: a, cases: [{Bash: \"psql -c 'drop table x'\", rules: [our.drop]}, {Bash: psql -c 'select 1', not_rules: [our.drop]}]}")
-	got := alive(mutate(t, s, "a.rego").Alive())
+	got := alive(tried(t, s, "a.rego").Alive())
 	want := []string{
 		`survived policy/a.rego:3:38 element.drop our.drop: "decision" -> (left out)`,
 		`survived policy/a.rego:3:50 literal our.drop: "ask" -> "block"`,
@@ -181,7 +182,7 @@ events:
 			t.Error(text)
 		}
 	}
-	for i, m := range mutate(t, s, "").Mutants {
+	for i, m := range tried(t, s, "").Mutants {
 		if i%4 == 0 && m.Kind != mutantRego { // all of them hold too, and take a minute
 			if want := slowly(t, s, m); m.Outcome != want && !(m.Outcome == Unreached && want == Survived) {
 				t.Errorf("%s; running everything says %s", alive([]Mutant{m})[0], want)
@@ -197,7 +198,7 @@ func slowly(t *testing.T, s Subject, m Mutant) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range bundles.Mutants(s.bundle(), func(string) bool { return true }, reword) {
+	for _, b := range mutate.Mutants(s.bundle(), func(string) bool { return true }, reword) {
 		if "policy/"+b.File != m.File || b.Line != m.Line || b.Col != m.Col || b.Operator != m.Operator || b.After != m.After {
 			continue
 		}

@@ -1,24 +1,26 @@
-package bundles
+package mutate
 
 import (
 	"math/big"
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // settings changes values below a path of the document that policy reads.
 func (g *mutation) settings(n *yaml.Node, at string) {
-	tree, err := settingsTree()
+	tree, err := bundles.SettingsSchema()
 	if err != nil {
 		return // not reached: the bundle's settings were checked by it
 	}
 	if rest, below := strings.CutPrefix(at+"/", "/reviewer/"); below {
 		for key := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
 			if key != "" && tree != nil {
-				tree = tree.child(key)
+				tree = tree.Child(key)
 			}
 		}
 		g.section(n, at, tree)
@@ -35,15 +37,15 @@ func (g *mutation) settings(n *yaml.Node, at string) {
 
 // section changes what is below a key. The schema knows of words that are given
 // which others there are; nil: it says nothing.
-func (g *mutation) section(n *yaml.Node, at string, s *setting) {
+func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	if n.Kind != yaml.MappingNode {
 		return
 	}
 	for i := 1; i < len(n.Content); i += 2 {
 		key, value := n.Content[i-1], n.Content[i]
-		var below *setting
+		var below *bundles.SchemaNode
 		if s != nil {
-			below = s.child(key.Value)
+			below = s.Child(key.Value)
 		}
 		path := at + "/" + key.Value
 		if !g.reads(path) {
@@ -68,8 +70,8 @@ func (g *mutation) section(n *yaml.Node, at string, s *setting) {
 
 // word changes a word of which it is known what others could stand there. Texts
 // are for people.
-func (g *mutation) word(n *yaml.Node, s *setting) {
-	words := s.words()
+func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
+	words := words(s)
 	switch {
 	case n.Tag != "!!str":
 	case words == nil && slices.Contains(engine.Verdicts(), n.Value), slices.Contains(words, string(engine.Block)):
@@ -80,7 +82,7 @@ func (g *mutation) word(n *yaml.Node, s *setting) {
 }
 
 // words are those that a setting may be; nil: the schema names none.
-func (s *setting) words() []string {
+func words(s *bundles.SchemaNode) []string {
 	if s == nil {
 		return nil
 	}

@@ -1,4 +1,9 @@
-package bundles
+// Package mutate makes small changes to the rows, settings and data of a bundle,
+// one at a time, each a bundle of its own.
+//
+// Not its business: which of them tests notice, changes of Rego and what other
+// forms an expression has, which its callers know.
+package mutate
 
 import (
 	"bytes"
@@ -9,8 +14,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // The ways in which rows and data are changed.
@@ -61,7 +68,7 @@ type document struct {
 // Mutants lists the changes of a bundle's rows and data that can be made, by
 // file and place. What is data to no module is left out by reads, which says so
 // of a path such as /reviewer/risk.
-func Mutants(b *Bundle, reads func(path string) bool, reword Reword) []*Mutant {
+func Mutants(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*Mutant {
 	var all []*Mutant
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		g := &mutation{bundle: b, reads: reads, reword: reword, doc: &document{name: name}}
@@ -81,7 +88,7 @@ func Mutants(b *Bundle, reads func(path string) bool, reword Reword) []*Mutant {
 }
 
 // Apply returns the bundle with the change. An error means that it is none.
-func (m *Mutant) Apply(b *Bundle) (*Bundle, error) {
+func (m *Mutant) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	content, err := m.content()
 	if err != nil {
 		return nil, err
@@ -108,7 +115,7 @@ func (m *Mutant) content() ([]byte, error) {
 
 // mutation walks one file.
 type mutation struct {
-	bundle  *Bundle
+	bundle  *bundles.Bundle
 	reads   func(path string) bool
 	reword  Reword
 	doc     *document
@@ -120,8 +127,8 @@ type mutation struct {
 
 // read parses the file, and says whether there is anything to change in it.
 func (g *mutation) read() bool {
-	switch FileKind(g.doc.name) {
-	case "", ManifestFile, RegoFile:
+	switch bundles.FileKind(g.doc.name) {
+	case "", bundles.ManifestFile, bundles.RegoFile:
 		return false
 	}
 	d := yaml.NewDecoder(bytes.NewReader(g.bundle.Files[g.doc.name]))
@@ -141,16 +148,16 @@ func (g *mutation) read() bool {
 func (g *mutation) file() {
 	for _, d := range g.doc.docs {
 		root := d.Content[0]
-		switch FileKind(g.doc.name) {
-		case SettingsFile:
+		switch bundles.FileKind(g.doc.name) {
+		case bundles.SettingsFile:
 			g.settings(root, "/reviewer")
-		case DataFile:
+		case bundles.DataFile:
 			g.settings(root, strings.TrimSuffix("/"+path.Dir(g.doc.name), "/."))
-		case RulesFile:
+		case bundles.RulesFile:
 			g.rows(root, g.rule)
-		case AccessFile:
+		case bundles.AccessFile:
 			g.list(root)
-		case DetectorsFile:
+		case bundles.DetectorsFile:
 			g.rows(root, g.detector)
 		}
 	}
@@ -170,7 +177,7 @@ func (g *mutation) rows(n *yaml.Node, row func(*yaml.Node)) {
 		return
 	}
 	for _, r := range n.Content {
-		g.about, g.path = idOf(r), g.root()+"/"+catalogueKey+"/"+idOf(r)
+		g.about, g.path = bundles.RowID(r), g.root()+"/"+bundles.CatalogueKey+"/"+bundles.RowID(r)
 		g.dropRow(n, r)
 		row(r)
 	}
@@ -198,11 +205,11 @@ func (g *mutation) remove(operator string, list, item *yaml.Node, after string) 
 // rule changes what a rule's row decides by. Its texts, tags and severity are
 // told to people; they decide nothing.
 func (g *mutation) rule(row *yaml.Node) {
-	g.about = idOf(row)
-	g.path = g.root() + "/" + catalogueKey + "/" + g.about
-	parts := values(row)
+	g.about = bundles.RowID(row)
+	g.path = g.root() + "/" + bundles.CatalogueKey + "/" + g.about
+	parts := bundles.RowValues(row)
 	g.verdict(parts["decision"])
-	g.oneOf(parts["enforcement"], ChangeWord, Enforcements())
+	g.oneOf(parts["enforcement"], ChangeWord, bundles.Enforcements())
 	g.truth(parts["always"])
 	g.truth(parts["fixed"])
 	g.number(parts["hysteresis"])
@@ -212,8 +219,8 @@ func (g *mutation) rule(row *yaml.Node) {
 	g.number(parts["threshold"])
 	if levels := parts["levels"]; levels != nil {
 		for _, l := range levels.Content {
-			g.number(values(l)["at"])
-			g.oneOf(values(l)["level"], ChangeWord, Severities())
+			g.number(bundles.RowValues(l)["at"])
+			g.oneOf(bundles.RowValues(l)["level"], ChangeWord, bundles.Severities())
 			g.remove(DropItem, levels, l, "(level left out)")
 		}
 	}
@@ -239,8 +246,8 @@ func (g *mutation) match(n *yaml.Node, expression bool) {
 }
 
 func (g *mutation) detector(row *yaml.Node) {
-	g.about = idOf(row)
-	g.path = g.root() + "/" + detectorsKey + "/" + g.about
+	g.about = bundles.RowID(row)
+	g.path = g.root() + "/" + bundles.DetectorsKey + "/" + g.about
 	for i := 1; i < len(row.Content); i += 2 {
 		switch key := row.Content[i-1]; key.Value {
 		case "patterns", "in", "tools":
@@ -257,15 +264,15 @@ func (g *mutation) list(n *yaml.Node) {
 		}
 		return
 	}
-	list := idOf(n)
-	g.about, g.path = list, g.root()+"/"+accessKey+"/"+list
-	g.oneOf(values(n)["default"], SwapVerdict, Effects())
-	rules := values(n)["rules"]
+	list := bundles.RowID(n)
+	g.about, g.path = list, g.root()+"/"+bundles.AccessKey+"/"+list
+	g.oneOf(bundles.RowValues(n)["default"], SwapVerdict, bundles.Effects())
+	rules := bundles.RowValues(n)["rules"]
 	if rules == nil {
 		return
 	}
 	for _, r := range rules.Content {
-		g.about = AccessList{ID: list}.FindingID(idOf(r))
+		g.about = bundles.AccessList{ID: list}.FindingID(bundles.RowID(r))
 		g.dropRow(rules, r)
 		g.accessRule(r)
 	}
@@ -275,7 +282,7 @@ func (g *mutation) accessRule(row *yaml.Node) {
 	for i := 1; i < len(row.Content); i += 2 {
 		switch key, value := row.Content[i-1], row.Content[i]; key.Value {
 		case "effect":
-			g.oneOf(value, SwapVerdict, Effects())
+			g.oneOf(value, SwapVerdict, bundles.Effects())
 		case "actions", "tools":
 			g.items(row, key, value)
 		case "when":
@@ -332,7 +339,7 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 
 // textAt is a place in a text as a place in the file.
 func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
-	row := textLine(n) + line - 1
+	row := bundles.TextLine(n) + line - 1
 	lines := bytes.Split(g.bundle.Files[g.doc.name], []byte("\n"))
 	switch quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0; {
 	case row != n.Line && row <= len(lines):
