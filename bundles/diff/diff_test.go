@@ -108,7 +108,7 @@ func TestDiffOfMutants(t *testing.T) {
 		t.Errorf("it differs from itself: %+v", c.List)
 	}
 	tried, seen := 0, map[string]bool{}
-	for i, m := range mutate.Mutants(base, func(string) bool { return true }, nil) {
+	for i, m := range mutate.Changes(base, func(string) bool { return true }, nil) {
 		kind := m.File + " " + m.Operator
 		if seen[kind] && i%25 != 0 {
 			continue
@@ -124,11 +124,11 @@ func TestDiffOfMutants(t *testing.T) {
 		}
 		tried++
 		c := diffOf(t, before, after)
-		if !slices.ContainsFunc(c.List, func(d Change) bool { return strings.HasPrefix(d.Name, m.About) }) {
-			t.Errorf("%s:%d: %s of %s: %s -> %s: not named in %+v", m.File, m.Line, m.Operator, m.About, m.Before, m.After, c.List)
+		if !slices.ContainsFunc(c.List, func(d Change) bool { return strings.HasPrefix(d.Name, m.Rule) }) {
+			t.Errorf("%s:%d: %s of %s: %s -> %s: not named in %+v", m.File, m.Line, m.Operator, m.Rule, m.Before, m.After, c.List)
 		}
 		if d := cmp.Diff(mirrored(c), diffOf(t, after, before), unordered...); d != "" {
-			t.Errorf("%s:%d: %s: not the same backwards: %s", m.File, m.Line, m.About, d)
+			t.Errorf("%s:%d: %s: not the same backwards: %s", m.File, m.Line, m.Rule, d)
 		}
 	}
 	if tried < 50 {

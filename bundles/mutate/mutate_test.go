@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // layerFiles makes a bundle of files, given as name and text.
@@ -29,8 +30,8 @@ func layerFiles(t *testing.T, layer string, files ...string) *bundles.Bundle {
 func all(string) bool { return true }
 
 // louder is another form of an expression, for tests of where it is put.
-func louder(_, text string) []Rewording {
-	return []Rewording{{Operator: "louder", Line: 1, Col: 3, Before: text, After: text + "!", Text: text + "!"}}
+func louder(text string) []mutant.Rewording {
+	return []mutant.Rewording{{Text: text + "!", Mutant: mutant.Mutant{Line: 1, Col: 3, Operator: "louder", Before: text, After: text + "!"}}}
 }
 
 func TestMutants(t *testing.T) {
@@ -138,8 +139,8 @@ rules:
 		}},
 	} {
 		var got []string
-		for _, m := range Mutants(layerFiles(t, test.layer, test.file, test.text), all, louder) {
-			got = append(got, fmt.Sprintf("%d:%d %s %s: %s -> %s %s", m.Line, m.Col, m.Operator, m.About, m.Before, m.After, m.Path))
+		for _, m := range Changes(layerFiles(t, test.layer, test.file, test.text), all, louder) {
+			got = append(got, fmt.Sprintf("%d:%d %s %s: %s -> %s %s", m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After, m.Path))
 		}
 		slices.Sort(got)
 		slices.Sort(test.want)
@@ -152,9 +153,9 @@ rules:
 // Data that no module asks for is not changed: no test could tell.
 func TestMutantsOfDataThatIsRead(t *testing.T) {
 	b := layerFiles(t, bundles.User, "settings.yaml", "risk: {high_threshold: 0.75, low_threshold: 0.2}")
-	for _, m := range Mutants(b, func(path string) bool { return !strings.HasSuffix(path, "high_threshold") }, nil) {
-		if m.About != "risk.low_threshold" {
-			t.Errorf("%s is changed", m.About)
+	for _, m := range Changes(b, func(path string) bool { return !strings.HasSuffix(path, "high_threshold") }, nil) {
+		if m.Rule != "risk.low_threshold" {
+			t.Errorf("%s is changed", m.Rule)
 		}
 	}
 }
@@ -171,7 +172,7 @@ func TestApplyMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := 0
-	list := Mutants(b, all, nil)
+	list := Changes(b, all, nil)
 	for _, m := range list {
 		changed, err := m.Apply(b)
 		if err != nil {

@@ -1,7 +1,6 @@
 package mutate
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // settings changes values below a path of the document that policy reads.
@@ -77,7 +77,7 @@ func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
 	case words == nil && slices.Contains(engine.Verdicts(), n.Value), slices.Contains(words, string(engine.Block)):
 		g.verdict(n)
 	default:
-		g.oneOf(n, ChangeWord, words)
+		g.oneOf(n, mutant.ChangeWord, words)
 	}
 }
 
@@ -102,7 +102,7 @@ func (g *mutation) verdict(n *yaml.Node) {
 	if n != nil && n.Value != string(engine.Modify) {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == string(engine.Modify) })
 	}
-	g.oneOf(n, SwapVerdict, words)
+	g.oneOf(n, mutant.SwapVerdict, words)
 }
 
 // oneOf puts the words before and after it in a node's place.
@@ -122,9 +122,9 @@ func (g *mutation) truth(n *yaml.Node) {
 	switch {
 	case n == nil || n.Tag != "!!bool":
 	case n.Value == "true":
-		g.replace(FlipTruth, n, "false")
+		g.replace(mutant.FlipTruth, n, "false")
 	default:
-		g.replace(FlipTruth, n, "true")
+		g.replace(mutant.FlipTruth, n, "true")
 	}
 }
 
@@ -133,14 +133,9 @@ func (g *mutation) number(n *yaml.Node) {
 	if n == nil || n.Tag != "!!int" && n.Tag != "!!float" {
 		return
 	}
-	value, ok := new(big.Rat).SetString(n.Value)
-	if !ok {
-		return
-	}
-	_, digits, _ := strings.Cut(n.Value, ".")
-	step := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
-	for _, moved := range []*big.Rat{new(big.Rat).Sub(value, step), new(big.Rat).Add(value, step)} {
-		g.replace(ChangeNumber, n, moved.FloatString(len(digits)))
+	if below, above, ok := mutant.Steps(n.Value); ok {
+		g.replace(mutant.ChangeNumber, n, below)
+		g.replace(mutant.ChangeNumber, n, above)
 	}
 }
 

@@ -52,15 +52,17 @@ func walls() []wall {
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
 		{"engine/trash", nil,
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
-		{"rego", []string{"engine", "github.com/open-policy-agent/opa/v1/"},
+		{"engine/mutant", nil,
+			"what a small change to a policy is, for every language in which one is made"},
+		{"rego", []string{"engine", "engine/mutant", "github.com/open-policy-agent/opa/v1/"},
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
-		{"cel", []string{"engine", "cel.dev/cel-go/"},
+		{"cel", []string{"engine", "engine/mutant", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
 		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
 		{"bundles/diff", []string{"engine", "bundles"},
 			"the difference of two policies follows from their rows and settings; what Rego states is asked of the caller"},
-		{"bundles/mutate", []string{"engine", "bundles", "go.yaml.in/yaml/v3"},
+		{"bundles/mutate", []string{"engine", "engine/mutant", "bundles", "go.yaml.in/yaml/v3"},
 			"a change of a row is a file with another text: what tests make of it is not known here"},
 		{"bundles/foreign", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"what importers of other tools' policies share: reading JSON with its lines and writing a list; it knows neither the tools nor the language of conditions"},
@@ -81,7 +83,7 @@ func walls() []wall {
 		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel",
+			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel",
 			"bundles", "bundles/diff", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
@@ -98,7 +100,7 @@ func walls() []wall {
 		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
-			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "engine/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
 			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
@@ -122,7 +124,7 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact"}, imports)
-	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "cel", "schemas"}
+	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "cel", "schemas"}
 	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
@@ -144,7 +146,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
 }
 
 // goPackage is what these tests read of `go list`.

@@ -13,7 +13,9 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/mutate"
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
@@ -27,7 +29,7 @@ func tried(t *testing.T, s Subject, only string) *Mutation {
 }
 
 // alive lists mutants as outcome, place and change.
-func alive(list []Mutant) []string {
+func alive(list []mutant.Mutant) []string {
 	var all []string
 	for _, m := range list {
 		all = append(all, fmt.Sprintf("%s %s:%d:%d %s %s: %s -> %s", m.Outcome, m.File, m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After))
@@ -86,8 +88,8 @@ func TestMutatePatterns(t *testing.T) {
 	for cases, want := range map[string]string{often: "true -> false", often + "---\n" + slow: ""} {
 		var got []string
 		for _, m := range tried(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
-			if m.Operator == mutate.FlipTruth || m.Operator == mutate.ChangeNumber {
-				if m.Kind != mutantRow {
+			if m.Operator == mutant.FlipTruth || m.Operator == mutant.ChangeNumber {
+				if m.Kind != mutant.Rows {
 					t.Errorf("%+v is not of a row", m)
 				}
 				if m.Outcome != Killed {
@@ -183,22 +185,22 @@ events:
 		}
 	}
 	for i, m := range tried(t, s, "").Mutants {
-		if i%4 == 0 && m.Kind != mutantRego { // all of them hold too, and take a minute
+		if i%4 == 0 && m.Kind != mutant.Rego { // all of them hold too, and take a minute
 			if want := slowly(t, s, m); m.Outcome != want && !(m.Outcome == Unreached && want == Survived) {
-				t.Errorf("%s; running everything says %s", alive([]Mutant{m})[0], want)
+				t.Errorf("%s; running everything says %s", alive([]mutant.Mutant{m})[0], want)
 			}
 		}
 	}
 }
 
 // slowly runs all tests with a change, but for those that only name what is gone.
-func slowly(t *testing.T, s Subject, m Mutant) string {
+func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 	t.Helper()
-	reword, err := rewordings()
+	made, err := cel.NewRewordings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range mutate.Mutants(s.bundle(), func(string) bool { return true }, reword) {
+	for _, b := range mutate.Changes(s.bundle(), func(string) bool { return true }, made.Of) {
 		if "policy/"+b.File != m.File || b.Line != m.Line || b.Col != m.Col || b.Operator != m.Operator || b.After != m.After {
 			continue
 		}
@@ -246,7 +248,7 @@ func TestMutateRefuses(t *testing.T) {
 // mutant of the policy that ships one of them.
 func TestOperatorsAreListed(t *testing.T) {
 	known := map[string]bool{}
-	for _, o := range Operators() {
+	for _, o := range mutant.Operators() {
 		if known[o.In+o.Name] {
 			t.Errorf("%s: %s is listed twice", o.In, o.Name)
 		}
@@ -257,7 +259,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	b := &bench{trial: &trial{Subject: s, Options: Options{Parallel: 1}}}
 	for _, m := range b.named(t) {
 		in := m.Kind
-		if in == mutantRow || in == mutantData {
+		if in == mutant.Rows || in == mutant.Data {
 			in = "rows, data"
 		}
 		if !known[in+m.Operator] {
@@ -266,7 +268,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 }
 
-func (b *bench) named(t *testing.T) []Mutant {
+func (b *bench) named(t *testing.T) []mutant.Mutant {
 	t.Helper()
 	var err error
 	if b.effective, err = bundles.Assemble(b.Layers...); err != nil {
@@ -283,7 +285,7 @@ func (b *bench) named(t *testing.T) []Mutant {
 		t.Fatal(err)
 	}
 	perRule := map[string]int{}
-	var all []Mutant
+	var all []mutant.Mutant
 	for _, a := range list {
 		all = append(all, a.Mutant)
 		perRule[a.Rule]++
@@ -293,6 +295,6 @@ func (b *bench) named(t *testing.T) []Mutant {
 			t.Errorf("%s has %d mutants, want 3", r.ID, perRule[r.ID])
 		}
 	}
-	slices.SortFunc(all, byPlace)
+	slices.SortFunc(all, mutant.Mutant.Compare)
 	return all
 }
