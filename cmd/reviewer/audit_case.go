@@ -43,7 +43,7 @@ func (a *app) auditCaseCommand() *cobra.Command {
 					return fmt.Errorf("write case: %w", err)
 				}
 			}
-			return out.write(a, func(w io.Writer) error {
+			return out.write(a.stdout, func(w io.Writer) error {
 				_, err := w.Write(text)
 				return err
 			})

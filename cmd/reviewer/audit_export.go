@@ -17,7 +17,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error {
+			return out.write(a.stdout, func(w io.Writer) error {
 				x, err := audit.NewExporter(out.format)
 				if err != nil {
 					return err

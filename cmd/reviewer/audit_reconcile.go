@@ -37,7 +37,7 @@ func (a *app) auditReconcileCommand() *cobra.Command {
 				}
 				list = append(list, r)
 			}
-			if err := out.write(a, func(w io.Writer) error { return a.printReconciliation(w, &out, list) }); err != nil {
+			if err := out.write(a.stdout, func(w io.Writer) error { return a.printReconciliation(w, &out, list) }); err != nil {
 				return err
 			}
 			if err := a.reportSources(sources); err != nil {

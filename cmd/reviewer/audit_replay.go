@@ -30,7 +30,7 @@ func (a *app) auditReplayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := out.write(a, func(w io.Writer) error { return a.printReplay(w, &out, report) }); err != nil {
+			if err := out.write(a.stdout, func(w io.Writer) error { return a.printReplay(w, &out, report) }); err != nil {
 				return err
 			}
 			if err := report.Err(); err != nil {

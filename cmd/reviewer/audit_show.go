@@ -27,15 +27,15 @@ func (a *app) auditShowCommand() *cobra.Command {
 			case ledger && len(args) > 0:
 				return errors.New("--ledger is of the machine, and ID of one session: give one of the two")
 			case ledger:
-				return out.write(a, func(w io.Writer) error { return a.showLedger(w, &out, store, all) })
+				return out.write(a.stdout, func(w io.Writer) error { return a.showLedger(w, &out, store, all) })
 			case len(args) == 0:
-				return out.write(a, func(w io.Writer) error { return a.showSessions(w, &out, store) })
+				return out.write(a.stdout, func(w io.Writer) error { return a.showSessions(w, &out, store) })
 			}
 			_, s, err := a.session(args[0])
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error { return a.showSession(w, &out, store, s, all) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showSession(w, &out, store, s, all) })
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every record, not only calls and what a person or policy did")

@@ -62,7 +62,7 @@ func (a *app) stats(selectors []string, since int64, by stats.Grouping, out *out
 		countLedger(c, store)
 	}
 	doc := c.Document()
-	return out.write(a, func(w io.Writer) error { return a.writeStats(w, out, store, doc) })
+	return out.write(a.stdout, func(w io.Writer) error { return a.writeStats(w, out, store, doc) })
 }
 
 // countSession takes a session's records as far as they verify.
@@ -108,16 +108,9 @@ func (a *app) writeStats(w io.Writer, out *output, store *audit.Store, doc stats
 		a.printStats(w, out, store.Dir, doc)
 	}
 	if err == nil && len(doc.Damaged) > 0 {
-		return findings("the log is not what was written: %s; `reviewer audit verify` tells more", plural(len(doc.Damaged), "chain is damaged", "chains are damaged"))
+		return findings("the log is not what was written: %s; `reviewer audit verify` tells more", counted(len(doc.Damaged), "chain is damaged", "chains are damaged"))
 	}
 	return err
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // sinceTime returns a moment that a person names, as Unix milliseconds: a span

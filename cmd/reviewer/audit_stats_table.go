@@ -63,7 +63,7 @@ func (a *app) tableWidth(out *output) int {
 
 // head says what was counted, and what could not be.
 func (s statsPage) head(d stats.Document) {
-	text := plural(int(d.Sessions.Total), "session", "sessions")
+	text := counted(int(d.Sessions.Total), "session", "sessions")
 	if d.Sessions.Stopped > 0 {
 		text += fmt.Sprintf(", %d stopped", d.Sessions.Stopped)
 	}
@@ -93,7 +93,7 @@ func (s statsPage) calls(d stats.Document) {
 	}
 	s.table(t)
 	if d.Prefiltered > 0 {
-		s.line("%s through before any score was computed", plural(int(d.Prefiltered), "call was let", "calls were let"))
+		s.line("%s through before any score was computed", counted(int(d.Prefiltered), "call was let", "calls were let"))
 	}
 	if r := d.ReviewTime; r.Count > 0 {
 		s.line("")

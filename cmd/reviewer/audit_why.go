@@ -27,7 +27,7 @@ func (a *app) auditWhyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error {
+			return out.write(a.stdout, func(w io.Writer) error {
 				if out.format == "json" {
 					return writeJSON(w, r)
 				}

@@ -64,7 +64,7 @@ func mustRunHere(t *testing.T, args ...string) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	a := &app{stdin: null, stdout: null, stderr: os.Stderr, env: func(string) string { return "" }, home: t.TempDir()}
+	a := &app{streams: streams{stdin: null, stdout: null, stderr: os.Stderr, env: func(string) string { return "" }}, home: t.TempDir()}
 	if code := a.run(t.Context(), args); code != exitOK {
 		t.Fatalf("%q: exit code %d", args, code)
 	}

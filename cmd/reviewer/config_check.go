@@ -38,7 +38,7 @@ func (a *app) configCheckCommand() *cobra.Command {
 				toldAll(list[i].Errors)
 				toldAll(list[i].Remarks)
 			}
-			return out.write(a, func(w io.Writer) error { return a.showChecked(w, &out, list) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showChecked(w, &out, list) })
 		},
 	}
 	cmd.Flags().StringVar(&as, "layer", "", "check every PATH as this layer (default: the one of its .manifest or its place, else user)")

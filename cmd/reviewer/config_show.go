@@ -34,7 +34,7 @@ func (a *app) configShowCommand() *cobra.Command {
 				return err
 			}
 			key := strings.Join(args, "")
-			return out.write(a, func(w io.Writer) error {
+			return out.write(a.stdout, func(w io.Writer) error {
 				if !effective {
 					return a.showSaid(w, &out, e, key)
 				}

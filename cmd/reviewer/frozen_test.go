@@ -50,7 +50,7 @@ func private(t *testing.T, dir string) {
 
 func resultOf(t *testing.T, home string, args ...string) string {
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}
+	a := &app{streams: streams{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}}
 	if code := a.run(t.Context(), append(args, "--home", home)); code != exitOK {
 		t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
 	}

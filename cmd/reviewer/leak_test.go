@@ -54,7 +54,7 @@ func newWatched(t *testing.T) *watched {
 	env := map[string]string{
 		"HOME": filepath.Join(w.dir, "home"), "TMPDIR": filepath.Join(w.dir, "tmp"), "REVIEWER_HOME": filepath.Join(w.dir, "state"),
 	}
-	w.app = &app{stdin: &w.stdin, stdout: &w.out, stderr: &w.err, env: func(name string) string { return env[name] }}
+	w.app = &app{streams: streams{stdin: &w.stdin, stdout: &w.out, stderr: &w.err, env: func(name string) string { return env[name] }}}
 	if err := os.Mkdir(filepath.Join(w.dir, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}

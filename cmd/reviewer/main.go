@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 
@@ -26,11 +25,8 @@ const (
 // app is what the commands share: the process's surroundings as values, so
 // that tests can give others.
 type app struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	env    func(string) string
-	home   string // --home
+	streams
+	home string // --home
 }
 
 // exitError carries an exit code to main.
@@ -57,7 +53,7 @@ func main() {
 	// A hook lives for one call and a few megabytes: collecting four times
 	// later saves a tenth of its time (reference: GOGC=400 against 100).
 	debug.SetGCPercent(400)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv}
+	a := &app{streams: streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv}}
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 

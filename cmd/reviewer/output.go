@@ -34,14 +34,14 @@ func (o *output) flags(cmd *cobra.Command, formats ...string) {
 }
 
 // write makes the result in memory and then puts it in its place whole.
-func (o *output) write(a *app, fn func(w io.Writer) error) error {
+func (o *output) write(stdout io.Writer, fn func(w io.Writer) error) error {
 	if err := o.known(); err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	err := fn(&b)
 	if o.file == "" {
-		_, werr := a.stdout.Write(b.Bytes())
+		_, werr := stdout.Write(b.Bytes())
 		return errors.Join(err, werr)
 	}
 	if werr := writeWhole(o.file, b.Bytes()); werr != nil {
@@ -114,19 +114,27 @@ func writeLine(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// streams are what a process reads and writes, and the environment that says how.
+type streams struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	env    func(string) string
+}
+
 // paint colours words on a terminal, and leaves them alone in a pipe or where
 // NO_COLOR is set.
 type paint struct{ on bool }
 
-func (a *app) paint(o *output) paint {
-	f, ok := a.stdout.(*os.File)
-	return paint{ok && o.file == "" && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+func (s *streams) paint(o *output) paint {
+	f, ok := s.stdout.(*os.File)
+	return paint{ok && o.file == "" && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
 }
 
 // width is how many characters a line may have: those of the terminal, or as
 // many as it has where no terminal cuts it.
-func (a *app) width(o *output) int {
-	if f, ok := a.stdout.(*os.File); ok && o.file == "" {
+func (s *streams) width(o *output) int {
+	if f, ok := s.stdout.(*os.File); ok && o.file == "" {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return max(columns, 40)
 		}

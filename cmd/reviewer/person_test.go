@@ -91,7 +91,7 @@ func TestPaint(t *testing.T) {
 		{"to a file with -o", terminal, nil, "x", "block"},
 		{"redirected", file, nil, "", "block"},
 	} {
-		a := &app{stdout: c.out, env: func(name string) string { return c.env[name] }}
+		a := &app{streams: streams{stdout: c.out, env: func(name string) string { return c.env[name] }}}
 		if got := a.paint(&output{file: c.file}).verdict("block"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

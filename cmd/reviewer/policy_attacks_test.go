@@ -164,7 +164,7 @@ func (a *attacked) activate(archive, envelope []byte) (code int, said string) {
 		a.put(path+trust.EnvelopeSuffix, envelope)
 	}
 	var out bytes.Buffer
-	program := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }, home: a.home}
+	program := &app{streams: streams{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }}, home: a.home}
 	code = program.run(context.Background(), []string{"policy", "activate", "--home", a.home, path})
 	return code, out.String()
 }
@@ -339,7 +339,7 @@ func (a *attacked) rotatedWithoutTheOld() {
 	a.put(path, raw)
 	a.put(path+trust.EnvelopeSuffix, a.sign(e, a.mallory))
 	var out bytes.Buffer
-	program := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }}
+	program := &app{streams: streams{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }}}
 	code := program.run(context.Background(), []string{"policy", "trust", "rotate", "--home", a.home, path})
 	if code != exitFindings || !strings.Contains(out.String(), "[trust]") {
 		a.Errorf("rotation without the old threshold: %d %s", code, out.String())

@@ -20,7 +20,7 @@ func (a *app) policyCapabilitiesCommand() *cobra.Command {
 			"  opa check --strict --capabilities capabilities.json policy",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return out.write(a, func(w io.Writer) error { return writeJSON(w, rego.Capabilities()) })
+			return out.write(a.stdout, func(w io.Writer) error { return writeJSON(w, rego.Capabilities()) })
 		},
 	}
 	out.flags(cmd, "json")

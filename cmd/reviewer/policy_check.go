@@ -41,7 +41,7 @@ func (a *app) policyCheckCommand() *cobra.Command {
 				return err
 			}
 			r, costs := a.checkPolicies(policies)
-			err = out.write(a, func(w io.Writer, o *output) error {
+			err = out.write(a.stdout, func(w io.Writer, o *output) error {
 				return report.Write(w, o.format, r, a.reportOptions(o, verbose))
 			})
 			if err != nil {

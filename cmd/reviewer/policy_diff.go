@@ -29,7 +29,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = out.write(a, func(w io.Writer) error { return a.showDiff(w, &out, args, changes) })
+			err = out.write(a.stdout, func(w io.Writer) error { return a.showDiff(w, &out, args, changes) })
 			if err == nil && exitCode && !changes.Empty() {
 				err = &exitError{code: exitFindings}
 			}

@@ -32,7 +32,7 @@ func (a *app) policyEffectiveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error {
+			return out.write(a.stdout, func(w io.Writer) error {
 				if out.format == "json" {
 					return writeJSON(w, doc)
 				}

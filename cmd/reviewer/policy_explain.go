@@ -52,7 +52,7 @@ func (a *app) policyExplainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.out.write(a, func(w io.Writer) error {
+			return t.out.write(a.stdout, func(w io.Writer) error {
 				if t.out.format == "json" {
 					return writeJSON(w, x)
 				}

@@ -66,7 +66,7 @@ func (a *app) makeKey(k *keygen) error {
 	if err := writeKeys(made, private, public); err != nil {
 		return err
 	}
-	return k.out.write(a, func(w io.Writer) error {
+	return k.out.write(a.stdout, func(w io.Writer) error {
 		if k.out.format == "json" {
 			return writeJSON(w, made)
 		}

@@ -30,7 +30,7 @@ func (a *app) policyListCommand() *cobra.Command {
 			for _, lost := range state.Lost {
 				fmt.Fprintf(a.stderr, "reviewer: %s\n", told(lost.Error()))
 			}
-			return out.write(a, func(w io.Writer) error { return a.showKept(w, &out, d, keptBundles(d, state)) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showKept(w, &out, d, keptBundles(d, state)) })
 		},
 	}
 	out.flags(cmd, "table", "json")

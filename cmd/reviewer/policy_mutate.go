@@ -79,7 +79,7 @@ func (a *app) mutatePolicy(ctx context.Context, paths []string, t *policyTest) e
 	if len(all.Mutants) == 0 {
 		return errors.New("there is nothing to change: the policy has no rules, no modules, and no data that they read")
 	}
-	err = t.out.write(a, func(w io.Writer, o *output) error { return a.writeMutation(w, o, t.verbose, all) })
+	err = t.out.write(a.stdout, func(w io.Writer, o *output) error { return a.writeMutation(w, o, t.verbose, all) })
 	return errors.Join(err, t.mutate.verdict(all))
 }
 

@@ -113,7 +113,7 @@ func TestPullBadArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }, home: home}
+		a := &app{streams: streams{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}, home: home}
 		code := a.run(t.Context(), []string{"policy", "pull", from, "-o", to})
 		if code != exitFindings || !strings.Contains(errs.String(), "refused [unpack]") || !strings.Contains(errs.String(), test.want) {
 			t.Errorf("%s: exit code %d, %s", name, code, &errs)
@@ -140,7 +140,7 @@ func TestShipOptions(t *testing.T) {
 		{reaching{password: true, timeout: 1}, "", "belong together"},
 		{reaching{}, "", "--timeout 0s: expected a time"},
 	} {
-		o, err := (&app{stdin: strings.NewReader(test.text)}).shipOptions(test.in)
+		o, err := (&app{streams: streams{stdin: strings.NewReader(test.text)}}).shipOptions(test.in)
 		got := o.Password
 		if err != nil {
 			got = err.Error()

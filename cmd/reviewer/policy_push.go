@@ -99,7 +99,7 @@ func (a *app) policyPushCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error { return a.showPushed(w, &out, doc) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showPushed(w, &out, doc) })
 		},
 	}
 	r.flags(cmd)

@@ -31,7 +31,7 @@ func newShelf(t *testing.T) *shelf {
 	s := &shelf{dir: t.TempDir()}
 	t.Chdir(s.dir)
 	env := map[string]string{"HOME": filepath.Join(s.dir, "home"), "REVIEWER_HOME": filepath.Join(s.dir, "state")}
-	s.app = &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &s.said, env: func(name string) string { return env[name] }}
+	s.app = &app{streams: streams{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &s.said, env: func(name string) string { return env[name] }}}
 	s.write(t, "policy/settings.yaml", "risk: {high_threshold: 0.7}\n")
 	s.write(t, "policy/rules/mine/mine.yaml", shelfRule)
 	return s

@@ -39,7 +39,7 @@ func (a *app) policyRollbackCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error { return a.showActivated(w, &out, doc) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showActivated(w, &out, doc) })
 		},
 	}
 	f := cmd.Flags()

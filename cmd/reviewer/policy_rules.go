@@ -38,7 +38,7 @@ func (a *app) policyRulesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error { return a.listRules(w, &out, list, tests) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.listRules(w, &out, list, tests) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")

@@ -34,7 +34,7 @@ func (a *app) policyShowCommand() *cobra.Command {
 			for _, remark := range remarks(e, time.Now()) {
 				fmt.Fprintf(a.stderr, "remark: %s\n", remark)
 			}
-			return out.write(a, func(w io.Writer) error { return a.showPolicy(w, &out, e) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showPolicy(w, &out, e) })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")

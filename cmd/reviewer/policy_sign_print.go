@@ -33,7 +33,7 @@ func (a *app) printSigned(job *signingJob, e *signing.Envelope, s *policySign) e
 		r.Signed = append(r.Signed, signedWith{k.ID(), k.Type()})
 	}
 	r.Others = len(e.Signatures) - len(job.keys())
-	return s.out.write(a, func(w io.Writer) error {
+	return s.out.write(a.stdout, func(w io.Writer) error {
 		if s.out.format == "json" {
 			return writeJSON(w, r)
 		}
@@ -64,7 +64,7 @@ func (r *signedArchive) text(w io.Writer) error {
 		rows = append(rows, [2]string{"signed with", fmt.Sprintf("%s (%s)", k.ID, k.Type)})
 	}
 	if r.Others > 0 {
-		rows = append(rows, [2]string{"and by", plural(r.Others, "other", "others")})
+		rows = append(rows, [2]string{"and by", counted(r.Others, "other", "others")})
 	}
 	for _, row := range append(rows, [2]string{"written", r.Envelope}) {
 		if _, err := fmt.Fprintf(w, "%s %s\n", pad(row[0], 11), oneLine(row[1], 500)); err != nil {

@@ -74,7 +74,7 @@ func TestOPATakesItsSignature(t *testing.T) {
 	keyFile := filepath.Join(t.TempDir(), "key")
 	public, id := ecdsaKey(t, keyFile)
 	other, _ := ecdsaKey(t, filepath.Join(t.TempDir(), "other"))
-	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, env: func(string) string { return "" }}
+	a := &app{streams: streams{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, env: func(string) string { return "" }}}
 	if code := a.run(context.Background(), []string{"policy", "sign", path, "--signing-key", keyFile, "--opa", "--channel", "beta"}); code != exitOK {
 		t.Fatalf("exit code %d", code)
 	}

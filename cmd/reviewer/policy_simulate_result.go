@@ -37,7 +37,7 @@ func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
 }
 
 func (a *app) writeDocument(out *outputs, d impact.Document, speed string, verbose bool) error {
-	return out.write(a, func(w io.Writer, o *output) error {
+	return out.write(a.stdout, func(w io.Writer, o *output) error {
 		opts := a.impactOptions(o)
 		opts.Latency, opts.Verbose = speed, verbose
 		if d.Sweep != nil {
@@ -65,7 +65,7 @@ func (a *app) keepCases(ctx context.Context, s *simulation, r *comparing) error 
 	open := func(session string) (simulate.Story, error) { return r.open(ctx, session) }
 	files, err := a.saveCases(ctx, s.saveCases, r.sums[0], open, r.candidate)
 	if err == nil {
-		fmt.Fprintf(a.stderr, "reviewer: %s in %s\n", plural(len(files), "case", "cases"), told(s.saveCases))
+		fmt.Fprintf(a.stderr, "reviewer: %s in %s\n", counted(len(files), "case", "cases"), told(s.saveCases))
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (a *app) incomplete(m *simulate.Impact) error {
 	var errs []error
 	if failed := m.Sources.Failed; failed > 0 {
 		a.tellTroubles(m.Sources.Troubles)
-		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", plural(int(failed), "file", "files")))
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", counted(int(failed), "file", "files")))
 	}
 	if m.Partial != "" {
 		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))

@@ -205,7 +205,7 @@ func (r *comparing) finish(interrupted bool) {
 		m.Shard = r.shard
 		if interrupted {
 			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes were read, %s compared",
-				thousands(r.progress.bytes.Load()), thousands(r.progress.total.Load()), plural(int(m.Sessions.Total), "session was", "sessions were"))
+				thousands(r.progress.bytes.Load()), thousands(r.progress.total.Load()), counted(int(m.Sessions.Total), "session was", "sessions were"))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func sessionsIn(t *testing.T, ids ...string) string {
 // prepared is a comparison of the default policy with itself, ready to run.
 func prepared(t *testing.T, ctx context.Context, dir string) (*app, *comparing) {
 	t.Helper()
-	a := &app{stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, home: t.TempDir(), env: func(string) string { return "" }}
+	a := &app{streams: streams{stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, env: func(string) string { return "" }}, home: t.TempDir()}
 	s := simulation{baseline: refDefault, candidate: refDefault, parallel: 1}
 	s.out.given, s.out.formats = []string{"json"}, []string{"json"}
 	if err := s.read(a, []string{dir}, time.Unix(1e9, 0)); err != nil {
@@ -130,7 +130,7 @@ func TestSimulateVerdict(t *testing.T) {
 		{"partial", simulate.Impact{Partial: "interrupted"}, exitFailed, []string{"a part only: interrupted"}},
 	} {
 		var told bytes.Buffer
-		a := &app{stderr: &told}
+		a := &app{streams: streams{stderr: &told}}
 		err := a.verdictOf([]simulate.Budget{budget}, []*simulate.Impact{&c.m})
 		code := exitOK
 		if e := (*exitError)(nil); errors.As(err, &e) {

@@ -30,7 +30,7 @@ func (a *app) policyStatusCommand() *cobra.Command {
 				return err
 			}
 			doc := statusOf(cmd.Context(), store, time.Now().UnixMilli())
-			if err := out.write(a, func(w io.Writer) error { return a.showStatus(w, &out, doc) }); err != nil {
+			if err := out.write(a.stdout, func(w io.Writer) error { return a.showStatus(w, &out, doc) }); err != nil {
 				return err
 			}
 			if n := len(doc.problems()); n > 0 {

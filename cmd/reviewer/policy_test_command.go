@@ -109,7 +109,7 @@ func (a *app) testOnce(ctx context.Context, paths []string, t *policyTest) error
 	if err != nil {
 		return err
 	}
-	if err := t.out.write(a, func(w io.Writer, o *output) error { return a.writeTests(w, o, t.verbose, r) }); err != nil {
+	if err := t.out.write(a.stdout, func(w io.Writer, o *output) error { return a.writeTests(w, o, t.verbose, r) }); err != nil {
 		return err
 	}
 	a.tellTodo(r)

@@ -47,7 +47,7 @@ func (a *app) trustShowCommand() *cobra.Command {
 				return notTrusted(err)
 			}
 			now := time.Now().UnixMilli()
-			if err := out.write(a, func(w io.Writer) error { return showTrust(w, &out, t, now) }); err != nil || t.none() {
+			if err := out.write(a.stdout, func(w io.Writer) error { return showTrust(w, &out, t, now) }); err != nil || t.none() {
 				return err
 			}
 			if err := t.Current(now); err != nil {

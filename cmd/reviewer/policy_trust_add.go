@@ -70,7 +70,7 @@ func (a *app) addTrust(t *trustAdding, key string) error {
 	if err != nil {
 		return err
 	}
-	err = t.out.write(a, func(w io.Writer) error {
+	err = t.out.write(a.stdout, func(w io.Writer) error {
 		_, err := w.Write(raw)
 		return err
 	})

@@ -76,7 +76,7 @@ func (a *app) verify(ctx context.Context, v *verifying, path string) error {
 			return err
 		}
 	}
-	err = v.out.write(a, func(w io.Writer) error { return a.showVerdict(w, v, doc, path) })
+	err = v.out.write(a.stdout, func(w io.Writer) error { return a.showVerdict(w, v, doc, path) })
 	if err == nil && doc.Refused() {
 		return findings("%s is refused [%s]", path, doc.Code)
 	}

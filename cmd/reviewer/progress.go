@@ -31,9 +31,9 @@ const redraw = 100 * time.Millisecond
 
 // showProgress begins to show on standard error, where that is a terminal, how
 // far a run is. The caller ends it before anything else is written there.
-func (a *app) showProgress(start time.Time) *progress {
+func (s *streams) showProgress(start time.Time) *progress {
 	p := &progress{start: start, stop: make(chan struct{})}
-	if f, ok := a.stderr.(*os.File); ok && isTerminal(f) && a.env("TERM") != "dumb" {
+	if f, ok := s.stderr.(*os.File); ok && isTerminal(f) && s.env("TERM") != "dumb" {
 		p.out = f
 		p.done.Go(p.draw)
 	}

@@ -105,11 +105,11 @@ func orStdout(file string) string {
 }
 
 // write writes every format, each in its place: files before standard output.
-func (o *outputs) write(a *app, fn func(w io.Writer, out *output) error) error {
+func (o *outputs) write(stdout io.Writer, fn func(w io.Writer, out *output) error) error {
 	list := slices.Clone(o.list)
 	slices.SortStableFunc(list, func(x, y output) int { return cmp.Compare(toScreen(x), toScreen(y)) })
 	for i := range list {
-		if err := list[i].write(a, func(w io.Writer) error { return fn(w, &list[i]) }); err != nil {
+		if err := list[i].write(stdout, func(w io.Writer) error { return fn(w, &list[i]) }); err != nil {
 			return err
 		}
 	}

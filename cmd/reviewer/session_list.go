@@ -39,7 +39,7 @@ func (a *app) sessionListCommand() *cobra.Command {
 				return err
 			}
 			sessions = slices.DeleteFunc(sessions, func(s audit.Session) bool { return s.N > 0 && (s.Last < from || !worksIn(s, workspace)) })
-			return out.write(a, func(w io.Writer) error { return a.listSessions(w, &out, store.Dir, sessions) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.listSessions(w, &out, store.Dir, sessions) })
 		},
 	}
 	since.flags(cmd, "only sessions with a record since then")

@@ -34,7 +34,7 @@ func (a *app) sessionScopeCommand() *cobra.Command {
 				return err
 			}
 			if len(add)+len(remove) == 0 {
-				return out.write(a, func(w io.Writer) error { return showScope(w, &out, store, s) })
+				return out.write(a.stdout, func(w io.Writer) error { return showScope(w, &out, store, s) })
 			}
 			who, err := a.person("changing what a session is about")
 			if err != nil {

@@ -38,7 +38,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.write(a, func(w io.Writer) error { return a.showTimeline(w, &out, store, s, shown) })
+			return out.write(a.stdout, func(w io.Writer) error { return a.showTimeline(w, &out, store, s, shown) })
 		},
 	}
 	since.flags(cmd, "only what happened since then")

@@ -65,7 +65,7 @@ func (a *app) trash(ctx context.Context, t *trashing, args []string) error {
 	}
 	switch {
 	case t.list:
-		return t.out.write(a, func(w io.Writer) error { return a.listTrash(w, t, bin) })
+		return t.out.write(a.stdout, func(w io.Writer) error { return a.listTrash(w, t, bin) })
 	case t.empty:
 		return a.emptyTrash(ctx, t, bin)
 	case t.restore:

@@ -19,7 +19,7 @@ func TestWatch(t *testing.T) {
 	defer end()
 	var told bytes.Buffer
 	runs := 0
-	err := (&app{stderr: &told}).watch(ctx, []string{dir}, func() error {
+	err := (&app{streams: streams{stderr: &told}}).watch(ctx, []string{dir}, func() error {
 		if runs++; runs == 3 {
 			end()
 			return nil
