@@ -1,15 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/stats"
@@ -53,12 +51,7 @@ func (a *app) printStats(w io.Writer, out *output, home string, d stats.Document
 
 // tableWidth is how many characters a line of a table may have.
 func (a *app) tableWidth(out *output) int {
-	if f, ok := a.stdout.(*os.File); ok && out.file == "" {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return pipeWidth
+	return cmp.Or(a.columns(out), pipeWidth)
 }
 
 // head says what was counted, and what could not be.

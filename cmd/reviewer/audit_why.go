@@ -203,9 +203,9 @@ func explainAction(w io.Writer, title string, act *engine.Action) {
 
 func nameOf(e engine.Effect) string {
 	if e.Host != "" {
-		here := e
-		here.Host = ""
-		return nameOf(here) + " on " + e.Host
+		alone := e
+		alone.Host = ""
+		return nameOf(alone) + " on " + e.Host
 	}
 	switch {
 	case e.Target == "":

@@ -102,12 +102,12 @@ func (e *examination) sessions(sessions []audit.Session) {
 }
 
 func (e *examination) policy(ctx context.Context) {
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		e.say("fail", "find the working directory: %v", err)
 		return
 	}
-	eff, err := effectivePolicy(e.home, here)
+	eff, err := effectivePolicy(e.home, cwd)
 	if err != nil {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return

@@ -193,11 +193,11 @@ func (a *app) places() (harness.Places, error) {
 	if err != nil {
 		return harness.Places{}, err
 	}
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		return harness.Places{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.env("CLAUDE_CONFIG_DIR"), Project: here}, nil
+	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.env("CLAUDE_CONFIG_DIR"), Project: cwd}, nil
 }
 
 func (a *app) settingsPath(layer string) (string, error) {

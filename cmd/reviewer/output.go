@@ -134,12 +134,21 @@ func (s *streams) paint(o *output) paint {
 // width is how many characters a line may have: those of the terminal, or as
 // many as it has where no terminal cuts it.
 func (s *streams) width(o *output) int {
-	if f, ok := s.stdout.(*os.File); ok && o.file == "" {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return max(columns, 40)
-		}
+	if columns := s.columns(o); columns > 0 {
+		return max(columns, 40)
 	}
 	return math.MaxInt
+}
+
+// columns is how wide the terminal is to which a result goes; 0 where it goes to
+// none.
+func (s *streams) columns(o *output) int {
+	if f, ok := s.stdout.(*os.File); ok && o.file == "" {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 0
 }
 
 func (p paint) colour(code, s string) string {

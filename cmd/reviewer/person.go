@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
-	"golang.org/x/term"
 )
 
 // process is one row of the process table.
@@ -92,10 +91,7 @@ func (a *app) somebody(what string, terminal bool) (string, error) {
 	return userName(), nil
 }
 
-func (a *app) terminal() bool {
-	f, ok := a.stdin.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+func (s *streams) terminal() bool { return isTerminal(s.stdin) }
 
 func userName() string {
 	u, err := user.Current()

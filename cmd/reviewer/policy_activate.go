@@ -215,11 +215,11 @@ func (s *switching) verify(ctx context.Context, state *depot.State) (trust.Verdi
 		s.layer = s.in.layer
 		return trust.Verdict{Rollback: true}, s.compile(ctx, nil)
 	}
-	here, word, err := trustInForce(s.store)
+	believed, word, err := trustInForce(s.store)
 	if err != nil {
 		return trust.Verdict{}, err
 	}
-	v := here.Check(trust.Candidate{
+	v := believed.Check(trust.Candidate{
 		File: s.in.file, Archive: s.in.archive, Envelope: s.in.envelope,
 		Now: time.Now().UnixMilli(), Latest: word.latest, AllowRollback: s.in.allowRollback,
 		Highest: func(name, channel string) (trust.Highest, error) {

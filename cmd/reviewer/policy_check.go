@@ -179,11 +179,11 @@ func (a *app) activeLayers() ([][]lint.Layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	holds, err := holdingIn(home, here)
+	holds, err := holdingIn(home, cwd)
 	if err != nil {
 		return nil, err
 	}

@@ -97,11 +97,11 @@ func (a *app) explained(ctx context.Context, args []string, t *toExplain) (*expl
 }
 
 func (t *toExplain) bashEvent() ([]byte, error) {
-	here, err := filepath.Abs(t.cwd)
+	cwd, err := filepath.Abs(t.cwd)
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	return json.Marshal(map[string]any{"tool": "Bash", "args": map[string]any{"command": t.bash}, "cwd": here, "project": here})
+	return json.Marshal(map[string]any{"tool": "Bash", "args": map[string]any{"command": t.bash}, "cwd": cwd, "project": cwd})
 }
 
 // witness is a Matcher that remembers what it was asked about.

@@ -66,11 +66,11 @@ func (a *app) shownPolicy(dir string) (*bundles.Effective, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	return effectivePolicy(home, here)
+	return effectivePolicy(home, cwd)
 }
 
 // policyDocument is what show prints as JSON.

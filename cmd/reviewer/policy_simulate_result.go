@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-
-	"golang.org/x/term"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -48,13 +45,7 @@ func (a *app) writeDocument(out *outputs, d impact.Document, speed string, verbo
 }
 
 func (a *app) impactOptions(o *output) impact.Options {
-	opts := impact.Options{Colour: a.paint(o).on, Version: buildVersion()}
-	if f, ok := a.stdout.(*os.File); ok && o.file == "" {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			opts.Width = columns
-		}
-	}
-	return opts
+	return impact.Options{Colour: a.paint(o).on, Version: buildVersion(), Width: a.columns(o)}
 }
 
 // keepCases makes cases of what has changed, where that was asked for.

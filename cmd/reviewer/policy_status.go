@@ -85,11 +85,11 @@ func (d *statusDocument) wrong(err error) {
 
 func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocument {
 	doc := &statusDocument{Layers: []layerStatus{}, Problems: []string{}}
-	here, _, err := trustInForce(store)
+	believed, _, err := trustInForce(store)
 	doc.wrong(err)
-	if err == nil && !here.none() {
-		doc.Trust = trustStatus{here.path, here.Version, here.Expires}
-		doc.wrong(here.Current(now))
+	if err == nil && !believed.none() {
+		doc.Trust = trustStatus{believed.path, believed.Version, believed.Expires}
+		doc.wrong(believed.Current(now))
 	}
 	holds, err := holdingIn(store.Dir, "")
 	if err != nil {
@@ -104,7 +104,7 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 		}
 	}
 	for _, layer := range bundles.Layers() {
-		doc.layer(holds, here, layer, now)
+		doc.layer(holds, believed, layer, now)
 	}
 	doc.wrong(agreesWithLedger(store, holds.active))
 	doc.whole(ctx, holds)
@@ -112,7 +112,7 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 }
 
 // layer looks at one layer, if it is there.
-func (d *statusDocument) layer(holds *holding, here trustHere, layer string, now int64) {
+func (d *statusDocument) layer(holds *holding, believed trustHere, layer string, now int64) {
 	s, err := holds.source(layer)
 	if s == nil && err == nil {
 		return
@@ -122,7 +122,7 @@ func (d *statusDocument) layer(holds *holding, here trustHere, layer string, now
 		l.From, l.Activation, l.At = "bundle", &a, holds.depot.Path(a.Release)
 	}
 	if err == nil {
-		err = l.look(holds, here, s, now)
+		err = l.look(holds, believed, s, now)
 	}
 	if err != nil {
 		l.Problems = append(l.Problems, told(err.Error()))
@@ -130,7 +130,7 @@ func (d *statusDocument) layer(holds *holding, here trustHere, layer string, now
 	d.Layers = append(d.Layers, l)
 }
 
-func (l *layerStatus) look(holds *holding, here trustHere, s *layerSource, now int64) error {
+func (l *layerStatus) look(holds *holding, believed trustHere, s *layerSource, now int64) error {
 	l.At = s.at
 	switch {
 	case s.activation != nil:
@@ -145,14 +145,14 @@ func (l *layerStatus) look(holds *holding, here trustHere, s *layerSource, now i
 		return err
 	}
 	l.Digest = b.Digest
-	if s.activation == nil || here.none() {
+	if s.activation == nil || believed.none() {
 		return nil
 	}
-	return l.verify(holds, here, now)
+	return l.verify(holds, believed, now)
 }
 
 // verify checks a bundle's signatures and age by the trust file that holds now.
-func (l *layerStatus) verify(holds *holding, here trustHere, now int64) error {
+func (l *layerStatus) verify(holds *holding, believed trustHere, now int64) error {
 	raw, err := holds.depot.Archive(l.Activation.Release)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (l *layerStatus) verify(holds *holding, here trustHere, now int64) error {
 	if err != nil {
 		return err
 	}
-	v := here.Check(trust.Candidate{File: l.Activation.Release.String(), Archive: raw, Envelope: envelope, Now: now})
+	v := believed.Check(trust.Candidate{File: l.Activation.Release.String(), Archive: raw, Envelope: envelope, Now: now})
 	l.Stale = v.Code == trust.Expired
 	return v.Err()
 }

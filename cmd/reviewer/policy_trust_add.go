@@ -112,7 +112,7 @@ func (a *app) trustDraft(t *trustAdding) (*trust.Document, *trust.Trust, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	here, _, err := trustInForce(log)
+	believed, _, err := trustInForce(log)
 	if err != nil {
 		return nil, nil, notTrusted(err)
 	}
@@ -122,15 +122,15 @@ func (a *app) trustDraft(t *trustAdding) (*trust.Document, *trust.Trust, error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		return draft.Next(), here.Trust, nil
-	case t.first && !here.none():
-		return nil, nil, fmt.Errorf("--init: there is a trust file, %s version %d; leave --init out to write the next version", here.path, here.Version)
-	case here.none() && !t.first:
+		return draft.Next(), believed.Trust, nil
+	case t.first && !believed.none():
+		return nil, nil, fmt.Errorf("--init: there is a trust file, %s version %d; leave --init out to write the next version", believed.path, believed.Version)
+	case believed.none() && !t.first:
 		return nil, nil, errors.New("there is no trust file yet; --init begins the first one, which is believed because you say so")
-	case here.none():
+	case believed.none():
 		return trust.Begin(), nil, nil
 	}
-	return here.Next(), here.Trust, nil
+	return believed.Next(), believed.Trust, nil
 }
 
 func readTrust(path string) (*trust.Trust, error) {

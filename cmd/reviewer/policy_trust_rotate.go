@@ -129,9 +129,9 @@ func (a *app) rotateTrust(ctx context.Context, path string, first bool) error {
 	if err != nil {
 		return err
 	}
-	here, word, err := trustInForce(log)
+	believed, word, err := trustInForce(log)
 	if first && errors.Is(err, errNeverBelieved) {
-		here.Trust, err = nil, nil
+		believed.Trust, err = nil, nil
 	}
 	if err != nil {
 		return notTrusted(err)
@@ -140,22 +140,22 @@ func (a *app) rotateTrust(ctx context.Context, path string, first bool) error {
 	if err != nil {
 		return err
 	}
-	next, who, err := a.following(here, files, first)
+	next, who, err := a.following(believed, files, first)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(here.path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(believed.path), 0o700); err != nil {
 		return fmt.Errorf("make the state directory: %w", err)
 	}
-	if err := writeBoth(placedFile{here.path + trust.EnvelopeSuffix, files.Envelope}, placedFile{here.path, files.Document}); err != nil {
+	if err := writeBoth(placedFile{believed.path + trust.EnvelopeSuffix, files.Envelope}, placedFile{believed.path, files.Document}); err != nil {
 		return fmt.Errorf("put the trust file in its place: %w", err)
 	}
-	if word.pins[here.path] != (trust.Pin{Version: next.Version, SHA256: next.SHA256}) {
-		if err := rememberTrust(ctx, log, here.path, next, who); err != nil {
+	if word.pins[believed.path] != (trust.Pin{Version: next.Version, SHA256: next.SHA256}) {
+		if err := rememberTrust(ctx, log, believed.path, next, who); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s version %d holds from now on\n", here.path, next.Version)
+	fmt.Fprintf(a.stdout, "%s version %d holds from now on\n", believed.path, next.Version)
 	return nil
 }
 
@@ -183,13 +183,13 @@ func readTrustFiles(path string) (trust.Files, error) {
 
 // following checks that a trust file may come into force, and says who decided.
 // The one that holds already may: so a rotation that was cut short is ended.
-func (a *app) following(here trustHere, files trust.Files, first bool) (*trust.Trust, string, error) {
+func (a *app) following(believed trustHere, files trust.Files, first bool) (*trust.Trust, string, error) {
 	switch {
-	case here.none() && !first:
+	case believed.none() && !first:
 		return nil, "", errors.New("there is no trust file that could vouch for this one; --init believes it because you say so")
-	case !here.none() && first:
-		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init", here.path, here.Version)
-	case here.none():
+	case !believed.none() && first:
+		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init", believed.path, believed.Version)
+	case believed.none():
 		who, err := a.person("believing the first trust file")
 		if err != nil {
 			return nil, "", err
@@ -204,11 +204,11 @@ func (a *app) following(here trustHere, files trust.Files, first bool) (*trust.T
 	if err != nil {
 		return nil, "", err
 	}
-	if string(files.Document) == string(here.Bytes()) {
+	if string(files.Document) == string(believed.Bytes()) {
 		t, err := trust.First(files)
 		return t, who, finding(err)
 	}
-	t, err := trust.Rotate(here.Trust, files, time.Now().UnixMilli())
+	t, err := trust.Rotate(believed.Trust, files, time.Now().UnixMilli())
 	return t, who, finding(err)
 }
 

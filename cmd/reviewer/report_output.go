@@ -19,14 +19,9 @@ import (
 // reportOptions say how a report is shown here: in colours on a terminal, and
 // with files named from the repository for machines.
 func (a *app) reportOptions(out *output, verbose bool) report.Options {
-	o := report.Options{Color: a.paint(out).on, Verbose: verbose, Times: true, Version: buildVersion(), Sources: sourceOf}
-	if f, ok := a.stdout.(*os.File); ok && out.file == "" {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			o.Width = width
-		}
-	}
-	if here, err := os.Getwd(); err == nil {
-		o.Dir, o.Root = filepath.ToSlash(here), filepath.ToSlash(repositoryOf(here))
+	o := report.Options{Color: a.paint(out).on, Width: a.columns(out), Verbose: verbose, Times: true, Version: buildVersion(), Sources: sourceOf}
+	if cwd, err := os.Getwd(); err == nil {
+		o.Dir, o.Root = filepath.ToSlash(cwd), filepath.ToSlash(repositoryOf(cwd))
 	}
 	return o
 }
@@ -123,8 +118,9 @@ func toScreen(o output) int {
 	return 0
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is one that a person looks at.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
