@@ -81,7 +81,7 @@ func (a *app) inspectActive(ctx context.Context) ([]checked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	holds, err := holdingIn(home, cwd)
+	holds, err := machineAt(home).layers(cwd)
 	if err != nil {
 		return nil, err
 	}

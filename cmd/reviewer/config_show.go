@@ -69,7 +69,7 @@ func (a *app) settingsOf(policy, workspace string) (*bundles.Effective, error) {
 	if err != nil {
 		return nil, err
 	}
-	return effectivePolicy(home, workspace)
+	return machineAt(home).effective(workspace)
 }
 
 func (a *app) showEffective(w io.Writer, out *output, e *bundles.Effective, key string) error {

@@ -95,7 +95,7 @@ func (e *examination) sessions(sessions []audit.Session) {
 		}
 	}
 	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
-	if eff, err := effectivePolicy(e.home, ""); err == nil { // what is wrong with it is said elsewhere
+	if eff, err := machineAt(e.home).effective(""); err == nil { // what is wrong with it is said elsewhere
 		keepLog(&log, eff.Settings)
 	}
 	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, log.BudgetBytes>>20)
@@ -107,7 +107,7 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "find the working directory: %v", err)
 		return
 	}
-	eff, err := effectivePolicy(e.home, cwd)
+	eff, err := machineAt(e.home).effective(cwd)
 	if err != nil {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return

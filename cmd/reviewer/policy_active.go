@@ -13,31 +13,39 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 )
 
+// thisMachine is where a machine keeps its policies, and who reads them.
+type thisMachine struct {
+	home    string // the state directory
+	program string // names the program: what one has checked, another may find something wrong with
+}
+
 // holding is where the policy that holds for a workspace comes from: bundles that
 // were activated, folders, and what ships.
 type holding struct {
-	home, workspace string
-	organisation    string // folder of the organisation's policy, there or not
-	depot           *depot.Depot
-	active          *depot.Active
-	trust           func() (trustHere, error) // asked for only where it matters
+	machine      thisMachine
+	workspace    string
+	organisation string // folder of the organisation's policy, there or not
+	depot        *depot.Depot
+	active       *depot.Active
+	trust        func() (trustHere, error) // asked for only where it matters
 }
 
 // policyDepot is where activated bundles are kept.
 func policyDepot(home string) *depot.Depot { return depot.Open(filepath.Join(home, "bundles")) }
 
-func holdingIn(home, workspace string) (*holding, error) {
-	d := policyDepot(home)
+// layers finds where the policy of a workspace comes from.
+func (m thisMachine) layers(workspace string) (*holding, error) {
+	d := policyDepot(m.home)
 	active, err := d.Active()
 	if err != nil {
 		return nil, fmt.Errorf("activated policies: %w (in %s)", err, d.Dir)
 	}
-	return newHolding(home, workspace, active), nil
+	return m.layersWith(workspace, active), nil
 }
 
-func newHolding(home, workspace string, active *depot.Active) *holding {
-	believed := sync.OnceValues(func() (trustHere, error) { return trustThatHolds(home) })
-	return &holding{home, workspace, organisationDir(), policyDepot(home), active, believed}
+func (m thisMachine) layersWith(workspace string, active *depot.Active) *holding {
+	believed := sync.OnceValues(func() (trustHere, error) { return trustThatHolds(m.home) })
+	return &holding{m, workspace, organisationDir(), policyDepot(m.home), active, believed}
 }
 
 // dir is the folder of a layer; empty where it has none.
@@ -45,7 +53,7 @@ func (h *holding) dir(layer string) string {
 	if layer == bundles.Organisation {
 		return h.organisation
 	}
-	return layerDir(layer, h.home, h.workspace)
+	return layerDir(layer, h.machine.home, h.workspace)
 }
 
 // layerSource is where a layer comes from.
@@ -54,6 +62,7 @@ type layerSource struct {
 	files      fs.FS
 	at         string            // a folder or an archive, for messages
 	activation *depot.Activation // nil: it is a folder, or what ships
+	program    string            // that reads it
 }
 
 // sources lists where the layers come from, in their order.
@@ -119,7 +128,7 @@ func (h *holding) bundle(now depot.Activation) (*layerSource, error) {
 	if err != nil {
 		return nil, h.unusable(now, err)
 	}
-	s := &layerSource{layer: now.Layer, at: h.depot.Path(now.Release), activation: &now}
+	s := &layerSource{layer: now.Layer, at: h.depot.Path(now.Release), activation: &now, program: h.machine.program}
 	files, err := h.vouched(now, raw)
 	if err != nil {
 		return nil, h.unusable(now, err)
@@ -208,18 +217,15 @@ func (s *layerSource) load() (*bundles.Bundle, error) {
 	case a == nil:
 	case a.Digest != b.Digest:
 		return nil, fmt.Errorf("%s policy in %s: its files make the digest %s, and %s was activated; activate the archive again", s.layer, s.at, b.Digest, a.Digest)
-	case a.Checked == thisProgram():
+	case a.Checked == s.program:
 		b.Known()
 	}
 	return b, nil
 }
 
-// thisProgram names the program that has checked a bundle: another one may find
-// something wrong with it.
-func thisProgram() string { return environment().Digest() + " " + buildVersion() }
-
-func effectivePolicy(home, workspace string) (*bundles.Effective, error) {
-	h, err := holdingIn(home, workspace)
+// effective is the policy that holds for a workspace.
+func (m thisMachine) effective(workspace string) (*bundles.Effective, error) {
+	h, err := m.layers(workspace)
 	if err != nil {
 		return nil, err
 	}

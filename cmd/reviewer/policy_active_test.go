@@ -16,7 +16,7 @@ import (
 // given, a trust file that it wrote.
 func governed(t *testing.T, folder bool, keys ...*signing.PrivateKey) *holding {
 	t.Helper()
-	h := newHolding(t.TempDir(), "", &depot.Active{Layers: map[string]depot.Activation{}})
+	h := machineAt(t.TempDir()).layersWith("", &depot.Active{Layers: map[string]depot.Activation{}})
 	h.organisation = filepath.Join(t.TempDir(), "policy")
 	if folder {
 		if err := os.Mkdir(h.organisation, 0o755); err != nil {

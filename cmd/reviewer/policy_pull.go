@@ -76,7 +76,7 @@ func (in *pulling) known() error {
 		return errors.New("--layer, --allow-rollback and --reason are for --activate; leave them out, or give it")
 	}
 	format := output{format: in.format, formats: []string{"text", "json"}}
-	return errors.Join(format.known(), in.hold.known())
+	return errors.Join(format.known(), knownActivation(&in.hold))
 }
 
 // pullDocument is what pull -f json writes.

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/depot"
 	"github.com/spf13/cobra"
 )
 
@@ -32,7 +29,7 @@ func (a *app) policyRollbackCommand() *cobra.Command {
 			if strings.TrimSpace(in.reason) == "" {
 				return errors.New("say why with --reason TEXT, for the log")
 			}
-			if err := errors.Join(out.known(), in.known()); err != nil {
+			if err := errors.Join(out.known(), knownActivation(&in)); err != nil {
 				return err
 			}
 			doc, err := a.rollback(cmd.Context(), in, to)
@@ -84,53 +81,4 @@ func (a *app) rollback(ctx context.Context, in activating, to string) (*activati
 		return nil, fmt.Errorf("%s asks for signatures, and without a bundle of the %s layer what it vouches for no longer holds; say --allow-rollback if that is meant", t.path, in.layer)
 	}
 	return a.activate(ctx, in)
-}
-
-// takeKept takes the bytes of a bundle that is kept.
-func (in *activating) takeKept(d *depot.Depot, target depot.Activation) (err error) {
-	in.back = &target
-	if target.None() {
-		return nil
-	}
-	in.file = target.Release.String()
-	if in.archive, err = d.Archive(target.Release); err == nil {
-		in.envelope, err = d.Envelope(target.Release)
-	}
-	if err != nil {
-		err = fmt.Errorf("%w; name another with --to: `reviewer policy list` shows them", err)
-	}
-	return err
-}
-
-// rollbackLayer finds the layer whose bundle is meant.
-func rollbackLayer(s *depot.State, layer string) (string, error) {
-	if layer != "" {
-		return layer, nil
-	}
-	var with []string
-	for _, l := range bundles.Layers() {
-		if a, ok := s.Active.Layers[l]; ok && !a.None() {
-			with = append(with, l)
-		}
-	}
-	switch len(with) {
-	case 0:
-		return bundles.Base, nil
-	case 1:
-		return with[0], nil
-	}
-	return "", fmt.Errorf("several layers have a bundle: say with --layer which one is meant (%s)", strings.Join(with, ", "))
-}
-
-func rollbackTarget(s *depot.State, layer, to string) (depot.Activation, error) {
-	switch to {
-	case "":
-		return s.Previous(layer)
-	case depot.NoBundle:
-		if !slices.ContainsFunc(s.History, func(a depot.Activation) bool { return a.Layer == layer }) {
-			return depot.Activation{}, fmt.Errorf("no bundle was ever active in the %s layer", layer)
-		}
-		return depot.Activation{Layer: layer}, nil
-	}
-	return s.Find(layer, to)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -52,25 +51,6 @@ func (a *app) namedPolicy(ctx context.Context, refs []string, dir string) (*bund
 		return nil, errors.New("give REF or --policy, not both")
 	}
 	return a.policyRef(ctx, refs[0])
-}
-
-func (a *app) shownPolicy(dir string) (*bundles.Effective, error) {
-	if dir != "" {
-		layers, err := layersFrom(dir)
-		if err != nil {
-			return nil, err
-		}
-		return bundles.Assemble(layers...)
-	}
-	home, err := a.stateHome()
-	if err != nil {
-		return nil, err
-	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("find the working directory: %w", err)
-	}
-	return effectivePolicy(home, cwd)
 }
 
 // policyDocument is what show prints as JSON.

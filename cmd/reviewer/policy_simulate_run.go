@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -272,18 +271,4 @@ func homesOf(args []string) []string {
 		}
 	}
 	return homes
-}
-
-// keptIn returns a policy from the first home that has it. What is wrong is told
-// of the first home, which is the machine's own.
-func keptIn(homes []string, digest string) (*bundles.Effective, error) {
-	var first error
-	for _, home := range homes {
-		e, err := policyStore(home).Get(digest)
-		if err == nil {
-			return e, nil
-		}
-		first = cmp.Or(first, err)
-	}
-	return nil, first
 }

@@ -91,7 +91,7 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 		doc.Trust = trustStatus{believed.path, believed.Version, believed.Expires}
 		doc.wrong(believed.Current(now))
 	}
-	holds, err := holdingIn(store.Dir, "")
+	holds, err := machineAt(store.Dir).layers("")
 	if err != nil {
 		doc.wrong(err)
 		return doc
@@ -184,26 +184,11 @@ func (d *statusDocument) whole(ctx context.Context, holds *holding) {
 	d.Policy = e.Digest
 }
 
-// agreesWithLedger compares what is active with the newest activation that the
-// ledger tells of: whoever takes away the depot cannot take away that.
+// agreesWithLedger is an error where the ledger tells of another activation.
 func agreesWithLedger(store *audit.Store, active *depot.Active) error {
-	last := ""
-	for r, err := range store.Ledger() {
-		if err != nil {
-			return fmt.Errorf("ledger: %w", err)
-		}
-		if r.Note == nil {
-			continue
-		}
-		switch r.Note.What {
-		case noteActivated:
-			last = r.Note.Detail
-		case noteFailed:
-			last = ""
-		}
-	}
-	if last == "" || strings.HasPrefix(last, fmt.Sprintf("generation %d,", active.Generation)) {
-		return nil
+	last, err := laterInLedger(store, active)
+	if err != nil || last == "" {
+		return err
 	}
 	return fmt.Errorf("the ledger tells last of %s; the depot holds generation %d: an activation was cut short, or the depot was changed or taken away; activate the policy that is meant to hold", oneLine(last, 200), active.Generation)
 }

@@ -123,7 +123,7 @@ func (a *app) choosePolicy(ctx context.Context, dir string) (*engine.Policy, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := effectivePolicy(home, "")
+	e, err := machineAt(home).effective("")
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,11 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
+// machineAt is this machine's policies, as this program reads them.
+func machineAt(home string) thisMachine {
+	return thisMachine{home: home, program: environment().Digest() + " " + buildVersion()}
+}
+
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

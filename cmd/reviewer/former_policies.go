@@ -1,0 +1,51 @@
+package main
+
+import (
+	"cmp"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+)
+
+// formerPolicies finds policies that decided by their digests, each read once. It
+// may be used by several goroutines at once.
+type formerPolicies struct {
+	homes []string // state directories, the machine's own first
+
+	mu    sync.Mutex
+	found map[string]*bundles.Effective // nil: it is not there, or cannot be read
+}
+
+// formerPoliciesIn looks in state directories, in their order.
+func formerPoliciesIn(homes []string) *formerPolicies {
+	return &formerPolicies{homes: homes, found: map[string]*bundles.Effective{}}
+}
+
+// get returns a policy; nil where there is none.
+func (k *formerPolicies) get(digest string) *bundles.Effective {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e, known := k.found[digest]; known {
+		return e
+	}
+	e, err := keptIn(k.homes, digest)
+	if err != nil {
+		e = nil
+	}
+	k.found[digest] = e
+	return e
+}
+
+// keptIn returns a policy from the first home that has it. What is wrong is told
+// of the first home, which is the machine's own.
+func keptIn(homes []string, digest string) (*bundles.Effective, error) {
+	var first error
+	for _, home := range homes {
+		e, err := policyStore(home).Get(digest)
+		if err == nil {
+			return e, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
+}
