@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/depot"
@@ -16,7 +18,7 @@ import (
 // given, a trust file that it wrote.
 func governed(t *testing.T, folder bool, keys ...*signing.PrivateKey) *holding {
 	t.Helper()
-	h := machineAt(t.TempDir()).layersWith("", &depot.Active{Layers: map[string]depot.Activation{}})
+	h := thisMachine{home: t.TempDir()}.layersWith("", &depot.Active{Layers: map[string]depot.Activation{}})
 	h.organisation = filepath.Join(t.TempDir(), "policy")
 	if folder {
 		if err := os.Mkdir(h.organisation, 0o755); err != nil {
@@ -40,10 +42,58 @@ func governed(t *testing.T, folder bool, keys ...*signing.PrivateKey) *holding {
 	return h
 }
 
+func signer(t *testing.T) *signing.PrivateKey {
+	t.Helper()
+	k, err := signing.Generate(signing.Ed25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func opened(t *testing.T, archive []byte) bundles.Memory {
+	t.Helper()
+	a, err := bundles.OpenArchive(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Memory
+}
+
+// releaseOf is what is said of an archive.
+func releaseOf(t *testing.T, archive []byte, layer string) signing.Release {
+	t.Helper()
+	b, err := bundles.Load(opened(t, archive), layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signing.Release{Name: "acme/agents", Version: "1.4.0", Channel: "stable", Sequence: 42, Policy: b.Digest,
+		Created: signing.MomentOf(time.Now().Add(-time.Hour)), Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true}
+}
+
+// sealed is the envelope of an archive, signed by keys.
+func sealed(t *testing.T, archive []byte, r signing.Release, keys ...*signing.PrivateKey) []byte {
+	t.Helper()
+	e, err := signing.Seal(signing.SubjectOf("acme.tar.gz", archive), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		if err := e.Sign(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 // put makes a bundle active as the depot has it, whatever anybody thinks of it.
 func (h *holding) put(t *testing.T, layer string, archive, envelope []byte, change func(*depot.Release)) {
 	t.Helper()
-	b, err := bundles.Load(mustOpen(t, archive), layer)
+	b, err := bundles.Load(opened(t, archive), layer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +128,8 @@ func (h *holding) says(t *testing.T, layer, want string) {
 // count, it is refused, and never passed over.
 func TestOrganisationsFolder(t *testing.T) {
 	governed(t, true).says(t, bundles.Organisation, "")
-	governed(t, true, freshKey(t)).says(t, bundles.Organisation, "which nobody signed")
-	if s, err := governed(t, false, freshKey(t)).source(bundles.Organisation); s != nil || err != nil {
+	governed(t, true, signer(t)).says(t, bundles.Organisation, "which nobody signed")
+	if s, err := governed(t, false, signer(t)).source(bundles.Organisation); s != nil || err != nil {
 		t.Errorf("no folder: %+v, %v", s, err)
 	}
 }
@@ -110,13 +160,12 @@ func bundleOf(t *testing.T, layer string) []byte {
 // What the state folder says is active is the person's word: it does not replace
 // the base below the organisation's folder, nor get past the organisation's keys.
 func TestActiveBundleAndOrganisation(t *testing.T) {
-	alice, mallory := freshKey(t), freshKey(t)
-	a := &attacked{T: t}
+	alice, mallory := signer(t), signer(t)
 	archive := bundleOf(t, bundles.Organisation)
-	r := a.release(archive, 42)
-	signed, forged := a.envelope(archive, r, alice), a.envelope(archive, r, mallory)
+	r := releaseOf(t, archive, bundles.Organisation)
+	signed, forged := sealed(t, archive, r, alice), sealed(t, archive, r, mallory)
 	other := bundleOf(t, bundles.User)
-	otherSigned := a.envelope(other, a.release(other, 42), alice)
+	otherSigned := sealed(t, other, releaseOf(t, other, bundles.User), alice)
 	same := func(*depot.Release) {}
 	unsigned := func(r *depot.Release) { r.Unsigned = true }
 	for name, c := range map[string]struct {

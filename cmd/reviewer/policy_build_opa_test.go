@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -208,8 +209,8 @@ func TestCommandOPA(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "policy.tar.gz"), string(shippedArchive(t)))
-	put(t, filepath.Join(dir, "input.json"), string(input))
+	putFile(t, filepath.Join(dir, "policy.tar.gz"), string(shippedArchive(t)))
+	putFile(t, filepath.Join(dir, "input.json"), string(input))
 	cmd := exec.Command(program, "eval", "-b", "policy.tar.gz", "-i", "input.json", "-f", "raw", "concat(\" \", [data.reviewer.decision.decision, data.reviewer.decision.rules[0].id])")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
@@ -258,4 +259,11 @@ func effectiveDefault(t *testing.T) *bundles.Effective {
 		t.Fatal(err)
 	}
 	return e
+}
+
+func putFile(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -22,7 +22,11 @@ import (
 func sessionsIn(t *testing.T, ids ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	whole := string(readFile(t, "../../testdata/transcripts/claude-code-shop.jsonl"))
+	raw, err := os.ReadFile("../../testdata/transcripts/claude-code-shop.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(raw)
 	for _, id := range ids {
 		text := strings.NewReplacer("7b1f6c52", id, "_01000", "_"+id, `uuid":"`, `uuid":"`+id, `Uuid":"`, `Uuid":"`+id, `UUID":"`, `UUID":"`+id).Replace(whole)
 		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600); err != nil {

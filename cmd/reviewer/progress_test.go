@@ -49,7 +49,7 @@ func TestProgressLineFits(t *testing.T) {
 // Where nobody looks, nothing is drawn.
 func TestProgressOffTerminal(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{streams: streams{stderr: &out, env: func(string) string { return "" }}}
+	a := &streams{stderr: &out, env: func(string) string { return "" }}
 	p := a.showProgress(time.Now())
 	p.total.Store(10)
 	p.bytes.Add(5)

@@ -90,7 +90,7 @@ const stricter = `
 // Each kind of change becomes a case that `policy test` runs: it holds under the
 // candidate, or says why it cannot.
 func TestSaveCases(t *testing.T) {
-	transcript, err := filepath.Abs(filepath.Join(root, "testdata", "transcripts", "claude-code-shop.jsonl"))
+	transcript, err := filepath.Abs("../../testdata/transcripts/claude-code-shop.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
