@@ -96,10 +96,14 @@ func (a *app) buildPolicy(ctx context.Context, ref string, flags *policyBuild) e
 
 // built checks, tests and packs, and writes nothing.
 func (a *app) built(ctx context.Context, b *building) (*bundles.Packed, error) {
-	for _, step := range []func(context.Context, *building) error{a.readPolicy, a.checkPolicy, a.testBuilt} {
-		if err := step(ctx, b); err != nil {
-			return nil, err
-		}
+	if err := a.readPolicy(ctx, b); err != nil {
+		return nil, err
+	}
+	if err := a.checkPolicy(ctx, b); err != nil {
+		return nil, err
+	}
+	if err := a.testBuilt(ctx, b); err != nil {
+		return nil, err
 	}
 	packed, err := bundles.Pack(b.bundle, b.release)
 	if err != nil {

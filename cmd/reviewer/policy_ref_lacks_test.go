@@ -21,7 +21,7 @@ func TestLacks(t *testing.T) {
 	s := newShelf(t)
 	store := policyStore(filepath.Join(s.dir, "state"))
 	recorded := func(dir string) *engine.By {
-		side, err := s.side(t.Context(), dir, s.kept(t))
+		side, err := s.app.side(t.Context(), dir, s.kept(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +51,11 @@ func TestLacks(t *testing.T) {
 	sent := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail kim@example.com"}}
 	masked := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail REDACTED_email_12"}}
 
-	all, err := s.side(t.Context(), "all", s.kept(t))
+	all, err := s.app.side(t.Context(), "all", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := s.side(t.Context(), "mail", s.kept(t))
+	private, err := s.app.side(t.Context(), "mail", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -302,7 +302,7 @@ func TestPolicyRefSaysThatSignaturesAreOpen(t *testing.T) {
 func TestSide(t *testing.T) {
 	s := newShelf(t)
 	s.write(t, "policy/settings.yaml", "rules: {disabled: [loop, git_force_push]}\n")
-	side, err := s.side(t.Context(), "policy", s.kept(t))
+	side, err := s.app.side(t.Context(), "policy", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,12 +315,12 @@ func TestSide(t *testing.T) {
 			t.Errorf("%s: rule, pattern %v, want %v", id, got, want)
 		}
 	}
-	recorded, err := s.side(t.Context(), "recorded", s.kept(t))
+	recorded, err := s.app.side(t.Context(), "recorded", s.kept(t))
 	if err != nil || recorded.Policy != nil || !recorded.Named.Recorded || recorded.Named.Digest != "" || recorded.Lacks != nil {
 		t.Errorf("recorded: %+v (%v)", recorded, err)
 	}
 	s.write(t, "policy/policy/bad.rego", "package policies.user\nx := no_such(1)\n")
-	if _, err := s.side(t.Context(), "policy", s.kept(t)); err == nil || !strings.Contains(err.Error(), "policy policy: compile policy: ") {
+	if _, err := s.app.side(t.Context(), "policy", s.kept(t)); err == nil || !strings.Contains(err.Error(), "policy policy: compile policy: ") {
 		t.Errorf("a module that does not compile: %v", err)
 	}
 }

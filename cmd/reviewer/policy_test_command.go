@@ -76,7 +76,7 @@ func (a *app) testPolicy(cmd *cobra.Command, paths []string, t *policyTest) erro
 	if err := t.out.read(); err != nil {
 		return err
 	}
-	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || slices.ContainsFunc(t.out.list, output.onlyCoverage)
+	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || slices.ContainsFunc(t.out.list, onlyCoverage)
 	if !(t.threshold >= 0 && t.threshold <= 100) { // NaN is neither
 		return fmt.Errorf("--threshold %v: expected percent, from 0 to 100", t.threshold)
 	}
@@ -102,7 +102,7 @@ func (a *app) testPolicy(cmd *cobra.Command, paths []string, t *policyTest) erro
 }
 
 // onlyCoverage says that the format shows coverage and no tests.
-func (o output) onlyCoverage() bool { return o.format == "lcov" || o.format == "html" }
+func onlyCoverage(o output) bool { return o.format == "lcov" || o.format == "html" }
 
 func (a *app) testOnce(ctx context.Context, paths []string, t *policyTest) error {
 	r, err := a.tested(ctx, paths, t)
@@ -213,7 +213,7 @@ func verdict(r *report.Report) error {
 
 func (a *app) writeTests(w io.Writer, out *output, verbose bool, r *report.Report) error {
 	o := a.reportOptions(out, verbose)
-	if out.onlyCoverage() {
+	if onlyCoverage(*out) {
 		return report.WriteCoverage(w, out.format, r.Coverage, o.Sources)
 	}
 	return report.Write(w, out.format, r, o)

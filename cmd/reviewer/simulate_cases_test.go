@@ -45,11 +45,11 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Sto
 
 func (s *shelf) impact(t *testing.T, open func(string) (simulate.Story, error), baseline, candidate string) *simulate.Impact {
 	t.Helper()
-	from, err := s.side(t.Context(), baseline, s.kept(t))
+	from, err := s.app.side(t.Context(), baseline, s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := s.side(t.Context(), candidate, s.kept(t))
+	to, err := s.app.side(t.Context(), candidate, s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSaveCases(t *testing.T) {
 	m := s.impact(t, open, "default", "policy")
 	candidate := s.ref(t, "policy")
 	dir := filepath.Join("policy", "cases", "found")
-	saved, err := s.saveCases(t.Context(), dir, m, open, candidate)
+	saved, err := s.app.saveCases(t.Context(), dir, m, open, candidate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,14 +114,14 @@ func TestSaveCases(t *testing.T) {
 	if 2*holding < len(saved) {
 		t.Errorf("%d of %d cases hold", holding, len(saved))
 	}
-	s.savedAgain(t, saved, func() ([]string, error) { return s.saveCases(t.Context(), dir, m, open, candidate) })
+	s.savedAgain(t, saved, func() ([]string, error) { return s.app.saveCases(t.Context(), dir, m, open, candidate) })
 }
 
 // runCases runs the cases of a folder as `policy test` does, and counts those
 // that are expected to hold.
 func (s *shelf) runCases(t *testing.T, dir string, candidate *bundles.Effective, want int) int {
 	t.Helper()
-	subject, err := s.caseSubject(dir, "")
+	subject, err := s.app.caseSubject(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,13 +193,13 @@ func TestSaveCasesOfWhatChanged(t *testing.T) {
 		"unreadable":         {broken, "permission denied"},
 		"gone":               {gone, "file does not exist"},
 	} {
-		saved, err := s.saveCases(t.Context(), "out", m, test.open, s.ref(t, "default"))
+		saved, err := s.app.saveCases(t.Context(), "out", m, test.open, s.ref(t, "default"))
 		if err == nil || !strings.Contains(err.Error(), test.want) || saved != nil || exists("out") {
 			t.Errorf("%s: %v, got %v, want an error with %q", name, saved, err, test.want)
 		}
 	}
 	m.Kinds[0].State, m.Kinds[0].Witness.To = simulate.Unknown, ""
-	if saved, err := s.saveCases(t.Context(), "out", m, gone, s.ref(t, "default")); err != nil || len(saved) != 0 {
+	if saved, err := s.app.saveCases(t.Context(), "out", m, gone, s.ref(t, "default")); err != nil || len(saved) != 0 {
 		t.Errorf("a change that is not known: %v (%v)", saved, err)
 	}
 }
@@ -262,7 +262,7 @@ func TestCasesTellEnough(t *testing.T) {
 	s.write(t, "s1.jsonl", strings.Join(lines, "\n")+"\n")
 	open := s.transcript(t, "s1.jsonl")
 	m := s.impact(t, open, "default", "policy")
-	saved, err := s.saveCases(t.Context(), "found", m, open, s.ref(t, "policy"))
+	saved, err := s.app.saveCases(t.Context(), "found", m, open, s.ref(t, "policy"))
 	if err != nil {
 		t.Fatal(err)
 	}
