@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
@@ -58,7 +59,7 @@ func TestShowAllowed(t *testing.T) {
 	r.Action.Contents = map[string]engine.ContentFacts{"content": {Bytes: 120}}
 	r.Cut = []engine.Cut{{Field: "event.args.command", Bytes: 9000}}
 	var b strings.Builder
-	showAllowed(&b, paint{}, r, engine.Control{Do: engine.ControlAllowSession, By: "anna", CWD: "/w"})
+	showAllowed(&b, term.Paint{}, r, engine.Control{Do: engine.ControlAllowSession, By: "anna", CWD: "/w"})
 	for _, want := range []string{
 		"  - two?[2Jlines\n", "  it can be undone\n", "  content: 120 bytes, which the log does not keep\n",
 		"  event.args.command: shortened, 9000 in all\n", "Allowed by anna until the session ends", "in /w.",

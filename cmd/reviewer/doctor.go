@@ -12,13 +12,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Prove that a denial denies, and look for ways around reviewer",
@@ -27,13 +30,13 @@ func (a *app) doctorCommand() *cobra.Command {
 			"client would and checks that its denial is one. Exit code 2 where something fails.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e := &examination{p: a.paint(&output{}), a: a}
+			e := &examination{p: a.Paint(&term.Output{}), a: a}
 			e.state(cmd.Context())
 			e.policy(cmd.Context())
 			e.client(cmd.Context())
 			e.settings(cmd.Context())
 			if e.failed > 0 {
-				return findings("%d of %d checks failed", e.failed, e.checks)
+				return cli.Findings("%d of %d checks failed", e.failed, e.checks)
 			}
 			return nil
 		},
@@ -42,8 +45,8 @@ func (a *app) doctorCommand() *cobra.Command {
 
 // examination prints checks as it goes and counts what failed.
 type examination struct {
-	a       *app
-	p       paint
+	a       *cli.App
+	p       term.Paint
 	checks  int
 	failed  int
 	home    string
@@ -55,7 +58,7 @@ func (e *examination) say(word, what string, args ...any) {
 	if word == "fail" {
 		e.failed++
 	}
-	fmt.Fprintf(e.a.stdout, "%s %s\n", e.p.verdict(pad(word, 5)), told(fmt.Sprintf(what, args...)))
+	fmt.Fprintf(e.a.Stdout, "%s %s\n", e.p.Verdict(term.Pad(word, 5)), cli.Masked(fmt.Sprintf(what, args...)))
 }
 
 // check prints ok with what, or fail with the error.
@@ -69,7 +72,7 @@ func (e *examination) check(err error, what string, args ...any) bool {
 }
 
 func (e *examination) state(ctx context.Context) {
-	store, err := e.a.openStore()
+	store, err := e.a.OpenStore()
 	if err == nil {
 		e.home = store.Dir
 		_, err = store.MAC()
@@ -95,7 +98,7 @@ func (e *examination) sessions(sessions []audit.Session) {
 		}
 	}
 	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
-	if eff, err := machineAt(e.home).effective(""); err == nil { // what is wrong with it is said elsewhere
+	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // what is wrong with it is said elsewhere
 		keepLog(&log, eff.Settings)
 	}
 	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, log.BudgetBytes>>20)
@@ -107,12 +110,12 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "find the working directory: %v", err)
 		return
 	}
-	eff, err := machineAt(e.home).effective(cwd)
+	eff, err := cli.MachineAt(e.home).Effective(cwd)
 	if err != nil {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return
 	}
-	if err := check(ctx, eff); err != nil {
+	if err := wiring.Check(ctx, eff); err != nil {
 		e.say("fail", "policy, so calls are denied: %v", err)
 		return
 	}
@@ -136,7 +139,7 @@ func (e *examination) client(ctx context.Context) {
 }
 
 func (e *examination) settings(ctx context.Context) {
-	places, err := e.a.places()
+	places, err := places(e.a)
 	if err != nil {
 		e.say("fail", "%v", err)
 		return
@@ -218,7 +221,7 @@ func (e *examination) layer(l harness.Layer, path string) (harness.Findings, boo
 		e.say("warn", "%s: env %s reaches the hook: %s", path, v.Name, v.Why)
 	}
 	for _, h := range f.Foreign {
-		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, oneLine(h.What, 60))
+		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, term.OneLine(h.What, 60))
 	}
 	e.ownProblems(path, f.Own)
 	return f, true
@@ -288,7 +291,7 @@ func proveDenial(ctx context.Context, h harness.OwnHook) error {
 	if cmd.ProcessState == nil {
 		return err
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitFindings {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitFindings {
 		return fmt.Errorf("%s ended with exit status %d, and the client takes only 2 for a denial", h.Program, code)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(out.Bytes()), []byte("{")) || !bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)) {

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // TestFrozenLogs verifies and replays the logs that older versions left in
@@ -50,8 +53,8 @@ func private(t *testing.T, dir string) {
 
 func resultOf(t *testing.T, home string, args ...string) string {
 	var out, errs bytes.Buffer
-	a := &app{streams: streams{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}}
-	if code := a.run(t.Context(), append(args, "--home", home)); code != exitOK {
+	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}}
+	if code := run(t.Context(), a, append(args, "--home", home)); code != cli.ExitOK {
 		t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
 	}
 	return out.String()

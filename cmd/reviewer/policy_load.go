@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -14,8 +14,8 @@ import (
 // activePolicy loads the policy that holds for a workspace: the one that ships,
 // and the layers that there are. It is kept by its digest before it decides
 // anything, so that what it decides can be computed again.
-func (a *app) activePolicy(ctx context.Context, workspace string) (*engine.Policy, error) {
-	log, err := a.openStore()
+func activePolicy(ctx context.Context, a *cli.App, workspace string) (*engine.Policy, error) {
+	log, err := a.OpenStore()
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (a *app) activePolicy(ctx context.Context, workspace string) (*engine.Polic
 // there is no policy nobody knows how long, and nothing of the log is deleted.
 func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engine.Policy, error) {
 	log.Keep = true
-	e, err := machineAt(log.Dir).effective(workspace)
+	e, err := cli.MachineAt(log.Dir).Effective(workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -36,18 +36,4 @@ func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*engin
 		return nil, err
 	}
 	return p, bundles.Store{Dir: filepath.Join(log.Dir, "policies")}.Put(e)
-}
-
-// policyFrom loads the one policy that --policy names: a whole bundle replaces
-// the one that ships, a layer is laid over it.
-func policyFrom(ctx context.Context, dir string) (*engine.Policy, error) {
-	layers, err := layersFrom(dir)
-	if err != nil {
-		return nil, err
-	}
-	e, err := bundles.Assemble(layers...)
-	if err != nil {
-		return nil, fmt.Errorf("policy %s: %w", dir, err)
-	}
-	return wiring.Compile(ctx, e)
 }
