@@ -66,6 +66,7 @@ const waitForDepot = 15 * time.Second
 type Activator struct {
 	Machine
 	Log *audit.Store
+	Now func() int64 // Unix ms
 
 	Check  func(context.Context, *bundles.Effective) error // compiles all of a policy
 	Person func(what string) (who string, err error)       // an error unless a person is at work
@@ -162,7 +163,7 @@ func (s *activation) verify(ctx context.Context, state *depot.State) (trust.Verd
 	}
 	v := believed.Check(trust.Candidate{
 		File: s.in.File, Archive: s.in.Archive, Envelope: s.in.Envelope,
-		Now: time.Now().UnixMilli(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
+		Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
 		Highest: func(name, channel string) (trust.Highest, error) {
 			if state.SeenLost && !s.in.AllowRollback {
 				return trust.Highest{}, errors.New("the depot's seen.json was lost; with --allow-rollback and a reason it is made anew")
@@ -254,7 +255,7 @@ func overOthers(b *bundles.Bundle, others []*bundles.Bundle) (*bundles.Effective
 // next is the change that makes the bundle active.
 func (s *activation) next(state *depot.State, v trust.Verdict) *depot.Next {
 	n := &depot.Next{
-		Layer: s.layer, Archive: s.in.Archive, Envelope: s.in.Envelope, At: time.Now().UnixMilli(),
+		Layer: s.layer, Archive: s.in.Archive, Envelope: s.in.Envelope, At: s.Now(),
 		Reason: s.in.Reason, Rollback: v.Rollback || s.in.back != nil, Before: state.Active.Layers[s.layer].Generation,
 	}
 	if s.in.back != nil {
@@ -263,7 +264,7 @@ func (s *activation) next(state *depot.State, v trust.Verdict) *depot.Next {
 	if s.in.Archive == nil {
 		return n
 	}
-	n.Release = depot.Release{Archive: v.SHA256, Digest: s.bundle.Digest, Unsigned: v.Unsigned, Checked: s.Program}
+	n.Release = depot.Release{Archive: v.SHA256, Digest: s.bundle.Digest, Unsigned: v.Unsigned, Checked: s.Program()}
 	if s.in.Envelope != nil {
 		n.Release.Envelope = depot.Sum(s.in.Envelope)
 	}

@@ -48,6 +48,8 @@ func OrganisationDir() string {
 	return "/etc/reviewer/policy"
 }
 
+// IsDir reports whether a path is a folder. What is there and none is an error, and so
+// is a link that leads nowhere.
 func IsDir(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -60,6 +60,7 @@ func hasShort(root string) (bool, error) {
 	return true, nil
 }
 
+// Exists reports whether a name is taken, be it by a link that leads nowhere.
 func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

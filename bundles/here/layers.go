@@ -22,8 +22,11 @@ import (
 
 // Machine is where a machine keeps its policies, and who reads them.
 type Machine struct {
-	Home    string // the state directory
-	Program string // names the program: what one has checked, another may find something wrong with
+	Home string // the state directory
+
+	// Program names the program that reads them: what one has checked, another may
+	// find something wrong with. It is asked only where a bundle was activated.
+	Program func() string
 }
 
 // Layers is where the policy that holds for a workspace comes from: bundles that
@@ -69,7 +72,7 @@ type Source struct {
 	Files      fs.FS
 	At         string            // a folder or an archive, for messages
 	Activation *depot.Activation // nil: it is a folder, or what ships
-	program    string            // that reads it
+	program    func() string     // that reads it
 }
 
 // Sources lists where the layers come from, in their order.
@@ -224,7 +227,7 @@ func (s *Source) Load() (*bundles.Bundle, error) {
 	case a == nil:
 	case a.Digest != b.Digest:
 		return nil, fmt.Errorf("%s policy in %s: its files make the digest %s, and %s was activated; activate the archive again", s.Layer, s.At, b.Digest, a.Digest)
-	case a.Checked == s.program:
+	case a.Checked == s.program():
 		b.Known()
 	}
 	return b, nil

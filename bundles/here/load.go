@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
+// LayersFrom reads the policy in a folder, as LayersIn does.
 func LayersFrom(dir string) ([]*bundles.Bundle, error) {
 	if there, err := IsDir(dir); err != nil || !there {
 		if err == nil {

@@ -45,6 +45,8 @@ func RollbackLayer(s *depot.State, layer string) (string, error) {
 	return "", fmt.Errorf("several layers have a bundle: say with --layer which one is meant (%s)", strings.Join(with, ", "))
 }
 
+// RollbackTarget finds what is gone back to: what was active before, or what a person
+// names; depot.NoBundle is none.
 func RollbackTarget(s *depot.State, layer, to string) (depot.Activation, error) {
 	switch to {
 	case "":

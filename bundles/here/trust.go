@@ -15,6 +15,7 @@ type Trust struct {
 	Organisation bool   // it is the organisation's, which no person here may change
 }
 
+// None reports whether there is no trust file.
 func (t Trust) None() bool { return t.Trust == nil }
 
 // trustThatHolds reads the organisation's trust file, else the person's own.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command is `reviewer audit`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",

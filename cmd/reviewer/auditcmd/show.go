@@ -116,6 +116,7 @@ func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store)
 	return nil
 }
 
+// DocumentOf makes a document of a session.
 func DocumentOf(s audit.Session) SessionDocument {
 	d := SessionDocument{
 		Session: s.Key.Session, Harness: s.Key.Harness, Chain: s.Chain, Records: s.N, First: s.First, Last: s.Last,

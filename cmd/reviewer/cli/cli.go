@@ -33,6 +33,7 @@ type ExitError struct {
 	Err  error // nil: nothing more to say
 }
 
+// Error implements error.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit status %d", e.Code)
@@ -40,6 +41,7 @@ func (e *ExitError) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap returns what there is to say.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // Findings is the result of a command that found what it looks for.

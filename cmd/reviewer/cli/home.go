@@ -26,6 +26,7 @@ func (a *App) StateHome() (string, error) {
 	return filepath.Join(home, ".local", "state", "reviewer"), nil
 }
 
+// UserHome is the home directory of who runs the command.
 func (a *App) UserHome() (string, error) {
 	if home := a.Env("HOME"); filepath.IsAbs(home) {
 		return home, nil
@@ -37,6 +38,7 @@ func (a *App) UserHome() (string, error) {
 	return home, nil
 }
 
+// OpenStore returns the log in the state directory.
 func (a *App) OpenStore() (*audit.Store, error) {
 	dir, err := a.StateHome()
 	if err != nil {

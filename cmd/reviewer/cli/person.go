@@ -91,6 +91,7 @@ func (a *App) somebody(what string, terminal bool) (string, error) {
 	return UserName(), nil
 }
 
+// UserName says who runs the command, for the log.
 func UserName() string {
 	u, err := user.Current()
 	if err != nil {

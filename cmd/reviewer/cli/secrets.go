@@ -34,6 +34,7 @@ func WithoutSecrets(store *audit.Store, text string) (string, error) {
 	return Masking(mac)(text), nil
 }
 
+// Masking replaces secrets by names that a keyed digest makes.
 func Masking(mac func([]byte) string) func(string) string {
 	c := classify.Classifier{MAC: mac}
 	return c.Mask

@@ -40,6 +40,7 @@ func SpanOf(text string) (time.Duration, error) {
 // the beginning.
 type SinceFlag struct{ text string }
 
+// Flags adds --since to a command.
 func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&s.text, "since", "", what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }

@@ -20,9 +20,10 @@ func Environment() engine.Env {
 
 // MachineAt is this machine's policies, as this program reads them.
 func MachineAt(home string) here.Machine {
-	return here.Machine{Home: home, Program: Environment().Digest() + " " + BuildVersion()}
+	return here.Machine{Home: home, Program: func() string { return Environment().Digest() + " " + BuildVersion() }}
 }
 
+// BuildVersion is the version of this program.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

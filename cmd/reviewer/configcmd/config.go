@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command is `reviewer config`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",

@@ -34,6 +34,7 @@ type toExplain struct {
 	all       bool
 }
 
+// PolicyCommand is `reviewer policy explain`.
 func PolicyCommand(a *cli.App) *cobra.Command {
 	var t toExplain
 	cmd := &cobra.Command{

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// AuditWhyCommand is `reviewer audit why`.
 func AuditWhyCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
@@ -155,6 +156,7 @@ func operation(o engine.Operation) string {
 	return o.Op + " " + o.Flag
 }
 
+// ExplainAction prints what a call would do.
 func ExplainAction(w io.Writer, title string, act *engine.Action) {
 	fmt.Fprintf(w, "\n%s: %s", title, act.Name)
 	for _, t := range act.Types {

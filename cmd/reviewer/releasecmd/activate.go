@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/here"
@@ -91,7 +92,8 @@ func activate(ctx context.Context, a *cli.App, in here.Request) (*here.Activated
 	if in.Reason, err = cli.WithoutSecrets(store, in.Reason); err != nil {
 		return nil, err
 	}
-	by := here.Activator{Machine: cli.MachineAt(store.Dir), Log: store, Check: wiring.Check, Person: a.Person, Script: a.NoAgent, Mask: cli.Masked, Line: term.OneLine}
+	by := here.Activator{Machine: cli.MachineAt(store.Dir), Log: store, Now: func() int64 { return time.Now().UnixMilli() },
+		Check: wiring.Check, Person: a.Person, Script: a.NoAgent, Mask: cli.Masked, Line: term.OneLine}
 	doc, err := by.Activate(ctx, in)
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, &cli.ExitError{Code: cli.ExitFindings, Err: err}

@@ -42,6 +42,7 @@ func policyFrom(ctx context.Context, dir string) (*engine.Policy, error) {
 	return wiring.Compile(ctx, e)
 }
 
+// Command is `reviewer review`.
 func Command(a *cli.App) *cobra.Command {
 	var policy string
 	cmd := &cobra.Command{

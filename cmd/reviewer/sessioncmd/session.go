@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command is `reviewer session`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",

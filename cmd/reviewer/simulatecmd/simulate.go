@@ -51,6 +51,7 @@ type simulation struct {
 	mask      func(string) string // of what the report names
 }
 
+// Command is `reviewer policy simulate`.
 func Command(a *cli.App) *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{

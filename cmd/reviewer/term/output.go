@@ -25,6 +25,7 @@ type Output struct {
 	Formats []string // the first is the default
 }
 
+// Flags adds -f and -o to a command.
 func (o *Output) Flags(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().StringVarP(&o.Format, "format", "f", formats[0], "format of the result: "+strings.Join(formats, ", "))
@@ -60,6 +61,7 @@ func (o *Output) Known() error {
 	return errors.New(text)
 }
 
+// WriteJSON writes a document with indented lines.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -20,6 +20,7 @@ type Outputs struct {
 	file    string   // -o: where the first format goes
 }
 
+// Flags adds -f, which may be repeated, and -o to a command.
 func (o *Outputs) Flags(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().StringArrayVarP(&o.Given, "format", "f", formats[:1], "`format` of the result, or format=file; several are written in one run: "+strings.Join(formats, ", "))

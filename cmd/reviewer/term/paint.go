@@ -12,6 +12,7 @@ import (
 // NO_COLOR is set.
 type Paint struct{ On bool }
 
+// Paint says whether a result is painted.
 func (s *Streams) Paint(o *Output) Paint {
 	f, ok := s.Stdout.(*os.File)
 	return Paint{ok && o.File == "" && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
@@ -37,6 +38,7 @@ func (s *Streams) Columns(o *Output) int {
 	return 0
 }
 
+// Colour paints a text by an SGR code.
 func (p Paint) Colour(code, s string) string {
 	if !p.On {
 		return s
@@ -59,8 +61,10 @@ func (p Paint) Verdict(word string) string {
 	return word
 }
 
+// Faint paints what matters less.
 func (p Paint) Faint(s string) string { return p.Colour("2", s) }
 
+// StdinTerminal reports whether a person types the input.
 func (s *Streams) StdinTerminal() bool { return IsTerminal(s.Stdin) }
 
 // IsTerminal reports whether a stream is one that a person looks at.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 )
 
+// Clock writes Unix milliseconds in local time.
 func Clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04:05") }
 
 // After puts a text behind a sign, and nothing where there is no text.
@@ -25,6 +26,7 @@ func OrNone(list []string) []string {
 	return list
 }
 
+// Counted writes a number and what it counts.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

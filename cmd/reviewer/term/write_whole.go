@@ -40,6 +40,7 @@ func WriteWhole(path string, content []byte) error {
 	return nil
 }
 
+// DirOf is the folder of a path; . where it names none.
 func DirOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
