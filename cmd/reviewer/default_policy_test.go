@@ -21,7 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// PolicyOf compiles the policy that ships with layers over it, each a file
+// policyOf compiles the policy that ships with layers over it, each a file
 // system with the name of its layer.
 func policyOf(t *testing.T, layers ...layerFiles) *engine.Policy {
 	t.Helper()

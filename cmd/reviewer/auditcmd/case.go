@@ -115,7 +115,7 @@ func recordsUntil(store *audit.Store, key engine.SessionKey, n int64) ([]*engine
 
 // aboutCase says above a case where it is from, and what it lacks.
 func aboutCase(rec *engine.Record, x cases.Excerpt) []string {
-	lines := []string{fmt.Sprintf("Cut out of the log: record %s, %s UTC.", rec.ID(), Utc(rec.T))}
+	lines := []string{fmt.Sprintf("Cut out of the log: record %s, %s UTC.", rec.ID(), UTC(rec.T))}
 	if len(x.Lost) > 0 {
 		lines = append(lines, "Not recorded, and so not here: "+strings.Join(x.Lost, "; ")+".")
 	}
@@ -156,5 +156,5 @@ func FailsOn(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string
 	return strings.TrimSuffix(strings.Join(append(differ, f.Wrong), "; "), "; "), nil
 }
 
-// Utc is a moment as it is written in documents that others read.
-func Utc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
+// UTC is a moment as it is written in documents that others read.
+func UTC(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }

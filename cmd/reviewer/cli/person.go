@@ -68,7 +68,7 @@ func agentName(command string, agents []string) string {
 // Person returns an error unless a person is at work, and who.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal()) }
 
-// NoAgent is person for what scripts may do, too: only below an agent it is
+// NoAgent is Person for what scripts may do, too: only below an agent it is
 // refused.
 func (a *App) NoAgent(what string) (string, error) { return a.somebody(what, true) }
 

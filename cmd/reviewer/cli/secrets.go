@@ -50,7 +50,7 @@ func Masked(text string) string {
 	return Masking(mac)(text)
 }
 
-// MaskAll is told for each text of a list, in place.
+// MaskAll is Masked for each text of a list, in place.
 func MaskAll(texts []string) {
 	for i := range texts {
 		texts[i] = Masked(texts[i])

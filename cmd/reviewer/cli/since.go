@@ -45,8 +45,8 @@ func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&s.text, "since", "", what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }
 
-// Ms returns the moment as Unix milliseconds, 0 where none is given.
-func (s *SinceFlag) Ms(now time.Time) (int64, error) {
+// MS returns the moment as Unix milliseconds, 0 where none is given.
+func (s *SinceFlag) MS(now time.Time) (int64, error) {
 	if s.text == "" {
 		return 0, nil
 	}

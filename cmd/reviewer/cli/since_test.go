@@ -36,13 +36,13 @@ func TestSince(t *testing.T) {
 		"2026-03-01T15:04:05Z": time.Date(2026, 3, 1, 15, 4, 5, 0, time.UTC),
 	} {
 		s := SinceFlag{text}
-		if got, err := s.Ms(now); err != nil || got != want.UnixMilli() {
+		if got, err := s.MS(now); err != nil || got != want.UnixMilli() {
 			t.Errorf("%s: %d, %v, want %d", text, got, err, want.UnixMilli())
 		}
 	}
 	for _, text := range []string{"soon", "-5m", "-1d", "d", "1.5d", "99999d", "2026-13-01", "10"} {
 		s := SinceFlag{text}
-		if got, err := s.Ms(now); err == nil {
+		if got, err := s.MS(now); err == nil {
 			t.Errorf("%s is taken for %d", text, got)
 		}
 	}

@@ -71,7 +71,7 @@ func changedRego(before, after map[string]string) (map[string][2][]string, error
 	return rego.Differences(was, is)
 }
 
-// known refuses flags that do not go together.
+// knownActivation refuses flags that do not go together.
 func knownActivation(in *here.Request) error {
 	switch {
 	case in.AllowRollback && strings.TrimSpace(in.Reason) == "":

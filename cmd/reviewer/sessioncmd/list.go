@@ -29,7 +29,7 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 			"and how often, and whether it is stopped. A log that is damaged is listed, too.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			from, err := since.Ms(time.Now())
+			from, err := since.MS(time.Now())
 			if err != nil {
 				return err
 			}

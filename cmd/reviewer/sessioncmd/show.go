@@ -34,7 +34,7 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 			"Below it the rules that spoke, the patterns that were found, and what was changed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
-			if shown.since, err = since.Ms(time.Now()); err != nil {
+			if shown.since, err = since.MS(time.Now()); err != nil {
 				return err
 			}
 			store, s, err := a.Session(args[0])

@@ -245,7 +245,7 @@ func orElse(text, other string) string {
 func (s *caseSaver) about(k simulate.Kind, short string, x cases.Excerpt) []string {
 	w := k.Witness
 	lines := []string{
-		fmt.Sprintf("Made by policy simulate: record %s, %s UTC.", w.ID, auditcmd.Utc(w.Time)),
+		fmt.Sprintf("Made by policy simulate: record %s, %s UTC.", w.ID, auditcmd.UTC(w.Time)),
 		fmt.Sprintf("%s said %s; %s says %s.", cli.Masked(s.impact.Baseline.Name), verdictBy(w.From, w.FromRules), cli.Masked(s.impact.Candidate.Name), verdictBy(w.To, w.ToRules)),
 	}
 	if short != "" {

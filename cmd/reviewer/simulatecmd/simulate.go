@@ -106,7 +106,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 
 const failOnUsage = "exit with 2 where a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
 
-// simulate runs a comparison, writes the report, and then says what is wrong.
+// compareAll runs a comparison, writes the report, and then says what is wrong.
 func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {
 	start := time.Now()
 	if err := s.read(a, args, start); err != nil {
