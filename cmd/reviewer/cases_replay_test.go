@@ -7,6 +7,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -82,7 +83,7 @@ func TestCasesReplay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		report, err := simulate.Replay(t.Context(), readBack(chain), find, environment())
+		report, err := simulate.Replay(t.Context(), readBack(chain), find, cli.Environment())
 		if err == nil {
 			err = report.Err()
 		}
