@@ -255,6 +255,43 @@ func (h *History) Check() error {
 	return nil
 }
 
+// Encode returns the state as a keyframe holds it.
+func (h *History) Encode() (json.RawMessage, error) {
+	raw, err := marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode history: %w", err)
+	}
+	return raw, nil
+}
+
+// DecodeHistory reads the state of a keyframe, and refuses one that no fold
+// produces.
+func DecodeHistory(raw json.RawMessage) (*History, error) {
+	h := &History{}
+	if err := json.Unmarshal(raw, h); err != nil {
+		return nil, fmt.Errorf("decode history: %w", err)
+	}
+	return h, h.Check()
+}
+
+// DecodeLineState is DecodeLine for those who rely on the state of a keyframe:
+// it refuses a line whose state cannot be read. Of the state too, unknown fields
+// are kept out.
+func DecodeLineState(line []byte) (*Record, error) {
+	r, err := DecodeLine(line)
+	if err != nil || r.State == nil {
+		return r, err
+	}
+	h, err := DecodeHistory(r.State)
+	if err == nil {
+		r.State, err = h.Encode()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	return r, nil
+}
+
 // Empty says that nothing was folded yet.
 func (h *History) Empty() bool { return h.N == 0 }
 

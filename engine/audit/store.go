@@ -112,11 +112,11 @@ func (s *Store) Workspace(key engine.SessionKey) (string, error) {
 }
 
 func workspaceOf(r *engine.Record) string {
-	switch {
-	case r.Open != nil:
+	if r.Open != nil {
 		return r.Open.Workspace
-	case r.State != nil:
-		return r.State.Workspace
+	}
+	if state := stateOf(r); state != nil {
+		return state.Workspace
 	}
 	return ""
 }
