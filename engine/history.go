@@ -178,9 +178,12 @@ type pathEntry struct {
 	Apart  bool    `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
 }
 
+// ledgerPending is the state of a path of which only the place is known, until
+// the call that makes it ran.
+const ledgerPending = ""
+
 // The states of a path in the ledger, mildest first: of two, the later wins.
 const (
-	ledgerPending = "" // known by its place only, until the call that makes it ran
 	ledgerRead    = "read"
 	ledgerCreated = "created"
 	ledgerWritten = "written"
