@@ -56,9 +56,6 @@ type Store struct {
 	key    []byte
 }
 
-// The log that engine.Reviewer asks for.
-var _ engine.Log = (*Store)(nil)
-
 // ErrNoSession says that nothing is recorded under the given name.
 var ErrNoSession = errors.New("no such session is recorded")
 

@@ -1,6 +1,8 @@
 package simulate
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+)
 
 // folding is the history of chains that are read one after the other.
 type folding struct {
