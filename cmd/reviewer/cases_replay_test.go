@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"testing"
@@ -41,12 +40,8 @@ func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
 	}
 	for i, rec := range chain {
 		if i > 0 && i%n == 0 {
-			raw, err := json.Marshal(h)
+			state, err := h.Encode()
 			if err != nil {
-				return nil, err
-			}
-			state := engine.NewHistory()
-			if err := json.Unmarshal(raw, state); err != nil {
 				return nil, err
 			}
 			add(engine.Record{V: rec.V, Kind: engine.KindKeyframe, T: rec.T, Chain: rec.Chain, State: state})

@@ -258,7 +258,9 @@ func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*engine.
 			break
 		}
 		if r.Kind == engine.KindKeyframe && r.State != nil && h.Empty() {
-			h = r.State // what was before it is gone
+			if h, err = engine.DecodeHistory(r.State); err != nil { // what was before it is gone
+				return nil, err
+			}
 		}
 		h.Append(r)
 	}
