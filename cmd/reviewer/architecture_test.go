@@ -46,8 +46,6 @@ func walls() []wall {
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
 		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
-		{"engine/report", []string{"engine"},
-			"what was found can be written in every format by whoever found it"},
 		{"engine/stats", []string{"engine"},
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
 		{"engine/trash", nil,
@@ -80,16 +78,20 @@ func walls() []wall {
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
+		{"schemas/gen", []string{"engine", "engine/cases", "cmd/reviewer/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel",
+			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel",
 			"bundles", "bundles/diff", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
-		{"cmd/reviewer/impact", []string{"engine", "engine/report", "engine/simulate"},
+		{"cmd/reviewer/report", []string{"engine", "cmd/reviewer/term"},
+			"what was found can be written in every format by whoever found it"},
+		{"cmd/reviewer/term", []string{"engine"},
+			"how text is laid out for people is the same whatever it says"},
+		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
-		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "bundles", "rego", "cel"},
+		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "cmd/reviewer/report", "bundles", "rego", "cel"},
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
 		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
@@ -100,10 +102,10 @@ func walls() []wall {
 		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
-			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "engine/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
-			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
+			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
@@ -123,9 +125,9 @@ func bans() []ban {
 	core := []string{"engine", "engine/detect", "engine/simulate"}
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
-	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact"}, imports)
-	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "cel", "schemas"}
-	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
+	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
+	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas"}
+	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/report", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
@@ -133,7 +135,7 @@ func bans() []ban {
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{[]string{"rego", "bundles/sigstore", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{[]string{"rego", "bundles/sigstore", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/report", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
 		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
@@ -146,7 +148,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
+	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
 }
 
 // goPackage is what these tests read of `go list`.
