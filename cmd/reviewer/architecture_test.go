@@ -74,8 +74,6 @@ func walls() []wall {
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
 		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
-		{"engine/report", []string{"engine"},
-			"what was found can be written in every format by whoever found it"},
 		{"engine/stats", []string{"engine"},
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
 		{"engine/trash", nil,
@@ -110,7 +108,7 @@ func walls() []wall {
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
+		{"schemas/gen", []string{"engine", "engine/cases", "cmd/reviewer/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
@@ -120,10 +118,12 @@ func walls() []wall {
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/term", []string{"engine", "github.com/spf13/cobra", "golang.org/x/term"},
 			"how something is written depends neither on what it is nor on where policies and logs lie, so that whatever draws can use it"},
+		{"cmd/reviewer/report", []string{"engine", "cmd/reviewer/term"},
+			"what was found can be written in every format by whoever found it"},
 		{"cmd/reviewer/subprocess", []string{"bundles"},
 			"what git has in a revision can be read without knowing which policy holds"},
 		{"cmd/reviewer/cli", []string{
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "engine/harness", "engine/report", "rego", "cel", "bundles", "bundles/here",
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/here",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{
@@ -145,7 +145,7 @@ func walls() []wall {
 			"settings are checked without deciding anything, and no log is at hand"},
 		{"cmd/reviewer/policycmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/configcmd", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/cases", "engine/mutant", "engine/report", "rego", "cel", "bundles", "bundles/diff", "bundles/foreign", "bundles/here", "bundles/permissions", "bundles/safeclaw",
+			"engine", "engine/cases", "engine/mutant", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/diff", "bundles/foreign", "bundles/here", "bundles/permissions", "bundles/safeclaw",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"a policy is written, checked and tried where it lies: no log, no key and no depot is at hand"},
 		{"cmd/reviewer/simulatecmd", []string{
@@ -154,12 +154,12 @@ func walls() []wall {
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "engine/report", "engine/simulate", "rego", "bundles", "bundles/depot", "bundles/diff", "bundles/here", "bundles/signing", "bundles/sigstore", "bundles/trust",
+			"engine", "engine/audit", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/depot", "bundles/diff", "bundles/here", "bundles/signing", "bundles/sigstore", "bundles/trust",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"the one group of commands that reads signing keys and reaches other machines, through ship"},
-		{"cmd/reviewer/impact", []string{"engine", "engine/report", "engine/simulate"},
+		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
-		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "bundles", "rego", "cel"},
+		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "cmd/reviewer/report", "bundles", "rego", "cel"},
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
 		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
@@ -170,10 +170,10 @@ func walls() []wall {
 		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
-			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "engine/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
-			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
+			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
@@ -204,8 +204,8 @@ func bans() []ban {
 	core := []string{"engine", "engine/detect", "engine/simulate"}
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
-	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact"}, imports)
-	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "cel", "schemas")
+	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
+	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
 	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
@@ -215,7 +215,7 @@ func bans() []ban {
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
 		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
@@ -232,7 +232,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

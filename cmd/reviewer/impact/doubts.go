@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -41,7 +42,7 @@ func infidelity(r *simulate.Report) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s recorded decisions and states do not come out again; first %s. Until that is explained, do not rely on what is said of these logs.",
-		number(r.Different), number(r.Decisions+r.Keyframes), r.First)
+		term.Thousands(r.Different), term.Thousands(r.Decisions+r.Keyframes), r.First)
 }
 
 // fidelity says how the check of recorded decisions went, in any case.
@@ -54,12 +55,12 @@ func fidelity(r *simulate.Report) []string {
 		missing += n
 	}
 	list := []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes; so do their sessions' states at %s.",
-		number(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"), plural(r.Keyframes, "keyframe", "keyframes"))}
+		term.Thousands(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"), plural(r.Keyframes, "keyframe", "keyframes"))}
 	switch {
 	case r.Decisions == 0:
 		list = []string{"No recorded decision was there to recompute."}
 	case r.First != nil:
-		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", number(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"))}
+		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", term.Thousands(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"))}
 	}
 	if r.Incomparable > 0 {
 		list = append(list, fmt.Sprintf("%s made by another version of reviewer and cannot be recomputed.", plural(r.Incomparable, "was", "were")))
@@ -84,7 +85,7 @@ func alarms(a simulate.Alarms) []string {
 			fmt.Sprintf("People approved %s and overruled %s: these were false alarms. They refused %s: true alarms.",
 				plural(a.Approved, "question", "questions"), plural(a.Overruled, "denial", "denials"), plural(a.Refused, "question", "questions")),
 			fmt.Sprintf("The candidate lets through %s of %s and misses %s of %s.",
-				number(a.Lost), plural(answered, "false alarm", "false alarms"), number(a.Missed), plural(a.Refused, "true alarm", "true alarms")))
+				term.Thousands(a.Lost), plural(answered, "false alarm", "false alarms"), term.Thousands(a.Missed), plural(a.Refused, "true alarm", "true alarms")))
 	}
 	if a.New == 0 {
 		return list
@@ -93,7 +94,7 @@ func alarms(a simulate.Alarms) []string {
 	if len(list) == 0 {
 		return []string{strings.Replace(text, "It", "The candidate", 1) + ". Nobody was asked about others, so how many of these are false alarms is not known."}
 	}
-	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.", text, number(a.Gained)))
+	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.", text, term.Thousands(a.Gained)))
 }
 
 // quiet says how much of the candidate never spoke, and what; nil: all did.
@@ -103,7 +104,7 @@ func quiet(m *simulate.Impact) []string {
 		return nil
 	}
 	return []string{
-		fmt.Sprintf("%s of %s of the candidate never spoke", number(n), plural(all, "rule or pattern", "rules and patterns")),
+		fmt.Sprintf("%s of %s of the candidate never spoke", term.Thousands(n), plural(all, "rule or pattern", "rules and patterns")),
 		strings.Join(m.NeverFired, ", "),
 	}
 }
@@ -134,7 +135,7 @@ func trouble(t simulate.Trouble) string {
 	}
 	text += ": " + t.Why
 	if t.Count > 1 {
-		text += fmt.Sprintf(" (first of %s)", number(t.Count))
+		text += fmt.Sprintf(" (first of %s)", term.Thousands(t.Count))
 	}
 	if t.Failed {
 		text += "; what follows could not be read"

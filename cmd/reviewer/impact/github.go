@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -52,7 +53,7 @@ func mark(m *simulate.Impact) string {
 	switch {
 	case m.Partial != "" || infidelity(m.Fidelity) != "" || failures(m) > 0:
 		return "❌"
-	case mood(m) == good:
+	case mood(m) == term.Good:
 		return "✅"
 	}
 	return "⚠️"
@@ -81,9 +82,9 @@ func inert(s string) string {
 
 // bounded cuts a text until it takes no more than maxText when it is escaped.
 func bounded(s string, escape func(string) string) string {
-	text := report.OneLine(s)
+	text := term.PrintableLine(s)
 	for n := 400; ; n /= 2 {
-		if escaped := escape(cut(text, n)); len(escaped) <= maxText || n < 2 {
+		if escaped := escape(term.Cut(text, n)); len(escaped) <= maxText || n < 2 {
 			return escaped
 		}
 	}
@@ -113,11 +114,11 @@ func (d markdown) grid(name string, t simulate.Tally) {
 }
 
 // weight makes what changes stand out.
-func weight(c cell) string {
-	if c.colour == more || c.colour == less {
-		return "**" + c.text + "**"
+func weight(c term.Cell) string {
+	if c.Colour == more || c.Colour == less {
+		return "**" + c.Text + "**"
 	}
-	return c.text
+	return c.Text
 }
 
 func (d markdown) sides(m *simulate.Impact) {
@@ -141,7 +142,7 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
 		return
 	}
-	d.open("Kinds of change ("+number(int64(len(kinds)))+")", " open")
+	d.open("Kinds of change ("+term.Thousands(int64(len(kinds)))+")", " open")
 	d.line("| change | count | by | smallest witness |\n| --- | ---: | --- | --- |")
 	var rows []string
 	for _, k := range byWeight(kinds) {
@@ -161,21 +162,21 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 }
 
 // fold is a table to unfold.
-func (d markdown) fold(name string, t table) {
-	if len(t.rows) == 0 {
+func (d markdown) fold(name string, t term.Table) {
+	if len(t.Rows) == 0 {
 		return
 	}
-	d.open(name+" ("+number(int64(len(t.rows)))+")", "")
+	d.open(name+" ("+term.Thousands(int64(len(t.Rows)))+")", "")
 	d.table(t)
 	d.close()
 }
 
-func (d markdown) table(t table) {
-	t.compact()
+func (d markdown) table(t term.Table) {
+	t.Compact()
 	head, rule := "|", "|"
-	for _, c := range t.columns {
-		head += " " + strings.ToLower(c.head) + " |"
-		if c.text {
+	for _, c := range t.Columns {
+		head += " " + strings.ToLower(c.Head) + " |"
+		if c.Text {
 			rule += " --- |"
 		} else {
 			rule += " ---: |"
@@ -183,13 +184,13 @@ func (d markdown) table(t table) {
 	}
 	d.line("%s\n%s", head, rule)
 	var rows []string
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		line := "|"
 		for i, c := range row {
-			if t.columns[i].text {
-				c.text = code(c.text)
+			if t.Columns[i].Text {
+				c.Text = code(c.Text)
 			}
-			line += " " + c.text + " |"
+			line += " " + c.Text + " |"
 		}
 		rows = append(rows, line)
 	}
@@ -221,7 +222,7 @@ func (d markdown) rows(rows []string, most int) {
 	end := min(d.Len()+most, maxComment-reserve)
 	for i, row := range rows {
 		if d.Len()+len(row) >= end {
-			d.line("\n… and %s more (-f json or -f html has all)", number(int64(len(rows)-i)))
+			d.line("\n… and %s more (-f json or -f html has all)", term.Thousands(int64(len(rows)-i)))
 			return
 		}
 		d.line("%s", row)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -18,7 +19,7 @@ func headline(m *simulate.Impact) string {
 	case same(calls)+same(events) == 0:
 		return fmt.Sprintf("Nothing could be compared, of %s: %s.", both(calls.Total, events.Total), unclear(m))
 	case same(calls)+same(events) < all:
-		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", number(same(calls)+same(events)), both(calls.Total, events.Total), unclear(m))
+		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)), both(calls.Total, events.Total), unclear(m))
 	}
 	return fmt.Sprintf("Nothing changes: all of %s in %s are answered as before.", both(calls.Total, events.Total), plural(m.Sessions.Total, "session", "sessions"))
 }
@@ -30,13 +31,13 @@ func changes(m *simulate.Impact) string {
 	if words := enumerate(first); words != "" {
 		text += ": " + words
 	}
-	text += fmt.Sprintf(", in %s of %s", number(m.Sessions.Changed), plural(m.Sessions.Total, "session", "sessions"))
+	text += fmt.Sprintf(", in %s of %s", term.Thousands(m.Sessions.Changed), plural(m.Sessions.Total, "session", "sessions"))
 	if after > 0 {
-		text += fmt.Sprintf(" (and %s more after the first other answer of their session)", number(after))
+		text += fmt.Sprintf(" (and %s more after the first other answer of their session)", term.Thousands(after))
 	}
 	text += "."
 	if n := changed(m.Events); n > 0 {
-		text += fmt.Sprintf(" So would %s of %s (prompts, results, stops).", number(n), plural(m.Events.Total, "event", "events"))
+		text += fmt.Sprintf(" So would %s of %s (prompts, results, stops).", term.Thousands(n), plural(m.Events.Total, "event", "events"))
 	}
 	if words := unclear(m); words != "" {
 		text += " " + words + "."
@@ -70,7 +71,7 @@ func enumerate(counts [3]int64) string {
 	var words []string
 	for i, s := range changing() {
 		if counts[i] > 0 {
-			words = append(words, number(counts[i])+" "+string(s))
+			words = append(words, term.Thousands(counts[i])+" "+string(s))
 		}
 	}
 	return strings.Join(words, ", ")

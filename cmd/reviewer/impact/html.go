@@ -7,8 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"html"
-	"io"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -24,7 +24,7 @@ var pageJS string
 // its own policy forbids every style and script but the two that are in it, and
 // every connection. Tables and charts are there without a script; the script
 // filters them and draws the time lines of sessions from the data at its end.
-func writeHTML(w io.Writer, m *simulate.Impact, _ Options) error {
+func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	shown, err := visible(m)
 	if err != nil {
 		return fmt.Errorf("write the report as a page: %w", err)
@@ -82,7 +82,7 @@ func escaped(a any) any {
 	case markup, int, float64:
 		return a
 	case int64:
-		return number(a)
+		return term.Thousands(a)
 	}
 	return html.EscapeString(fmt.Sprint(a))
 }

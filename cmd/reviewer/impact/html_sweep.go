@@ -1,9 +1,9 @@
 package impact
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -15,7 +15,7 @@ const sweepKinds = 20
 
 // writeSweepHTML writes a page like that of writeHTML about each value of a
 // setting: lines over the values, a table, and what changes at each.
-func writeSweepHTML(w io.Writer, s *simulate.Sweep, _ Options) error {
+func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	shown, err := visible(s)
 	if err == nil {
 		err = checkSweep(shown)

@@ -7,7 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -77,7 +78,7 @@ func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
 func times(k simulate.Kind) string {
 	text := plural(k.Count, "decision", "decisions")
 	if k.After > 0 {
-		text += fmt.Sprintf(" (and %s after the first other answer of their session)", number(k.After))
+		text += fmt.Sprintf(" (and %s after the first other answer of their session)", term.Thousands(k.After))
 	}
 	return text
 }

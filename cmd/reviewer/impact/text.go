@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -86,7 +87,7 @@ func read(m *simulate.Impact) []string {
 	text := fmt.Sprintf("%s in %s", plural(m.Sessions.Total, "session", "sessions"), plural(s.Files, "file", "files"))
 	var formats []string
 	for _, f := range slices.Sorted(maps.Keys(s.Formats)) {
-		formats = append(formats, fmt.Sprintf("%s %s", number(s.Formats[f]), f))
+		formats = append(formats, fmt.Sprintf("%s %s", term.Thousands(s.Formats[f]), f))
 	}
 	if len(formats) > 0 {
 		text += " (" + strings.Join(formats, ", ") + ")"
@@ -96,7 +97,7 @@ func read(m *simulate.Impact) []string {
 		list = append(list, clock(m.First)+" to "+clock(m.Last)+" UTC")
 	}
 	if s.Bad > 0 {
-		list = append(list, fmt.Sprintf("%s of %s not understood", number(s.Bad), plural(s.Lines, "line", "lines")))
+		list = append(list, fmt.Sprintf("%s of %s not understood", term.Thousands(s.Bad), plural(s.Lines, "line", "lines")))
 	}
 	var calls []string
 	for _, x := range []struct {
@@ -123,33 +124,33 @@ func orElse(s, other string) string {
 // often writes a count, and how many more are hypothetical.
 func often(n, after int64) string {
 	if after == 0 {
-		return count(n).text
+		return term.Count(n).Text
 	}
-	return number(n) + " +" + number(after)
+	return term.Thousands(n) + " +" + term.Thousands(after)
 }
 
 func orNone(n int64) string {
 	if n == 0 {
 		return "None"
 	}
-	return number(n)
+	return term.Thousands(n)
 }
 
 func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return number(n) + " " + many
-}
-
-// number writes a count with separators between thousands.
-func number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
+	return term.Thousands(n) + " " + many
 }
 
 // clock is UTC: a report says the same everywhere.
 func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
+
+func value(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+func ifOne[T int | int64](n T, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

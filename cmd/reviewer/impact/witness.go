@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/report"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -18,22 +18,22 @@ func witness(s simulate.Step) []string {
 		list = append(list, fmt.Sprintf("baseline: %s; candidate: %s", rules(s.FromRules), rules(s.ToRules)))
 	}
 	if s.Reason != "" {
-		list = append(list, "because: "+report.OneLine(s.Reason))
+		list = append(list, "because: "+term.PrintableLine(s.Reason))
 	}
 	if s.Missing != "" {
-		list = append(list, "not known: "+report.OneLine(s.Missing))
+		list = append(list, "not known: "+term.PrintableLine(s.Missing))
 	}
 	return list
 }
 
 // subject is what a step is about: the tool and what it touches.
 func subject(s simulate.Step) string {
-	return strings.TrimSpace(report.OneLine(orElse(s.Tool, string(s.Phase)) + " " + s.Resource))
+	return strings.TrimSpace(term.PrintableLine(orElse(s.Tool, string(s.Phase)) + " " + s.Resource))
 }
 
 // place says where a step is recorded.
 func place(s simulate.Step) string {
-	text := fmt.Sprintf("session %s, call %s", s.Session, number(s.Index+1))
+	text := fmt.Sprintf("session %s, call %s", s.Session, term.Thousands(s.Index+1))
 	if s.Phase != engine.PhasePre {
 		text = fmt.Sprintf("session %s, %s after %s", s.Session, s.Phase, plural(s.Index, "call", "calls"))
 	}
@@ -43,14 +43,14 @@ func place(s simulate.Step) string {
 	if s.ID != "" {
 		text += ", record " + s.ID
 	}
-	return report.OneLine(text)
+	return term.PrintableLine(text)
 }
 
 func rules(list []string) string {
 	if len(list) == 0 {
 		return "no rule"
 	}
-	return report.OneLine(few(list))
+	return term.PrintableLine(few(list))
 }
 
 // stands explains what stands for a rule in a list of kinds.
@@ -83,9 +83,9 @@ func byWeight(kinds []simulate.Kind) []simulate.Kind {
 // cause is what a kind of change is due to, and at which point where that is not
 // before a call.
 func cause(k simulate.Kind) string {
-	text := report.OneLine(k.Rule)
+	text := term.PrintableLine(k.Rule)
 	if k.Phase != engine.PhasePre && k.Phase != "" {
-		text += " at " + report.OneLine(string(k.Phase))
+		text += " at " + term.PrintableLine(string(k.Phase))
 	}
 	return text
 }

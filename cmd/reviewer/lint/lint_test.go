@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 )
 
 // now is the moment of all tests: the second of March, 2026.

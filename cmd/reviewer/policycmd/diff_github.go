@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/diff"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
 // GitHub refuses a comment above 65,536 characters as a whole; what of the

@@ -6,9 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -57,12 +56,7 @@ func rules(w io.Writer, groups []Group) {
 }
 
 // cell fills or cuts a text to a width in characters.
-func cell(s string, width int) string {
-	if n := utf8.RuneCountInString(s); n <= width {
-		return s + strings.Repeat(" ", width-n)
-	}
-	return string([]rune(s)[:width-1]) + "…"
-}
+func cell(s string, width int) string { return term.Pad(term.Cut(s, width), width) }
 
 func printRecall(w io.Writer, r Recall) {
 	head(w, "RECALL: dangerous commands")

@@ -61,14 +61,6 @@ func (o *Output) Known() error {
 	return errors.New(text)
 }
 
-// WriteJSON writes a document with indented lines.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
 // WriteLine writes a document as one line.
 func WriteLine(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

@@ -137,12 +137,3 @@ func (v advance) remaining() string {
 	}
 	return fmt.Sprintf("%d:%02d left", rest/time.Minute, rest%time.Minute/time.Second)
 }
-
-// Thousands writes a number as 12,345.
-func Thousands(n int64) string {
-	digits := fmt.Sprint(n)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
-}

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,14 +25,6 @@ func OrNone(list []string) []string {
 	return list
 }
 
-// Counted writes a number and what it counts.
-func Counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // OneLine makes any text safe to print in a table: no line breaks, no control
 // characters that a terminal would act on, at most n characters.
 func OneLine(s string, n int) string {
@@ -50,9 +41,4 @@ func OneLine(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
-}
-
-// Pad fills a cell up to a width in characters.
-func Pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }

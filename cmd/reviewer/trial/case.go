@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
-	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
 // plain is a case that adds nothing to the policy.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
-	"github.com/agent-reviewer/reviewer/engine/report"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
-	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
 func tried(t *testing.T, s Subject, only string) *Mutation {

@@ -6,6 +6,7 @@ import (
 	_ "embed" // the page's style and script
 	"encoding/base64"
 	"fmt"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"html"
 	"maps"
 	"slices"
@@ -46,7 +47,7 @@ type coveragePage struct {
 func (p *coveragePage) put(format string, args ...any) {
 	for i, a := range args {
 		if text, ok := a.(string); ok {
-			args[i] = html.EscapeString(Printable(text))
+			args[i] = html.EscapeString(term.Printable(text))
 		}
 	}
 	fmt.Fprintf(p, format+"\n", args...)
@@ -119,7 +120,7 @@ type markup string
 
 // breakable lets a file's name go over several lines behind its slashes.
 func breakable(name string) markup {
-	return markup(strings.ReplaceAll(html.EscapeString(Printable(name)), "/", "/<wbr>"))
+	return markup(strings.ReplaceAll(html.EscapeString(term.Printable(name)), "/", "/<wbr>"))
 }
 
 func (p *coveragePage) links(name string, bad []int) markup {
@@ -137,7 +138,7 @@ func (p *coveragePage) source(name string, f *fileCoverage) {
 	}
 	p.WriteString(`<div class="scroll"><pre>`)
 	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1), html.EscapeString(Printable(strings.TrimSuffix(line, "\r"))))
+		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1), html.EscapeString(term.Printable(strings.TrimSuffix(line, "\r"))))
 	}
 	p.put(`</pre></div>`)
 }

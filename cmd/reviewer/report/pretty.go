@@ -4,33 +4,25 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // screen writes for people: aligned, printable, coloured where asked for.
 type screen struct {
 	*bytes.Buffer
+	term.Paint
 	o Options
 }
 
-func (s screen) colour(code, text string) string {
-	if !s.o.Color {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (s screen) bad(text string) string   { return s.colour("31;1", text) }
-func (s screen) good(text string) string  { return s.colour("32", text) }
-func (s screen) warn(text string) string  { return s.colour("33", text) }
-func (s screen) faint(text string) string { return s.colour("2", text) }
-func (s screen) bold(text string) string  { return s.colour("1", text) }
+func newScreen(b *bytes.Buffer, o Options) screen { return screen{b, term.Paint{On: o.Color}, o} }
 
 func (s screen) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
 
 // writePretty writes what a person reads in a terminal. What failed stands
 // last, next to the summary.
 func writePretty(b *bytes.Buffer, r *Report, o Options) error {
-	s := screen{b, o}
+	s := newScreen(b, o)
 	for _, p := range r.Problems {
 		s.problem(p)
 	}
@@ -60,16 +52,16 @@ func (s screen) gap(yes bool) {
 }
 
 func (s screen) problem(p Problem) {
-	word := s.bad("error")
+	word := s.Bad("error")
 	if p.warns() {
-		word = s.warn("warning")
+		word = s.Warn("warning")
 	}
-	head := word + ": " + OneLine(p.Text())
+	head := word + ": " + term.PrintableLine(p.Text())
 	if place := p.Place.String(); place != "" {
-		head = s.bold(OneLine(place)) + ": " + head
+		head = s.Bold(term.PrintableLine(place)) + ": " + head
 	}
 	if p.Code != "" {
-		head += " " + s.faint("["+OneLine(p.Code)+"]")
+		head += " " + s.Faint("["+term.PrintableLine(p.Code)+"]")
 	}
 	s.line("%s", head)
 	s.excerpt(p.Place)
@@ -82,9 +74,9 @@ func (s screen) excerpt(p Place) {
 		return
 	}
 	shown, before := around(line, p.Col-1)
-	s.line("%s %s", s.faint(fmt.Sprintf("%6d |", p.Line)), Printable(shown))
+	s.line("%s %s", s.Faint(fmt.Sprintf("%6d |", p.Line)), term.Printable(shown))
 	if p.Col > 0 && p.Col <= len(line)+1 {
-		s.line("%s %s%s", s.faint("       |"), strings.Repeat(" ", width(Printable(shown[:before]))), s.bad("^"))
+		s.line("%s %s%s", s.Faint("       |"), strings.Repeat(" ", term.Width(term.Printable(shown[:before]))), s.Bad("^"))
 	}
 }
 
@@ -124,7 +116,7 @@ func (s screen) passed(suites []Suite) {
 	for _, suite := range suites {
 		for _, t := range suite.Tests {
 			if !t.broke() {
-				s.line("%s %s%s%s", s.word(t.Status), OneLine(t.Name), s.because(t), s.time(t))
+				s.line("%s %s%s%s", s.word(t.Status), term.PrintableLine(t.Name), s.because(t), s.time(t))
 			}
 		}
 	}
@@ -133,32 +125,32 @@ func (s screen) passed(suites []Suite) {
 func (s screen) word(status Status) string {
 	switch status {
 	case Pass:
-		return s.good("ok   ")
+		return s.Good("ok   ")
 	case Skip, Todo:
-		return s.warn(pad(string(status), 5))
+		return s.Warn(term.Pad(string(status), 5))
 	case Fail:
-		return s.bad("FAIL ")
+		return s.Bad("FAIL ")
 	}
-	return s.bad("ERROR")
+	return s.Bad("ERROR")
 }
 
 func (s screen) because(t Test) string {
 	if t.Status == Pass || t.Message == "" {
 		return ""
 	}
-	return ": " + OneLine(t.Message)
+	return ": " + term.PrintableLine(t.Message)
 }
 
 func (s screen) time(t Test) string {
 	if !s.o.Times || t.Duration == 0 {
 		return ""
 	}
-	return s.faint(" (" + short(t.Duration) + ")")
+	return s.Faint(" (" + short(t.Duration) + ")")
 }
 
 // failure shows a test that failed or could not run, with all that helps.
 func (s screen) failure(t Test) {
-	s.line("%s %s%s", s.word(t.Status), s.bold(OneLine(t.Name)), s.time(t))
+	s.line("%s %s%s", s.word(t.Status), s.Bold(term.PrintableLine(t.Name)), s.time(t))
 	s.field("", t.Message)
 	s.field("at", t.Place.String())
 	s.field("rules", strings.Join(t.Rules, ", "))
@@ -181,22 +173,14 @@ func (s screen) field(name, text string) {
 	}
 	var rows []string
 	for _, line := range lines(text) {
-		rows = append(rows, Wrap(line, s.room(left))...)
+		rows = append(rows, term.Wrap(line, term.Room(s.o.Width, left))...)
 	}
 	space := strings.Repeat(" ", left)
 	if name == "" {
 		s.line("  %s", strings.Join(rows, "\n"+space))
 		return
 	}
-	s.line("  %s%s", s.faint(pad(name, label)), strings.Join(rows, "\n"+space))
-}
-
-// room is how wide text may be that begins at a column; 0: as wide as it is.
-func (s screen) room(left int) int {
-	if s.o.Width == 0 {
-		return 0
-	}
-	return max(s.o.Width-left, 20)
+	s.line("  %s%s", s.Faint(term.Pad(name, label)), strings.Join(rows, "\n"+space))
 }
 
 // summary is the last line: what a hurried person reads.
@@ -204,7 +188,7 @@ func (s screen) summary(r *Report) {
 	t := r.Totals()
 	var parts []string
 	if r.Suites == nil || len(r.Problems) > 0 {
-		parts = append(parts, s.tally(t.Errors, s.bad, "error", "errors"), s.tally(t.Warnings, s.warn, "warning", "warnings"))
+		parts = append(parts, s.tally(t.Errors, s.Bad, "error", "errors"), s.tally(t.Warnings, s.Warn, "warning", "warnings"))
 	}
 	if r.Suites != nil {
 		parts = append(parts, s.tests(t)...)
@@ -217,12 +201,12 @@ func (s screen) summary(r *Report) {
 }
 
 func (s screen) tests(t Totals) []string {
-	parts := []string{s.tally(t.Pass, s.good, "passed", "passed"), s.tally(t.Fail, s.bad, "failed", "failed")}
+	parts := []string{s.tally(t.Pass, s.Good, "passed", "passed"), s.tally(t.Fail, s.Bad, "failed", "failed")}
 	for _, more := range []struct {
 		n     int
 		paint func(string) string
 		word  string
-	}{{t.Error, s.bad, "could not run"}, {t.Todo, s.warn, "todo"}, {t.Skip, s.warn, "skipped"}} {
+	}{{t.Error, s.Bad, "could not run"}, {t.Todo, s.Warn, "todo"}, {t.Skip, s.Warn, "skipped"}} {
 		if more.n > 0 {
 			parts = append(parts, s.tally(more.n, more.paint, more.word, more.word))
 		}
@@ -232,7 +216,7 @@ func (s screen) tests(t Totals) []string {
 
 // tally paints a count of something, unless there is nothing of it.
 func (s screen) tally(n int, paint func(string) string, one, many string) string {
-	text := counted(n, one, many)
+	text := term.Counted(n, one, many)
 	if n == 0 {
 		return text
 	}

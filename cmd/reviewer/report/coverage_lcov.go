@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // writeLCOV writes a tracefile: lines as lines, CEL branches as branches, and
@@ -14,7 +16,7 @@ import (
 func writeLCOV(b *bytes.Buffer, c *Coverage, _ Sources) error {
 	files := c.byFile()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(b, "TN:\nSF:%s\n", OneLine(name))
+		fmt.Fprintf(b, "TN:\nSF:%s\n", term.PrintableLine(name))
 		files[name].functions(b)
 		files[name].branches(b)
 		files[name].lines(b)
@@ -66,7 +68,7 @@ func (f *fileCoverage) functions(b *bytes.Buffer) {
 	for _, c := range f.cells {
 		if c.Kind != CELBranches {
 			found, hit = found+1, hit+count(c.Covered)
-			fmt.Fprintf(b, "FN:%d,%s\nFNDA:%d,%s\n", c.Line, OneLine(c.label()), count(c.Covered), OneLine(c.label()))
+			fmt.Fprintf(b, "FN:%d,%s\nFNDA:%d,%s\n", c.Line, term.PrintableLine(c.label()), count(c.Covered), term.PrintableLine(c.label()))
 		}
 	}
 	if found > 0 {
@@ -110,7 +112,7 @@ func (f *fileCoverage) missing(line int) []string {
 	var names []string
 	for _, c := range f.cells {
 		if c.Line == line && !c.Covered {
-			names = append(names, strings.TrimSpace(OneLine(c.label())))
+			names = append(names, strings.TrimSpace(term.PrintableLine(c.label())))
 		}
 	}
 	return names

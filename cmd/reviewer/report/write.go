@@ -2,12 +2,11 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"path"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // Options say how a report is shown. The zero value gives the same bytes for
@@ -27,65 +26,42 @@ type Options struct {
 // are not at hand.
 type Sources func(file string) []byte
 
-type format struct {
-	name  string
-	write func(*bytes.Buffer, *Report, Options) error
-}
-
-func formats() []format {
-	return []format{
-		{"pretty", writePretty},
-		{"json", writeJSON},
-		{"junit", writeJUnit},
-		{"tap", writeTAP},
-		{"github", writeGitHub},
-		{"sarif", writeSARIF},
-		{"gitlab", writeGitLab},
+func formats() term.Formats[func(*bytes.Buffer, *Report, Options) error] {
+	return term.Formats[func(*bytes.Buffer, *Report, Options) error]{
+		{Name: "pretty", Write: writePretty},
+		{Name: "json", Write: writeJSON},
+		{Name: "junit", Write: writeJUnit},
+		{Name: "tap", Write: writeTAP},
+		{Name: "github", Write: writeGitHub},
+		{Name: "sarif", Write: writeSARIF},
+		{Name: "gitlab", Write: writeGitLab},
 	}
 }
 
 // Formats lists the formats of Write; the first is for people.
-func Formats() []string {
-	var names []string
-	for _, f := range formats() {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Formats() []string { return formats().Names() }
 
 // Write writes a report in one of Formats, whole or not at all. Its order is
 // the report's: see Report.Sort.
 func Write(w io.Writer, name string, r *Report, o Options) error {
-	for _, f := range formats() {
-		if f.name == name {
-			return whole(w, func(b *bytes.Buffer) error { return f.write(b, r, o) })
-		}
+	write, err := formats().Find("format", name)
+	if err != nil {
+		return err
 	}
-	return Unknown("format", name, Formats())
+	return term.Whole(w, func(b *bytes.Buffer) error { return write(b, r, o) })
 }
 
-type coverageFormat struct {
-	name  string
-	write func(*bytes.Buffer, *Coverage, Sources) error
-}
-
-func coverageFormats() []coverageFormat {
-	return []coverageFormat{
-		{"text", writeCoverageText},
-		{"json", writeCoverageJSON},
-		{"lcov", writeLCOV},
-		{"html", writeCoverageHTML},
+func coverageFormats() term.Formats[func(*bytes.Buffer, *Coverage, Sources) error] {
+	return term.Formats[func(*bytes.Buffer, *Coverage, Sources) error]{
+		{Name: "text", Write: writeCoverageText},
+		{Name: "json", Write: writeCoverageJSON},
+		{Name: "lcov", Write: writeLCOV},
+		{Name: "html", Write: writeCoverageHTML},
 	}
 }
 
 // CoverageFormats lists the formats of WriteCoverage; the first is for people.
-func CoverageFormats() []string {
-	var names []string
-	for _, f := range coverageFormats() {
-		names = append(names, f.name)
-	}
-	return names
-}
+func CoverageFormats() []string { return coverageFormats().Names() }
 
 // WriteCoverage writes coverage in one of CoverageFormats, whole or not at all.
 // Only html shows sources; where they are nil it lists line numbers.
@@ -93,31 +69,11 @@ func WriteCoverage(w io.Writer, name string, c *Coverage, sources Sources) error
 	if sources == nil {
 		sources = func(string) []byte { return nil }
 	}
-	for _, f := range coverageFormats() {
-		if f.name == name {
-			return whole(w, func(b *bytes.Buffer) error { return f.write(b, c, sources) })
-		}
-	}
-	return Unknown("format of coverage", name, CoverageFormats())
-}
-
-func whole(w io.Writer, write func(*bytes.Buffer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	write, err := coverageFormats().Find("format of coverage", name)
+	if err != nil {
 		return err
 	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// Unknown is the error about a word that is none of a list, which says the words
-// that there are, and the one that was probably meant.
-func Unknown(what, name string, list []string) error {
-	text := fmt.Sprintf("unknown %s %q; expected one of %s", what, name, strings.Join(list, ", "))
-	if near := engine.Nearest(name, list); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return fmt.Errorf("%s", text)
+	return term.Whole(w, func(b *bytes.Buffer) error { return write(b, c, sources) })
 }
 
 // path names a file from the repository's root; one outside keeps its absolute

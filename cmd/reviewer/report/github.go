@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // annotation is what GitHub shows beside a line of a change.
@@ -22,7 +24,7 @@ func writeGitHub(b *bytes.Buffer, r *Report, o Options) error {
 	for _, a := range slices.Concat(r.faults(), r.Coverage.annotations()) {
 		a.write(b, o)
 	}
-	screen{b, Options{}}.summary(r)
+	newScreen(b, Options{}).summary(r)
 	return nil
 }
 
@@ -106,7 +108,7 @@ func (a annotation) write(b *bytes.Buffer, o Options) {
 // githubText escapes what would end a command; other control characters show
 // as escapes.
 func githubText(s string) string {
-	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(Printable(s))
+	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(term.Printable(s))
 }
 
 func githubProperty(s string) string {

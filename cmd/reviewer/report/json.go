@@ -2,8 +2,9 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // Document is a report as JSON: schemas/report.json describes it.
@@ -31,11 +32,11 @@ func writeJSON(b *bytes.Buffer, r *Report, _ Options) error {
 		c := r.Coverage.whole()
 		d.Coverage = &c
 	}
-	return encode(b, d)
+	return term.WriteJSON(b, d)
 }
 
 func writeCoverageJSON(b *bytes.Buffer, c *Coverage, _ Sources) error {
-	return encode(b, CoverageDocument{V: documentVersion, Coverage: c.whole()})
+	return term.WriteJSON(b, CoverageDocument{V: documentVersion, Coverage: c.whole()})
 }
 
 // whole is the coverage with empty lists for none, as JSON has them.
@@ -53,11 +54,4 @@ func orNone[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-func encode(b *bytes.Buffer, v any) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

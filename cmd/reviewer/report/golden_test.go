@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

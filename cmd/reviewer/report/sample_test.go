@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 )
 
 func place(file string, line, col int) report.Place {

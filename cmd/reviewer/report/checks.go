@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // The kinds of suites that are no file of the policy.
@@ -49,7 +51,7 @@ func (p Problem) suite() Suite {
 
 func (p Problem) test() Test {
 	name := strings.TrimSpace(p.Place.String() + " " + p.Code)
-	t := Test{Place: p.Place, Name: orElse(name, OneLine(p.Message)), Status: Fail, Message: p.Text()}
+	t := Test{Place: p.Place, Name: orElse(name, term.PrintableLine(p.Message)), Status: Fail, Message: p.Text()}
 	if p.warns() {
 		t.Status, t.Message, t.Output = Pass, "", "warning: "+p.Text()
 	}
@@ -98,7 +100,7 @@ func (t Test) details() string {
 	var b strings.Builder
 	for _, f := range t.fields() {
 		if f.text != "" {
-			fmt.Fprintf(&b, "%s %s\n", pad(f.name+":", 9), strings.ReplaceAll(f.text, "\n", "\n          "))
+			fmt.Fprintf(&b, "%s %s\n", term.Pad(f.name+":", 9), strings.ReplaceAll(f.text, "\n", "\n          "))
 		}
 	}
 	return b.String()

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // The elements of a JUnit document, as GitLab and Jenkins read it. There is no
@@ -111,7 +113,7 @@ func (o Options) junitOutcome(t Test, kind string) *junitOutcome {
 	at := t.Place
 	at.File = o.path(at.File)
 	text := strings.TrimSpace(at.String() + "\n" + t.headline())
-	return &junitOutcome{OneLine(t.headline()), kind, text + "\n" + t.details()}
+	return &junitOutcome{term.PrintableLine(t.headline()), kind, text + "\n" + t.details()}
 }
 
 func (o Options) seconds(d time.Duration) string {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // The parts of SARIF 2.1.0 that are written; code scanning reads no more.
@@ -102,7 +104,7 @@ func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
 // WriteSARIF writes what a command found as a SARIF 2.1.0 log, whole or not at
 // all. The rules describe those that findings name; the others are left out.
 func WriteSARIF(w io.Writer, command string, rules []Rule, findings []Finding, o Options) error {
-	return whole(w, func(b *bytes.Buffer) error { return sarif(b, command, rules, findings, o) })
+	return term.Whole(w, func(b *bytes.Buffer) error { return sarif(b, command, rules, findings, o) })
 }
 
 func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o Options) error {
@@ -119,7 +121,7 @@ func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o 
 	for _, f := range findings {
 		s.add(f)
 	}
-	return encode(b, sarifLog{sarifSchema, "2.1.0", []sarifRun{s.run}})
+	return term.WriteJSON(b, sarifLog{sarifSchema, "2.1.0", []sarifRun{s.run}})
 }
 
 // anyFile is where a finding without a place goes: code scanning refuses a
@@ -194,7 +196,7 @@ type sarifWriter struct {
 func (s *sarifWriter) add(f Finding) {
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: f.Rule, RuleIndex: s.rule(f.Rule), Level: f.Level,
-		Message:      sarifText{orElse(strings.TrimSpace(Printable(f.Text)), f.Rule)},
+		Message:      sarifText{orElse(strings.TrimSpace(term.Printable(f.Text)), f.Rule)},
 		Locations:    []sarifLocation{s.location(f)},
 		Fingerprints: map[string]string{fingerprintName: s.prints.of(f)},
 		Properties:   f.Properties,

@@ -6,6 +6,8 @@ import (
 	"html"
 	"io"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // GitHub refuses a step's summary above 1 MiB as a whole.
@@ -17,7 +19,7 @@ const (
 // WriteSummary writes the report as Markdown for the summary page of a CI job:
 // counts, what failed, and coverage. Long lists and texts are cut, and say so.
 func WriteSummary(w io.Writer, r *Report, o Options) error {
-	return whole(w, func(b *bytes.Buffer) error {
+	return term.Whole(w, func(b *bytes.Buffer) error {
 		m := markdown{b, o}
 		m.title(r)
 		m.suites(r)
@@ -43,7 +45,7 @@ func (m markdown) title(r *Report) {
 	}
 	m.line("## %s %s\n", mark, MarkdownText("reviewer "+r.Command))
 	var tally bytes.Buffer
-	screen{&tally, Options{}}.summary(r)
+	newScreen(&tally, Options{}).summary(r)
 	m.line("%s", strings.TrimSpace(tally.String()))
 }
 
@@ -80,7 +82,7 @@ func (m markdown) failures(r *Report) {
 func (m markdown) failure(a annotation) {
 	a.File = m.o.path(a.File)
 	m.line("\n<details open><summary><b>%s</b> %s %s</summary>\n", a.level, MarkdownCode(a.Place.String()), MarkdownText(a.title))
-	text := Printable(strings.TrimSpace(a.text))
+	text := term.Printable(strings.TrimSpace(a.text))
 	if len(text) > summaryText {
 		text = strings.ToValidUTF8(text[:summaryText], "") + "\n… (cut)"
 	}
@@ -122,7 +124,7 @@ func (m markdown) coverage(c *Coverage) {
 // MarkdownText makes a text nothing but text: neither HTML nor Markdown, in a table or
 // out of it.
 func MarkdownText(s string) string {
-	escaped := html.EscapeString(OneLine(s))
+	escaped := html.EscapeString(term.PrintableLine(s))
 	var b strings.Builder
 	for _, r := range escaped {
 		if strings.ContainsRune("\\`*_{}[]()|~@!:", r) {

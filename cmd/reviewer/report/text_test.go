@@ -32,35 +32,6 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-func TestWrap(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		to   int
-		want []string
-	}{
-		{"as it is", 0, []string{"as it is"}},
-		{"fits", 4, []string{"fits"}},
-		{"one two three", 7, []string{"one two", "three"}},
-		{"  kept indent here", 8, []string{"  kept", "indent", "here"}},
-		{"averylongword b", 5, []string{"averylongword", "b"}},
-		{"ää öö", 2, []string{"ää", "öö"}},
-	} {
-		if diff := cmp.Diff(c.want, Wrap(c.line, c.to)); diff != "" {
-			t.Errorf("Wrap(%q, %d):\n%s", c.line, c.to, diff)
-		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"a\tb": "a    b", "a\r\nb": "a\nb", "a\rb": `a\rb`, "\x1b[2J": `\x1b[2J`, "\u202eabc": `\u202eabc`, "é😀": "é😀", "\xff": "\uFFFD", "\U000e0001": `\U000e0001`, "'": "'",
-	} {
-		if got := Printable(in); got != want {
-			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "under 1 ms", 999 * time.Microsecond: "under 1 ms", 12 * time.Millisecond: "12 ms", 1234 * time.Millisecond: "1.2 s"} {
 		if got := short(d); got != want {

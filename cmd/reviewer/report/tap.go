@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // writeTAP writes version 14 of the Test Anything Protocol, with a block of
@@ -17,7 +19,7 @@ func writeTAP(b *bytes.Buffer, r *Report, _ Options) error {
 	fmt.Fprintf(b, "TAP version 14\n1..%d\n", n)
 	n = 0
 	for _, s := range suites {
-		fmt.Fprintf(b, "# %s\n", OneLine(s.Name))
+		fmt.Fprintf(b, "# %s\n", term.PrintableLine(s.Name))
 		for _, t := range s.Tests {
 			n++
 			tapTest(b, n, t)
@@ -44,7 +46,7 @@ func tapTest(b *bytes.Buffer, n int, t Test) {
 
 // tapText escapes what begins a directive.
 func tapText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(OneLine(s))
+	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(term.PrintableLine(s))
 }
 
 func tapBlock(b *bytes.Buffer, t Test) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // gitlabIssue is what GitLab reads of a report of code quality, and shows
@@ -38,7 +40,7 @@ func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.Last}},
 		})
 	}
-	return encode(b, issues)
+	return term.WriteJSON(b, issues)
 }
 
 func gitlabSeverity(level string) string {
@@ -49,4 +51,4 @@ func gitlabSeverity(level string) string {
 }
 
 // oneBlank is a text in one line, with one blank wherever there were several.
-func oneBlank(s string) string { return strings.Join(strings.Fields(OneLine(s)), " ") }
+func oneBlank(s string) string { return strings.Join(strings.Fields(term.PrintableLine(s)), " ") }

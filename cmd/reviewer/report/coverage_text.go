@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // longest is how many rows of a long list are printed unless all are asked for.
@@ -11,7 +13,7 @@ const longest = 20
 
 // writeCoverageText writes the table and everything that is not covered.
 func writeCoverageText(b *bytes.Buffer, c *Coverage, _ Sources) error {
-	screen{b, Options{}}.coverage(c, true)
+	newScreen(b, Options{}).coverage(c, true)
 	return nil
 }
 
@@ -23,7 +25,7 @@ func (s screen) coverage(c *Coverage, all bool) {
 	s.kinds(c)
 	s.missed(c, all)
 	for _, u := range c.Under {
-		s.line("%s", s.bad(under(u)))
+		s.line("%s", s.Bad(under(u)))
 	}
 	if len(c.Under) > 0 {
 		s.line("")
@@ -33,11 +35,11 @@ func (s screen) coverage(c *Coverage, all bool) {
 func (s screen) kinds(c *Coverage) {
 	wide := len("coverage")
 	for _, k := range c.Kinds {
-		wide = max(wide, width(OneLine(k.Name)))
+		wide = max(wide, term.Width(term.PrintableLine(k.Name)))
 	}
-	s.line("%s", s.bold(fmt.Sprintf("%s %9s %7s %7s", pad("coverage", wide), "covered", "total", "%")))
+	s.line("%s", s.Bold(fmt.Sprintf("%s %9s %7s %7s", term.Pad("coverage", wide), "covered", "total", "%")))
 	for _, k := range c.Kinds {
-		s.line("%s %9d %7d %s", pad(OneLine(k.Name), wide), k.Covered, k.Total, s.graded(k))
+		s.line("%s %9d %7d %s", term.Pad(term.PrintableLine(k.Name), wide), k.Covered, k.Total, s.graded(k))
 	}
 	s.line("")
 }
@@ -45,9 +47,9 @@ func (s screen) kinds(c *Coverage) {
 func (s screen) graded(k Kind) string {
 	text := fmt.Sprintf("%7s", percent(k.Covered, k.Total))
 	if k.Covered < k.Total {
-		return s.warn(text)
+		return s.Warn(text)
 	}
-	return s.good(text)
+	return s.Good(text)
 }
 
 // missed lists what is not covered, by place.
@@ -56,7 +58,7 @@ func (s screen) missed(c *Coverage, all bool) {
 	if len(rows) == 0 {
 		return
 	}
-	s.line("%s", s.bold("not covered"))
+	s.line("%s", s.Bold("not covered"))
 	shown := rows
 	if !all && len(rows) > longest {
 		shown = rows[:longest]
@@ -65,7 +67,7 @@ func (s screen) missed(c *Coverage, all bool) {
 		s.line("  %s", row)
 	}
 	if more := len(rows) - len(shown); more > 0 {
-		s.line("  %s", s.faint(fmt.Sprintf("… and %d more (-v shows all)", more)))
+		s.line("  %s", s.Faint(fmt.Sprintf("… and %d more (-v shows all)", more)))
 	}
 	s.line("")
 }
@@ -74,12 +76,12 @@ func missedRows(c *Coverage) []string {
 	var rows []string
 	for _, f := range c.Files {
 		if len(f.Missed) > 0 {
-			rows = append(rows, fmt.Sprintf("%s:%s", OneLine(f.File), ranges(f.Missed)))
+			rows = append(rows, fmt.Sprintf("%s:%s", term.PrintableLine(f.File), ranges(f.Missed)))
 		}
 	}
 	for _, cell := range c.Cells {
 		if !cell.Covered {
-			rows = append(rows, strings.TrimPrefix(OneLine(cell.Place.String()+": "+cell.label()), ": "))
+			rows = append(rows, strings.TrimPrefix(term.PrintableLine(cell.Place.String()+": "+cell.label()), ": "))
 		}
 	}
 	return rows
@@ -89,7 +91,7 @@ func missedRows(c *Coverage) []string {
 func (c Cell) label() string { return c.Kind + ": " + c.Name }
 
 func under(u KindMissing) string {
-	return fmt.Sprintf("%s: %s %% covered, at least %s %% were asked for", OneLine(u.Kind), cut(u.Percent), cut(u.Threshold))
+	return fmt.Sprintf("%s: %s %% covered, at least %s %% were asked for", term.PrintableLine(u.Kind), cut(u.Percent), cut(u.Threshold))
 }
 
 // cut writes a percentage with at most one digit behind the point, cut and not

@@ -1,0 +1,11 @@
+package impact
+
+// Options say how a report is shown. The zero value gives the same bytes for
+// the same Impact everywhere.
+type Options struct {
+	Colour  bool   // pretty: for a terminal
+	Width   int    // pretty: columns of the terminal; 0: lines are neither cut nor broken
+	Latency string // pretty: how fast it was, in a line; empty: not said
+	Verbose bool   // pretty: lists in full
+	Version string // of the program, for sarif
+}

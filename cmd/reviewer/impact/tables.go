@@ -1,0 +1,140 @@
+package impact
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// mood is the colour of the sentence: only what is certain is term.Good.
+func mood(m *simulate.Impact) string {
+	same, all := same(m.Calls)+same(m.Events), m.Calls.Total+m.Events.Total
+	switch {
+	case changed(m.Calls)+changed(m.Events) > 0:
+		return term.Bold
+	case same == 0:
+		return term.Bad
+	case same < all || len(doubts(m)) > 0:
+		return term.Warn
+	}
+	return term.Good
+}
+
+// transition is one cell of the matrix.
+func transition(from, to engine.Verdict, c simulate.Cell) term.Cell {
+	out := term.Plain(often(c.Count, c.After))
+	switch d := to.Strictness() - from.Strictness(); {
+	case out.Text == term.Nothing:
+		out.Colour = term.Faint
+	case d > 0:
+		out.Colour = less
+	case d < 0:
+		out.Colour = more
+	default:
+		out.Colour = term.Faint
+	}
+	return out
+}
+
+// verdictsOf lists the rows and columns that a matrix has, mildest first.
+func verdictsOf(cells []simulate.Cell) (from, to []engine.Verdict) {
+	for _, word := range engine.Verdicts() {
+		v := engine.Verdict(word)
+		var row, column bool
+		for _, c := range cells {
+			row, column = row || c.From == v, column || c.To == v
+		}
+		if row {
+			from = append(from, v)
+		}
+		if column {
+			to = append(to, v)
+		}
+	}
+	return from, to
+}
+
+func cellOf(cells []simulate.Cell, from, to engine.Verdict) simulate.Cell {
+	for _, c := range cells {
+		if c.From == from && c.To == to {
+			return c
+		}
+	}
+	return simulate.Cell{From: from, To: to}
+}
+
+// changeColumns are the ends of the tables that count changes.
+func changeColumns() []term.Column {
+	return term.Numbers("LOOSENED", "TIGHTENED", "MAYBE")
+}
+
+func changeCells(loosened, tightened, maybe int64) []term.Cell {
+	var list []term.Cell
+	for i, n := range []int64{loosened, tightened, maybe} {
+		c := term.Count(n)
+		if n > 0 {
+			c.Colour = stateColour(changing()[i])
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// spoken lists the rules, or the patterns, that speak otherwise, what is due to
+// them most first.
+func spoken(head string, list []simulate.Spoken, patterns bool) term.Table {
+	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("SPOKE", "GAINED", "LOST"), changeColumns())}
+	most := func(a, b simulate.Spoken) int {
+		return cmp.Or(cmp.Compare(b.Loosened+b.Tightened+b.Maybe, a.Loosened+a.Tightened+a.Maybe), cmp.Compare(b.Gained+b.Lost, a.Gained+a.Lost))
+	}
+	for _, r := range slices.SortedStableFunc(slices.Values(list), most) {
+		if r.Pattern != patterns || r.Gained+r.Lost+r.Tightened+r.Loosened+r.Maybe == 0 {
+			continue
+		}
+		row := []term.Cell{{Text: r.ID}, became(r.Baseline, r.Candidate), term.Count(r.Gained), term.Count(r.Lost)}
+		t.Add(append(row, changeCells(r.Loosened, r.Tightened, r.Maybe)...)...)
+	}
+	return t
+}
+
+// groups lists those in which something changes, the most changed first.
+func groups(head, counted string, list []simulate.Group) term.Table {
+	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("TOTAL", counted), changeColumns())}
+	most := func(a, b simulate.Group) int {
+		return cmp.Compare(b.Loosened+b.Tightened+b.Maybe, a.Loosened+a.Tightened+a.Maybe)
+	}
+	for _, g := range slices.SortedStableFunc(slices.Values(list), most) {
+		if g.Baseline == g.Candidate && g.Tightened+g.Loosened+g.Maybe == 0 {
+			continue
+		}
+		row := []term.Cell{{Text: orElse(g.Name, "(none)")}, term.Count(g.Total), became(g.Baseline, g.Candidate)}
+		t.Add(append(row, changeCells(g.Loosened, g.Tightened, g.Maybe)...)...)
+	}
+	return t
+}
+
+// became shows a count of either side.
+func became(baseline, candidate int64) term.Cell {
+	if baseline == candidate {
+		return term.Count(baseline)
+	}
+	return term.Plain(term.Thousands(baseline) + " -> " + term.Thousands(candidate))
+}
+
+// sessionWidth is how much of an id is enough to tell it from the others.
+const sessionWidth = 14
+
+func sessions(list []simulate.SessionChange) term.Table {
+	t := term.Table{Columns: slices.Concat(term.Texts("SESSION"), term.Numbers("CALLS"), changeColumns(), term.Texts("FIRST OTHER ANSWER"))}
+	for _, s := range list {
+		row := []term.Cell{{Text: term.Cut(s.Session, sessionWidth)}, term.Count(s.Calls)}
+		row = append(row, changeCells(s.Loosened, s.Tightened, s.Maybe)...)
+		first := fmt.Sprintf("#%s %s  %s", term.Thousands(s.First.Index+1), arrow(s.First.From, s.First.To), subject(s.First))
+		t.Add(append(row, term.Plain(first))...)
+	}
+	return t
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+)
+
+// lines splits text into printable lines, without empty ones at its end.
+func lines(s string) []string {
+	return strings.Split(strings.TrimRight(term.Printable(s), "\n "), "\n")
+}
+
+// ranges writes line numbers in order as 3-5, 9.
+func ranges(list []int) string {
+	var parts []string
+	for _, s := range spans(list) {
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// span is lines that follow each other.
+type span struct{ first, last int }
+
+func (s span) String() string {
+	if s.last > s.first {
+		return fmt.Sprintf("%d-%d", s.first, s.last)
+	}
+	return strconv.Itoa(s.first)
+}
+
+func spans(list []int) []span {
+	var all []span
+	for _, n := range list {
+		if last := len(all) - 1; last >= 0 && all[last].last >= n-1 {
+			all[last].last = n
+			continue
+		}
+		all = append(all, span{n, n})
+	}
+	return all
+}
+
+// percent is cut to a tenth, not rounded: what is not all never shows as 100.0.
+func percent(covered, total int) string {
+	if total == 0 {
+		return "–"
+	}
+	tenths := 1000 * covered / total
+	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+}
+
+// short writes a duration as people say it.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "under 1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

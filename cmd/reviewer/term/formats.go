@@ -1,0 +1,69 @@
+package term
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Format is a named way to write something; W is what writes it.
+type Format[W any] struct {
+	Name  string
+	Write W
+}
+
+// Formats are the formats of one kind of document; the first is for people.
+type Formats[W any] []Format[W]
+
+// Names lists the names of the formats.
+func (f Formats[W]) Names() []string {
+	var names []string
+	for _, one := range f {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+// Find returns what writes a format. what is the noun for the error.
+func (f Formats[W]) Find(what, name string) (W, error) {
+	for _, one := range f {
+		if one.Name == name {
+			return one.Write, nil
+		}
+	}
+	var none W
+	return none, Unknown(what, name, f.Names())
+}
+
+// Unknown is the error about a word that is not in a list: it has the words of
+// the list, and the one that was probably meant.
+func Unknown(what, name string, list []string) error {
+	text := fmt.Sprintf("unknown %s %q; expected one of %s", what, name, strings.Join(list, ", "))
+	if near := engine.Nearest(name, list); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text)
+}
+
+// Whole writes a document at once, or not at all where it cannot be made.
+func Whole(w io.Writer, write func(*bytes.Buffer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// WriteJSON writes a document as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,87 @@
+package term
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable makes any text safe for a terminal and for files that are read line
+// by line: what would act on either is shown as an escape. Line breaks stay.
+func Printable(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString("    ")
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// PrintableLine is printable text without line breaks.
+func PrintableLine(s string) string {
+	return strings.ReplaceAll(Printable(strings.TrimSpace(s)), "\n", " ")
+}
+
+// Width is how many characters a text has. Wide characters count once.
+func Width(s string) int { return utf8.RuneCountInString(s) }
+
+// Pad fills a cell up to a width.
+func Pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
+
+// Cut shortens a text to a width, and shows that it did; 0: any width.
+func Cut(s string, width int) string {
+	if width <= 0 || Width(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-1]) + "…"
+}
+
+// Wrap breaks a line at spaces so that it fits a width, 0: any; a word that is
+// too long stays whole.
+func Wrap(line string, width int) []string {
+	if width <= 0 || Width(line) <= width {
+		return []string{line}
+	}
+	var out []string
+	row := ""
+	for _, word := range strings.SplitAfter(line, " ") {
+		if strings.TrimSpace(row) != "" && Width(row)+Width(strings.TrimRight(word, " ")) > width {
+			out, row = append(out, strings.TrimRight(row, " ")), ""
+		}
+		row += word
+	}
+	return append(out, strings.TrimRight(row, " "))
+}
+
+// Room is how wide text may be that begins at a column of a line; 0: any width.
+func Room(line, left int) int {
+	if line == 0 {
+		return 0
+	}
+	return max(line-left, 20)
+}
+
+// Counted writes a count with its noun.
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Thousands writes a number as 12,345.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
