@@ -51,6 +51,21 @@ func TestWriteBoth(t *testing.T) {
 	}
 }
 
+// A file that only its owner reads stays so.
+func TestWriteWholeKeepsTheMode(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	put(t, file, "before")
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteWhole(file, []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || contentOf(file) != "after" {
+		t.Errorf("%v, %q; %v", info.Mode(), contentOf(file), err)
+	}
+}
+
 func put(t *testing.T, file, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

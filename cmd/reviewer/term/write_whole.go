@@ -9,15 +9,18 @@ import (
 	"strings"
 )
 
-// WriteWhole makes a file appear with all of its contents, or not at all. What
-// is there and no plain file, such as a pipe or /dev/null, is written to as it is.
+// WriteWhole makes a file appear with all of its contents, or not at all. One that
+// is there keeps its mode; what is there and no plain file, such as a pipe or
+// /dev/null, is written to as it is.
 func WriteWhole(path string, content []byte) error {
+	mode := fs.FileMode(0o644)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a folder; expected the name of a file", path)
 	case err == nil && !info.Mode().IsRegular():
 		return os.WriteFile(path, content, 0o644)
 	case err == nil: // a link stays one
+		mode = info.Mode().Perm()
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real
 		}
@@ -30,7 +33,7 @@ func WriteWhole(path string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
