@@ -112,9 +112,6 @@ var patterns = map[string]func(string) bool{
 	},
 	`^.$`:    func(s string) bool { return len([]rune(s)) == 1 && !strings.ContainsAny(s, "\n\r\u2028\u2029") },
 	`a{,2}`:  func(s string) bool { return strings.Contains(s, "a{,2}") },
-	`[]`:     func(string) bool { return false },
-	`[^]`:    func(s string) bool { return s != "" },
-	`(`:      func(string) bool { return false }, // does not compile
 	`(a+)+$`: func(string) bool { return false }, // the guard refuses it
 	`^(?:rm|RM)\b`: func(s string) bool {
 		return (strings.HasPrefix(s, "rm") || strings.HasPrefix(s, "RM")) && (len(s) == 2 || !wordByte(s[2]))
