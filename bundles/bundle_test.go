@@ -37,9 +37,10 @@ func layer(t *testing.T, name string, files ...string) *Bundle {
 	return b
 }
 
+// shippedBundle is the policy that ships, loaded once: no test changes it.
 func shippedBundle(t *testing.T) *Bundle {
 	t.Helper()
-	b, err := Default()
+	b, err := shippedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
@@ -62,13 +63,22 @@ func (s *setting) section() bool {
 
 const settingsSchema = "settings.json"
 
-func settingsTree() (*setting, error) {
+// settingsTree and settingsDocument are the settings schema, as this package reads
+// it and as it stands; it is embedded, so it is read once. Nobody may change them.
+var (
+	settingsTree     = sync.OnceValues(readSettings[*setting])
+	settingsDocument = sync.OnceValues(readSettings[map[string]any])
+)
+
+func readSettings[T any]() (s T, err error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
-	if err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
 	}
-	var s setting
-	return &s, json.Unmarshal(raw, &s)
+	if err != nil {
+		return s, fmt.Errorf("read the settings schema: %w", err)
+	}
+	return s, nil
 }
 
 // normal gives every number one Go type, so that values of YAML and JSON compare.
@@ -129,15 +139,12 @@ func (s *setting) validate(b *Bundle, doc map[string]any) error {
 // compileSettings compiles what of the schema a document needs: a layer has few
 // settings, and compiling all of the schema would cost each hook milliseconds.
 func compileSettings(doc any) (*jsonschema.Schema, error) {
-	raw, err := schemas.FS.ReadFile(settingsSchema)
+	whole, err := settingsDocument()
 	if err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
+		return nil, err
 	}
-	var whole map[string]any
-	if err := json.Unmarshal(raw, &whole); err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
-	}
-	if raw, err = json.Marshal(needed(whole, doc)); err != nil {
+	raw, err := json.Marshal(needed(whole, doc))
+	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
 	}
 	c := jsonschema.NewCompiler()

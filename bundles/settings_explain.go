@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/schemas"
 	"go.yaml.in/yaml/v3"
@@ -142,7 +143,7 @@ func (o keyOrder) place(path string) int {
 
 // settingsOrder reads the schema's text once more, as YAML: a decoded JSON
 // object has no order.
-func settingsOrder() (keyOrder, error) {
+var settingsOrder = sync.OnceValues(func() (keyOrder, error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
@@ -154,7 +155,7 @@ func settingsOrder() (keyOrder, error) {
 	order := keyOrder{}
 	order.add("", doc.Content[0])
 	return order, nil
-}
+})
 
 func (o keyOrder) add(at string, node *yaml.Node) {
 	properties := valueOf(node, "properties")

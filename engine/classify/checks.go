@@ -3,10 +3,13 @@ package classify
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // checkPrograms look whether the work is good, whatever they are asked.
@@ -70,11 +73,6 @@ var scriptInterpreters = []string{
 	"perl", "php", "lua", "ts-node", "tsx", "rscript", "pwsh", "powershell", "julia", "elixir",
 }
 
-// anyOf reports whether one of the words is in the list.
-func anyOf(list []string, words ...string) bool {
-	return slices.ContainsFunc(list, func(w string) bool { return slices.Contains(words, w) })
-}
-
 // checks says that an action looks whether the work is good. Checks that a
 // script of another name runs in passing do not count.
 func checks(a *engine.Action) bool {
@@ -88,10 +86,10 @@ func checks(a *engine.Action) bool {
 
 func checkCommand(c engine.Command) bool {
 	words := lowerAll(slices.Concat(c.Sub, c.Operands))
-	name := strings.TrimSuffix(lower(c.Name), ".exe")
+	name := strings.TrimSuffix(mask.Lower(c.Name), ".exe")
 	all := slices.Concat(words, lowerAll(c.Flags))
 	switch {
-	case anyOf(all, "--version", "-version", "version", "--help", "-h", "help", "--init", "--showconfig", "--collect-only", "--listtests"):
+	case abstract.AnyOf(all, "--version", "-version", "version", "--help", "-h", "help", "--init", "--showconfig", "--collect-only", "--listtests"):
 		return false
 	case slices.Contains(checkPrograms, name), slices.Contains(scriptRunners, name) && scriptCheck(words), checkScript(name, false):
 		return true
@@ -99,7 +97,7 @@ func checkCommand(c engine.Command) bool {
 		return true
 	}
 	for _, row := range checkWords {
-		if slices.Contains(row.names, name) && anyOf(all, row.words...) {
+		if slices.Contains(row.names, name) && abstract.AnyOf(all, row.words...) {
 			return true
 		}
 	}
@@ -109,7 +107,7 @@ func checkCommand(c engine.Command) bool {
 func lowerAll(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = lower(s)
+		out[i] = mask.Lower(s)
 	}
 	return out
 }
@@ -117,12 +115,12 @@ func lowerAll(list []string) []string {
 // scriptOf says that the first word that an interpreter is given is a check:
 // a file, a program of its own kind (php vendor/bin/phpunit), manage.py test.
 func scriptOf(words []string) bool {
-	base := path.Base(slashes(words[0]))
+	base := path.Base(place.Slashes(words[0]))
 	if slices.Contains(checkPrograms, base) || checkScript(base, true) {
 		return true
 	}
 	for _, row := range checkWords {
-		if slices.Contains(row.names, base) && anyOf(words[1:], row.words...) {
+		if slices.Contains(row.names, base) && abstract.AnyOf(words[1:], row.words...) {
 			return true
 		}
 	}
@@ -180,9 +178,6 @@ func checkScript(base string, file bool) bool {
 	return lead || end || first == "run" && len(parts) > 1 && slices.Contains([]string{"tests", "test", "checks", "lint"}, parts[1])
 }
 
-// longWait is the least sleep that counts as waiting, in seconds.
-const longWait = 1
-
 // waits says that an action sleeps, or stays to see what happens.
 func waits(r *reading, a *engine.Action) bool {
 	switch r.name {
@@ -191,17 +186,17 @@ func waits(r *reading, a *engine.Action) bool {
 	case "TaskOutput":
 		return r.args["block"] != false
 	}
-	return r.script.waits || slices.ContainsFunc(a.Commands, waitCommand)
+	return r.script.Waits || slices.ContainsFunc(a.Commands, waitCommand)
 }
 
 func waitCommand(c engine.Command) bool {
 	if slices.Contains(c.Via, "watch") || slices.Contains(c.Wrappers, "watch") {
 		return true
 	}
-	follow := anyOf(c.Flags, "-f", "-F", "--follow", "-w", "--watch", "-fn")
+	follow := abstract.AnyOf(c.Flags, "-f", "-F", "--follow", "-w", "--watch", "-fn")
 	switch c.Name {
 	case "sleep":
-		return slices.ContainsFunc(c.Operands, func(s string) bool { return sleepSeconds(s) >= longWait })
+		return slices.ContainsFunc(c.Operands, func(s string) bool { return languages.SleepSeconds(s) >= languages.LongWait })
 	case "start-sleep":
 		return psSleep(c)
 	case "inotifywait", "fswatch", "entr", "wait-on", "wait-for-it.sh", "wait-for-it", "dockerize":
@@ -210,13 +205,13 @@ func waitCommand(c engine.Command) bool {
 		return follow
 	case "kubectl", "oc", "gh", "aws", "gcloud", "az":
 		words := slices.Concat(c.Sub, c.Operands)
-		watched := anyOf(c.Flags, "-w", "--watch", "--follow") || slices.Contains(words, "logs") && follow
-		return watched || anyOf(words, "wait", "watch") || len(words) > 1 && words[0] == "rollout" && words[1] == "status"
+		watched := abstract.AnyOf(c.Flags, "-w", "--watch", "--follow") || slices.Contains(words, "logs") && follow
+		return watched || abstract.AnyOf(words, "wait", "watch") || len(words) > 1 && words[0] == "rollout" && words[1] == "status"
 	case "docker", "podman":
 		words := slices.Concat(c.Sub, c.Operands) // -w is a folder there
 		return slices.Contains(words, "logs") && follow || len(words) > 0 && words[0] == "wait"
 	}
-	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && sleepSeconds(c.Name) >= longWait // timeout /t 5 of Windows
+	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait // timeout /t 5 of Windows
 }
 
 // psSleep reads Start-Sleep.
@@ -226,47 +221,13 @@ func psSleep(c engine.Command) bool {
 		if !ok {
 			name, text = "-seconds", s
 		}
-		seconds := sleepSeconds(text)
-		if strings.HasPrefix(lower(name), "-m") {
+		seconds := languages.SleepSeconds(text)
+		if strings.HasPrefix(mask.Lower(name), "-m") {
 			seconds /= 1000
 		}
-		if seconds >= longWait {
+		if seconds >= languages.LongWait {
 			return true
 		}
-	}
-	return false
-}
-
-// sleepSeconds reads a time of sleep(1); -1: it is none that is known.
-func sleepSeconds(s string) float64 {
-	unit := 1.0
-	if n := len(s); n > 1 {
-		switch s[n-1] {
-		case 's':
-			s = s[:n-1]
-		case 'm':
-			s, unit = s[:n-1], 60
-		case 'h':
-			s, unit = s[:n-1], 3600
-		case 'd':
-			s, unit = s[:n-1], 86400
-		}
-	}
-	if s == "infinity" || s == "inf" {
-		return 1e9
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n < 0 {
-		return -1
-	}
-	return n * unit
-}
-
-// sleepCall says that code calls a function that sleeps.
-func sleepCall(name string, args []codeValue) bool {
-	switch name {
-	case "time.sleep", "asyncio.sleep", "sleep", "Kernel.sleep", "gevent.sleep", "trio.sleep", "anyio.sleep":
-		return len(args) > 0 && args[0].known && sleepSeconds(args[0].text.text) >= longWait
 	}
 	return false
 }

@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/google/go-cmp/cmp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// testProgram is where reviewer lies in the tests.
-const testProgram = "/opt/our tools/reviewer"
-
 func rewriteCall(tool, args string, ops ...engine.Operation) (string, error) {
-	c := &Classifier{World: nowhere(), MAC: testMAC, Program: testProgram}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
 	out, err := c.Rewrite(context.Background(), engine.Event{
 		Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage(args), CWD: "/srv/shop",
 	}, "/srv/shop", ops)
@@ -75,6 +75,7 @@ type ops = []engine.Operation
 // The changes that ship: a push with a lease, a move into the trash, a time
 // limit, an install without scripts.
 func lease(cmd int, flag string) ops { return ops{set(cmd, "--force-with-lease"), drop(cmd, flag)} }
+
 func intoTrash(cmd int, flags ...string) ops {
 	list := ops{replace(cmd, 0, engine.ReviewerProgram), insert(cmd, 1, "trash")}
 	for _, f := range flags {
@@ -82,6 +83,7 @@ func intoTrash(cmd int, flags ...string) ops {
 	}
 	return append(list, set(cmd, "--ignore-missing"))
 }
+
 func limited(cmd int) ops { return ops{insert(cmd, 0, "timeout"), insert(cmd, 0, "300")} }
 
 // trash is the command that takes the place of rm.
@@ -298,7 +300,7 @@ func TestRewriteOthers(t *testing.T) {
 
 // TestRewriteProgramUnknown: without a path the word stays no literal text.
 func TestRewriteProgramUnknown(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: json.RawMessage(`{"command":"rm a"}`)}
 	if out, err := c.Rewrite(context.Background(), e, "", intoTrash(0)); err == nil || !strings.Contains(err.Error(), "is not known") {
 		t.Errorf("got %s, %v; want that the program is not known", out, err)
@@ -326,7 +328,7 @@ func TestRewriteQuotes(t *testing.T) {
 	}
 	for _, text := range texts {
 		got, err := rewriteShell(t, "tool a b", replace(0, 1, text), set(0, "--x", text))
-		if strings.ContainsFunc(text, misleading) {
+		if strings.ContainsFunc(text, shell.Misleading) {
 			if err == nil {
 				t.Errorf("%q gives %q, want it refused", text, got)
 			}
@@ -336,16 +338,16 @@ func TestRewriteQuotes(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		list, ok := parseShell(got)
+		list, ok := shell.Parse(got)
 		if !ok || len(list) != 1 {
 			t.Errorf("%q gives %q, which is not one command", text, got)
 			continue
 		}
 		var words []string
-		for _, a := range newShell(shellInput{}).expand(callOf(t, got)) {
-			words = append(words, a.text)
-			if a.glob || a.splits {
-				t.Errorf("%q gives %q, of which %q is open", text, got, a.text)
+		for _, a := range shell.New(shell.Input{}).Expand(callOf(t, got)) {
+			words = append(words, a.Text)
+			if a.Glob || a.Splits {
+				t.Errorf("%q gives %q, of which %q is open", text, got, a.Text)
 			}
 		}
 		if diff := cmp.Diff([]string{"tool", "--x=" + text, text, "b"}, words); diff != "" {
@@ -357,15 +359,15 @@ func TestRewriteQuotes(t *testing.T) {
 // TestRewriteDrops: a flag that is dropped is gone, wherever it stood.
 func TestRewriteDrops(t *testing.T) {
 	for _, src := range shellCaseSources(t) {
-		before := interpretShell(src, nowhereInput())
-		for i, c := range before.commands {
+		before := shell.Interpret(src, nowhereInput())
+		for i, c := range before.Commands {
 			for _, flag := range c.Flags {
 				out, err := rewriteShell(t, src, drop(i, flag))
 				if err != nil {
 					continue
 				}
-				after := interpretShell(out, nowhereInput())
-				if slices.Contains(after.commands[i].Flags, flag) {
+				after := shell.Interpret(out, nowhereInput())
+				if slices.Contains(after.Commands[i].Flags, flag) {
 					t.Errorf("%q without %s is %q", src, flag, out)
 				}
 			}
@@ -373,8 +375,8 @@ func TestRewriteDrops(t *testing.T) {
 	}
 }
 
-func nowhereInput() shellInput {
-	c := &Classifier{World: nowhere(), MAC: testMAC, Program: testProgram}
+func nowhereInput() shell.Input {
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
 	return c.shellInput("/srv/shop")
 }
 
@@ -383,7 +385,7 @@ func TestRewriteLeavesTheRest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	done := 0
 	for _, src := range shellCaseSources(t) {
-		n := len(interpretShell(src, nowhereInput()).commands)
+		n := len(shell.Interpret(src, nowhereInput()).Commands)
 		for range 4 {
 			if checkRewrite(t, src, randomOps(random, n)) {
 				done++
@@ -420,10 +422,10 @@ func checkRewrite(t *testing.T, src string, list ops) bool {
 	if err != nil {
 		return false
 	}
-	if _, ok := parseShell(out); !ok {
+	if _, ok := shell.Parse(out); !ok {
 		t.Errorf("%q becomes %q, which does not parse\n%+v", src, out, list)
 	}
-	before, after := interpretShell(src, nowhereInput()).commands, interpretShell(out, nowhereInput()).commands
+	before, after := shell.Interpret(src, nowhereInput()).Commands, shell.Interpret(out, nowhereInput()).Commands
 	if len(before) != len(after) {
 		t.Errorf("%q becomes %q, with %d commands\n%+v", src, out, len(after), list)
 		return true
@@ -445,7 +447,7 @@ func FuzzRewrite(f *testing.F) {
 		if len(src) > 4096 || !json.Valid([]byte(fmt.Sprintf("%q", src))) || strings.ContainsRune(src, '\uFFFD') {
 			return
 		}
-		n := len(interpretShell(src, nowhereInput()).commands)
+		n := len(shell.Interpret(src, nowhereInput()).Commands)
 		checkRewrite(t, src, randomOps(rand.New(rand.NewPCG(seed, 1)), n))
 	})
 }
@@ -453,7 +455,7 @@ func FuzzRewrite(f *testing.F) {
 // callOf are the words of code that is one call.
 func callOf(t *testing.T, src string) []*syntax.Word {
 	t.Helper()
-	list, _ := parseShell(src)
+	list, _ := shell.Parse(src)
 	call, ok := list[0].Cmd.(*syntax.CallExpr)
 	if !ok {
 		t.Fatalf("%q is no call", src)
@@ -500,7 +502,7 @@ func TestTrashIsDeletion(t *testing.T) {
 	}
 	effects := func(command string) *engine.Action {
 		args, _ := json.Marshal(map[string]any{"command": command})
-		return classifyCall(t, LocalWorld("/home/kim", "", nil), dir, dir, "Bash", string(args)).Action
+		return classifyCall(t, place.LocalWorld("/home/kim", "", nil), dir, dir, "Bash", string(args)).Action
 	}
 	for _, target := range []string{"a", "tree", "tree/b", "link", ".env", "none", "../x", "/", "~", "."} {
 		gone, kept := effects("rm -r "+target), effects("reviewer trash "+target)
