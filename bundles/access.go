@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,10 +54,8 @@ type AccessRule struct {
 	Schedule    *AccessSchedule `json:"schedule,omitempty" yaml:"schedule,omitempty"`
 	ExpiresAt   string          `json:"expires_at,omitempty" yaml:"expires_at,omitempty"` // RFC 3339, or a date: its midnight UTC
 
-	file    string
-	lines   map[string]int // of the row itself (""), and of the text of each key's value
-	cols    map[string]int // the same, of its first character
-	expires int64          // ExpiresAt in Unix ms; 0: never
+	texts   `json:"-" yaml:"-"`
+	expires int64 // ExpiresAt in Unix ms; 0: never
 }
 
 // AccessSchedule is when a rule holds, in UTC; outside it is as if the rule
@@ -107,6 +106,9 @@ func (AccessSchedule) Vocabulary(key string) []string {
 // it speaks.
 func (l AccessList) FindingID(rule string) string { return "access." + l.ID + "." + rule }
 
+// Place returns file:line of the list.
+func (l AccessList) Place() string { return l.file + ":" + strconv.Itoa(l.line) }
+
 // Speakers lists the ids under which the list can speak.
 func (l AccessList) Speakers() []string {
 	ids := []string{l.FindingID(accessDefault)}
@@ -119,16 +121,6 @@ func (l AccessList) Speakers() []string {
 // Expires returns when the rule ends, in Unix milliseconds: from then on it is
 // as if it were not there. 0: never.
 func (r AccessRule) Expires() int64 { return r.expires }
-
-// Place returns file:line for a line (from 1) of the text of one of the rule's
-// keys, such as "when"; line 0 or a key that is not there: of the row.
-func (r AccessRule) Place(key string, line int) string { return place(r.file, r.lines, key, line) }
-
-// Spot returns file, line and column for a place in the text of one of the
-// rule's keys, as Place does; column 0 where it is not known.
-func (r AccessRule) Spot(key string, line, col int) (string, int, int) {
-	return textSpot(r.file, r.lines, r.cols, key, line, col)
-}
 
 // ParseAccess reads the lists of one file, each a YAML document. It is strict:
 // whatever is not understood is an error, and all errors are returned together,
@@ -156,7 +148,7 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 		return l
 	}
 	l.Default = cmp.Or(l.Default, EffectDeny)
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.idForm(nodes["id"], l.ID)
 	p.once(nodes["id"], p.seen, "id", l.ID)
 	seen := map[string]int{accessDefault: 0}
@@ -169,18 +161,9 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 	return l
 }
 
-// once reports a name that was seen before, and in which line.
-func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
-	if line, twice := seen[name]; twice {
-		p.wrong(n, "%s %s is given twice, first in line %d", what, name, line)
-	}
-	seen[name] = n.Line
-}
-
 func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]int) {
-	nodes := values(row)
-	r.file = p.file
-	r.lines, r.cols = p.note(row)
+	nodes := RowValues(row)
+	r.texts = p.note(row)
 	p.idForm(nodes["id"], r.ID)
 	if r.ID == accessDefault {
 		p.wrong(nodes["id"], "id %s is what the list's own default is called; give the rule another", r.ID)
@@ -195,20 +178,11 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 	p.expiry(r, nodes["expires_at"])
 }
 
-// filled reports lists without an item: it could mean nothing or everything.
-func (p *rowParser) filled(nodes map[string]*yaml.Node, names ...string) {
-	for _, name := range names {
-		if n := nodes[name]; n != nil && len(n.Content) == 0 {
-			p.wrong(n, "%s is empty; give it a value or leave it out", name)
-		}
-	}
-}
-
 func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {
 	if s == nil {
 		return
 	}
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.filled(nodes, "hours", "weekdays")
 	switch h := s.Hours; {
 	case len(n.Content) == 0:

@@ -20,8 +20,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 //go:embed all:default
@@ -231,28 +232,61 @@ func digest(files map[string][]byte) (string, error) {
 	})
 }
 
-// add takes one file to where its name says it belongs.
-func (b *Bundle) add(name string, content []byte) error {
+// The kinds of files that a policy is made of.
+const (
+	ManifestFile  = "manifest"
+	RegoFile      = "rego"
+	SettingsFile  = "settings"
+	DataFile      = "data"
+	RulesFile     = "rules" // and patterns
+	AccessFile    = "access"
+	DetectorsFile = "detectors"
+)
+
+// FileKind returns the kind of a file, which follows from its name; empty:
+// nothing reads it.
+func FileKind(name string) string {
 	base := path.Base(name)
 	switch {
 	case name == manifestFile:
-		return nil // was read first
+		return ManifestFile
 	case path.Ext(name) == ".rego":
+		return RegoFile
+	case name == "settings.yaml":
+		return SettingsFile
+	case base == "data.yaml" || base == "data.json":
+		return DataFile
+	case strings.HasPrefix(name, "rules/"), strings.HasPrefix(name, "patterns/"):
+		return RulesFile
+	case strings.HasPrefix(name, "access/"):
+		return AccessFile
+	case strings.HasPrefix(name, "detectors/"):
+		return DetectorsFile
+	}
+	return ""
+}
+
+// add takes one file to where its name says it belongs.
+func (b *Bundle) add(name string, content []byte) error {
+	switch FileKind(name) {
+	case ManifestFile:
+		return nil // was read first
+	case RegoFile:
 		b.Modules[name] = string(content)
 		return nil
-	case name == "settings.yaml":
+	case SettingsFile:
 		return b.addSettings(content)
-	case base == "data.yaml" || base == "data.json":
+	case DataFile:
 		return b.addData(name, content)
-	case strings.HasPrefix(name, "rules/"), strings.HasPrefix(name, "patterns/"):
+	case RulesFile:
 		rows, broken, err := parseConditions(name, content)
 		b.Rules, b.broken = append(b.Rules, rows...), append(b.broken, broken...)
 		return err
-	case strings.HasPrefix(name, "access/"):
+	case AccessFile:
 		lists, err := ParseAccess(name, content)
 		b.Access = append(b.Access, lists...)
 		return err
-	case strings.HasPrefix(name, "detectors/"):
+	case DetectorsFile:
 		rows, err := ParseDetectors(name, content)
 		b.Detectors = append(b.Detectors, rows...)
 		return err
@@ -338,8 +372,8 @@ func (b *Bundle) addData(name string, content []byte) error {
 	return nil
 }
 
-// root is the data path below which a layer's packages and data must lie.
-func (b *Bundle) root() string {
+// Root is the data path below which a layer's packages and data must lie.
+func (b *Bundle) Root() string {
 	if b.Layer == Base {
 		return "reviewer"
 	}
@@ -349,13 +383,13 @@ func (b *Bundle) root() string {
 func (b *Bundle) checkManifest() error {
 	m := &b.Manifest
 	if m.Roots == nil {
-		m.Roots = []string{b.root()}
+		m.Roots = []string{b.Root()}
 	}
 	if m.Metadata.Name == "" {
 		m.Metadata.Name = b.Layer
 	}
-	if !slices.Equal(m.Roots, []string{b.root()}) {
-		return inFile(manifestFile).wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.root())
+	if !slices.Equal(m.Roots, []string{b.Root()}) {
+		return inFile(manifestFile).wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.Root())
 	}
 	if m.Rego > 1 {
 		return inFile(manifestFile).wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
@@ -374,17 +408,17 @@ func (b *Bundle) checkManifest() error {
 // checkData keeps a layer's data below its own root.
 func (b *Bundle) checkData() error {
 	for k, v := range b.Data {
-		first, rest, nested := strings.Cut(b.root(), "/")
+		first, rest, nested := strings.Cut(b.Root(), "/")
 		if k != first {
-			return inFile(b.dataFile(k)).wrong("data: %q lies outside the root %q of the %s layer", k, b.root(), b.Layer)
+			return inFile(b.dataFile(k)).wrong("data: %q lies outside the root %q of the %s layer", k, b.Root(), b.Layer)
 		}
 		if m, ok := v.(map[string]any); nested && (!ok || len(m) != 1 || m[rest] == nil) {
-			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.root(), b.Layer)
+			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.Root(), b.Layer)
 		}
 	}
-	for _, made := range [][2]string{{catalogueKey, "rules/**.yaml; write its rows there"}, {accessKey, "access/**.yaml; write the lists there"}, {detectorsKey, "detectors/**.yaml; write the rows there"}} {
-		if _, taken := layerData(b)[made[0]]; taken {
-			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.root()+"/"+made[0], made[1])
+	for _, made := range [][2]string{{CatalogueKey, "rules/**.yaml; write its rows there"}, {AccessKey, "access/**.yaml; write the lists there"}, {DetectorsKey, "detectors/**.yaml; write the rows there"}} {
+		if _, taken := b.OwnData()[made[0]]; taken {
+			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.Root()+"/"+made[0], made[1])
 		}
 	}
 	return nil
@@ -434,7 +468,7 @@ func LayerOf(fsys fs.FS) (string, error) {
 	}
 	for _, layer := range Layers() {
 		b := Bundle{Layer: layer}
-		if slices.Equal(m.Roots, []string{b.root()}) {
+		if slices.Equal(m.Roots, []string{b.Root()}) {
 			return layer, nil
 		}
 	}

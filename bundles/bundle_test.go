@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // folder makes a file system of name, content, name, content, …
@@ -36,6 +38,8 @@ func layer(t *testing.T, name string, files ...string) *Bundle {
 	}
 	return b
 }
+
+var shippedOnce = sync.OnceValues(Default)
 
 // shippedBundle is the policy that ships, loaded once: no test changes it.
 func shippedBundle(t *testing.T) *Bundle {
@@ -357,7 +361,7 @@ func TestStore(t *testing.T) {
 		if back.Digest != e.Digest || back.Config != e.Config {
 			t.Errorf("a policy from the store has digest %s, want %s", back.Digest, e.Digest)
 		}
-		if d := cmp.Diff(normal(e.Data), normal(back.Data)); d != "" {
+		if d := cmp.Diff(Normal(e.Data), Normal(back.Data)); d != "" {
 			t.Error(d)
 		}
 		entries, err := os.ReadDir(store.Dir)
@@ -471,8 +475,8 @@ func TestStoreOutlivesSchemas(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !cmp.Equal(normal(e.Data), normal(back.Data)) || !cmp.Equal(e.View, back.View) {
-			t.Errorf("%s: the policy came back as another one: %s", name, cmp.Diff(normal(e.Data), normal(back.Data)))
+		if !cmp.Equal(Normal(e.Data), Normal(back.Data)) || !cmp.Equal(e.View, back.View) {
+			t.Errorf("%s: the policy came back as another one: %s", name, cmp.Diff(Normal(e.Data), Normal(back.Data)))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	found := problems("settings", errors.Join(checkOrder(layers), err), Base)
 	if err != nil {
 		base, _ := layers[0].Data["reviewer"].(map[string]any)
-		settings, _ = normal(base).(map[string]any)
+		settings, _ = Normal(base).(map[string]any)
 		sources = nil
 	}
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
@@ -116,18 +116,18 @@ func (e *Effective) MayHold(path []string) bool {
 	if len(path) > 0 && path[0] == "policies" {
 		return e.layerMayHold(path[1:])
 	}
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil || len(path) == 0 || path[0] != "reviewer" {
 		return false
 	}
 	for i, key := range path[1:] {
-		if i == 0 && (key == accessKey || key == detectorsKey) {
+		if i == 0 && (key == AccessKey || key == DetectorsKey) {
 			return true
 		}
-		if !tree.section() && tree.Properties == nil && tree.Others.setting == nil {
+		if !tree.section() && tree.Properties == nil && tree.Others.SchemaNode == nil {
 			return len(path) > 2
 		}
-		if tree = tree.child(key); tree == nil {
+		if tree = tree.Child(key); tree == nil {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (e *Effective) layerMayHold(path []string) bool {
 		return true
 	}
 	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
-	made := []string{"findings", "exceptions", catalogueKey, accessKey, detectorsKey}
+	made := []string{"findings", "exceptions", CatalogueKey, AccessKey, DetectorsKey}
 	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
 }
 
@@ -153,7 +153,7 @@ func (e *Effective) CheckRules() []*engine.Problem {
 		}
 		for _, r := range l.Rules {
 			if why := r.Match.never(); why != "" {
-				list = append(list, problem(r.at("match").in(l), "rule.never", "rule %s can never speak: %s", r.ID, why))
+				list = append(list, problem(r.at("match").in(l.Layer), "rule.never", "rule %s can never speak: %s", r.ID, why))
 			}
 		}
 		for _, a := range l.Access {
@@ -199,20 +199,15 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
 		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
-			list = append(list, problem(r.at("id").in(layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
+			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
 				l.FindingID(r.ID), l.Rules[before].ID))
 		}
 		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {
-			list = append(list, warning(r.at("id").in(layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
+			list = append(list, warning(r.at("id").in(layer.Layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
 				l.FindingID(r.ID), r.lapse(), then))
 		}
 	}
 	return list
-}
-
-func (r AccessRule) at(key string) spot {
-	file, line, col := r.Spot(key, 0, 0)
-	return spot{"", file, line, col}
 }
 
 // checkNamed finds rules that settings name, and that are none.
@@ -250,7 +245,7 @@ func (e *Effective) checkNamed() []*engine.Problem {
 
 func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Problem {
 	always, there := known[id]
-	at := b.where(setting + "." + id).in(b)
+	at := b.where(setting + "." + id).in(b.Layer)
 	switch {
 	case always:
 		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always holds, whatever is said here; take it out", setting, id)}

@@ -1,16 +1,10 @@
 package bundles
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -57,9 +51,7 @@ type Rule struct {
 	Fixed       bool         `json:"fixed,omitempty" yaml:"fixed"`           // the threshold does not follow patterns.sensitivity
 	Examples    RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
-	file  string
-	lines map[string]int // of the row itself (""), and of the text of each key's value
-	cols  map[string]int // the same, of its first character; 0: not known
+	texts `json:"-" yaml:"-"`
 }
 
 // RuleMatch is what an input must have before a rule's expressions are looked
@@ -147,70 +139,6 @@ func (r Rule) Conditional() bool {
 		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected)+len(m.Facts) > 0
 }
 
-// Place returns file:line for a line (from 1) of the text of one of the rule's
-// keys, such as "when"; line 0 or a key that is not there: of the row.
-func (r Rule) Place(key string, line int) string { return place(r.file, r.lines, key, line) }
-
-func place(file string, lines map[string]int, key string, line int) string {
-	at, ok := lines[key]
-	if !ok {
-		at = lines[""]
-	}
-	return file + ":" + strconv.Itoa(at+max(0, line-1))
-}
-
-// Spot returns file, line and column for a place in the text of one of the
-// rule's keys, as Place does; column 0 where it is not known.
-func (r Rule) Spot(key string, line, col int) (string, int, int) {
-	return textSpot(r.file, r.lines, r.cols, key, line, col)
-}
-
-func (r Rule) at(key string) spot {
-	file, line, col := r.Spot(key, 0, 0)
-	return spot{"", file, line, col}
-}
-
-// textSpot finds a place in a text. Lines below the first of a text that is no
-// block are folded, and their columns lost.
-func textSpot(file string, lines, cols map[string]int, key string, line, col int) (string, int, int) {
-	at, ok := lines[key]
-	if !ok {
-		return file, lines[""], cols[""]
-	}
-	if first, block := cols[key], cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
-		return file, at + max(0, line-1), first + max(0, col-1)
-	}
-	return file, at + max(0, line-1), 0
-}
-
-// blockKey marks in columns the keys whose text is a block below a |.
-const blockKey = "|"
-
-// note takes down where the texts of a row's keys are.
-func (p *rowParser) note(row *yaml.Node) (lines, cols map[string]int) {
-	lines, cols = map[string]int{"": row.Line}, map[string]int{"": row.Column}
-	for key, value := range values(row) {
-		lines[key], cols[key] = textLine(value), value.Column
-		switch {
-		case value.Style&yaml.LiteralStyle != 0:
-			cols[key], cols[blockKey+key] = p.indent(lines[key])+1, 1
-		case value.Style&yaml.FoldedStyle != 0:
-			cols[key] = 0
-		case value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
-			cols[key]++
-		}
-	}
-	return lines, cols
-}
-
-// indent counts the spaces that a line of the file begins with.
-func (p *rowParser) indent(line int) int {
-	if line > len(p.lines) {
-		return 0
-	}
-	return len(p.lines[line-1]) - len(bytes.TrimLeft(p.lines[line-1], " "))
-}
-
 // ParseConditions reads the rules of one file: YAML documents, each a rule or a
 // list of them. It is strict: whatever is not understood is an error, and all
 // errors are returned together, each as file:line: what is wrong and what was
@@ -226,47 +154,19 @@ func ParseConditions(file string, data []byte) ([]Rule, error) {
 // parseConditions returns the rows that can be read also where others cannot,
 // and the ids of those.
 func parseConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
-	p := &rowParser{file: file, seen: map[string]int{}}
+	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
 	err = p.parse(data, p.document)
 	return p.rules, p.broken, err
 }
 
-// parse calls take for each document that holds more than comments, and returns
-// all that is wrong with them.
-func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
-	p.lines = bytes.Split(data, []byte("\n"))
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var doc yaml.Node
-		err := d.Decode(&doc)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			p.problems = append(p.problems, syntaxError(p.file, data, err))
-			break
-		}
-		if n := doc.Content[0]; n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
-			take(n)
-		}
-	}
-	return errors.Join(p.problems...)
+// ruleParser reads the rules of one file.
+type ruleParser struct {
+	rowParser
+	rules  []Rule
+	broken []string // ids of rows that are wrong, as far as they can be read
 }
 
-type rowParser struct {
-	file     string
-	rules    []Rule
-	seen     map[string]int // id -> line
-	problems []error
-	lines    [][]byte
-	broken   []string // ids of rows that are wrong, as far as they can be read
-}
-
-func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
-	p.problems = append(p.problems, nodeAt(p.file, n).wrong(format, args...))
-}
-
-func (p *rowParser) document(n *yaml.Node) {
+func (p *ruleParser) document(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
 		p.row(n)
 		return
@@ -276,228 +176,37 @@ func (p *rowParser) document(n *yaml.Node) {
 	}
 }
 
-func (p *rowParser) row(n *yaml.Node) {
+func (p *ruleParser) row(n *yaml.Node) {
 	before := len(p.problems)
 	p.check(n, "the rule", reflect.TypeFor[Rule](), nil)
 	if len(p.problems) > before {
-		p.broken = append(p.broken, idOf(n))
+		p.broken = append(p.broken, RowID(n))
 		return
 	}
-	r := Rule{file: p.file}
-	r.lines, r.cols = p.note(n)
+	r := Rule{texts: p.note(n)}
 	if err := n.Decode(&r); err != nil {
 		p.wrong(n, "%v", err)
 		return
 	}
-	nodes := values(n)
+	nodes := RowValues(n)
 	p.validate(r, n, nodes)
 	p.rules = append(p.rules, r)
 }
 
-// idOf is what stands where a row has its id; empty: nothing.
-func idOf(row *yaml.Node) string {
-	if row.Kind != yaml.MappingNode {
-		return ""
-	}
-	if id := values(row)["id"]; id != nil {
-		return id.Value
-	}
-	return ""
-}
-
-// values returns the values of an object by their keys.
-func values(n *yaml.Node) map[string]*yaml.Node {
-	nodes := map[string]*yaml.Node{}
-	for i := 0; i < len(n.Content); i += 2 {
-		nodes[n.Content[i].Value] = n.Content[i+1]
-	}
-	return nodes
-}
-
-// textLine is where the text of a value begins: below the | of a block.
-func textLine(n *yaml.Node) int {
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return n.Line + 1
-	}
-	return n.Line
-}
-
-// check compares a node with the type that it is to become, and its words with
-// those known, where there are such.
-func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []string) {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		p.wrong(n, "%s: aliases are not read here; write the value out", name)
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		p.wrong(n, "%s is empty; give it a value or leave it out", name)
-	case t.Kind() == reflect.Pointer:
-		p.check(n, name, t.Elem(), known)
-	case t.Kind() == reflect.Struct:
-		p.object(n, name, t)
-	case t.Kind() == reflect.Slice:
-		p.list(n, name, t, known)
-	case t.Kind() == reflect.Map:
-		p.entries(n, name, t.Elem())
-	case n.Kind != yaml.ScalarNode:
-		p.wrong(n, "%s: expected %s, got %s", name, wanted(t), kind(n))
-	case t.Kind() == reflect.Float64:
-		p.number(n, name)
-	case t.Kind() == reflect.Int64:
-		if n.Tag != "!!int" {
-			p.wrong(n, "%s: expected a whole number, got %q", name, n.Value)
-		}
-	case t.Kind() == reflect.Bool:
-		if n.Tag != "!!bool" {
-			p.wrong(n, "%s: expected true or false, got %q", name, n.Value)
-		}
-	default:
-		p.word(n, name, known)
-	}
-}
-
-func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Float64:
-		return "a number"
-	case reflect.Int64:
-		return "a whole number"
-	case reflect.Bool:
-		return "true or false"
-	}
-	return "text"
-}
-
-func kind(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "keys with values (quote a text that holds ': ' or begins with {)"
-	case yaml.SequenceNode:
-		return "a list (quote a text that begins with [ or -)"
-	}
-	return strconv.Quote(n.Value)
-}
-
-func (p *rowParser) object(n *yaml.Node, name string, t reflect.Type) {
-	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected keys with values, got %s", name, kind(n))
-		return
-	}
-	fields := map[string]engine.JSONField{}
-	var known, missing []string
-	for _, f := range engine.JSONFields(t) {
-		fields[f.Name] = f
-		known = append(known, f.Name)
-		if !f.Omit {
-			missing = append(missing, f.Name)
-		}
-	}
-	p.unique(n)
-	for i := 0; i < len(n.Content); i += 2 {
-		key := n.Content[i]
-		f, ok := fields[key.Value]
-		if !ok {
-			p.wrong(key, "unknown key %s", unknown(key.Value, known))
-			continue
-		}
-		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
-		p.check(n.Content[i+1], key.Value, f.Type, engine.FieldValues(t, f))
-	}
-	for _, m := range missing {
-		p.wrong(n, "%s: %s is missing", name, m)
-	}
-}
-
-// unique reports keys that stand twice: one of the two values would be lost.
-func (p *rowParser) unique(n *yaml.Node) {
-	first := map[string]int{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if line, twice := first[key.Value]; twice {
-			p.wrong(key, "%s is given twice, first in line %d", key.Value, line)
-		}
-		first[key.Value] = key.Line
-	}
-}
-
-func (p *rowParser) list(n *yaml.Node, name string, t reflect.Type, known []string) {
-	if n.Kind != yaml.SequenceNode {
-		p.wrong(n, "%s: expected a list such as [a, b], got %s", name, kind(n))
-		return
-	}
-	for _, item := range n.Content {
-		p.check(item, name, t.Elem(), known)
-	}
-}
-
-// free accepts any object without aliases and double keys: an event.
-func (p *rowParser) free(n *yaml.Node, name string) {
-	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected an event such as {tool: Bash, args: {command: ls}}, got %s", name, kind(n))
-		return
-	}
-	p.plain(n, name)
-}
-
-func (p *rowParser) plain(n *yaml.Node, name string) {
-	if n.Kind == yaml.AliasNode {
-		p.wrong(n, "%s: aliases are not read here; write the value out", name)
-		return
-	}
-	if n.Kind == yaml.MappingNode {
-		p.unique(n)
-		for i := 0; i < len(n.Content); i += 2 {
-			if key := n.Content[i]; key.Tag != "!!str" {
-				p.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
-			}
-		}
-	}
-	for _, c := range n.Content {
-		p.plain(c, name)
-	}
-}
-
-func (p *rowParser) number(n *yaml.Node, name string) {
-	var f float64
-	if err := n.Decode(&f); err != nil || n.Tag == "!!str" {
-		p.wrong(n, "%s: expected a number, got %q", name, n.Value)
-	} else if math.IsNaN(f) || math.IsInf(f, 0) {
-		p.wrong(n, "%s: expected a finite number, got %s", name, n.Value)
-	}
-}
-
-func (p *rowParser) word(n *yaml.Node, name string, known []string) {
-	if strings.TrimSpace(n.Value) == "" {
-		p.wrong(n, "%s is empty; give it a value or leave it out", name)
-	} else if known != nil && !slices.Contains(known, n.Value) {
-		p.wrong(n, "%s: unknown word %s", name, unknown(n.Value, known))
-	}
-}
-
-// unknown quotes a word that is none of those known, and says what was meant.
-func unknown(word string, known []string) string {
-	if near := engine.Nearest(word, known); near != "" {
-		return fmt.Sprintf("%q; did you mean %q?", word, near)
-	}
-	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
-}
-
-var (
-	idForm      = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
-	placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
-)
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
 
 // isPattern says that the file holds patterns.
-func (p *rowParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
+func (p *ruleParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
 
 // Pattern says that the row measures how a run goes, and follows the settings
 // of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
 
 // validate says what is wrong with a row whose keys and types are right.
-func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
+func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
 	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
 	if line, twice := p.seen[r.ID]; twice {
 		p.wrong(at("id"), "id %s is given twice, first in line %d", r.ID, line)
@@ -512,12 +221,6 @@ func (p *rowParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node
 	p.validateCondition(r, at)
 }
 
-func (p *rowParser) idForm(n *yaml.Node, id string) {
-	if !idForm.MatchString(id) {
-		p.wrong(n, "id %q: expected lower-case words joined by . _ or -, such as git.force_push", id)
-	}
-}
-
 // template reports fields that a message cannot name.
 func (p *rowParser) template(n *yaml.Node, message string) {
 	for _, m := range placeholder.FindAllStringSubmatch(message, -1) {
@@ -527,17 +230,7 @@ func (p *rowParser) template(n *yaml.Node, message string) {
 	}
 }
 
-// patterns reports a * that stands elsewhere than at the end, where it would
-// mean itself.
-func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
-	for _, w := range patterns {
-		if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
-			p.wrong(n, "%s: %q: a * can stand at the end only", name, w)
-		}
-	}
-}
-
-func (p *rowParser) validateCondition(r Rule, at func(string) *yaml.Node) {
+func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	switch {
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
 		p.wrong(at("examples"), "examples: there is no match, when or measure to try them on; rules in Rego have cases")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -73,15 +74,18 @@ func (d Detector) All() []string {
 	return d.Patterns
 }
 
+// Place returns file:line of the row.
+func (d Detector) Place() string { return d.file + ":" + strconv.Itoa(d.line) }
+
 // PatternPlace returns file:line of a pattern.
 func (d Detector) PatternPlace(i int) string {
-	return place(d.file, map[string]int{"": d.patterns[i]}, "", 0)
+	return d.file + ":" + strconv.Itoa(d.patterns[i])
 }
 
 // ExamplePlace returns file:line of an example: of those that match, and then
 // of those that do not.
 func (d Detector) ExamplePlace(i int) string {
-	return place(d.file, map[string]int{"": d.matches[i]}, "", 0)
+	return d.file + ":" + strconv.Itoa(d.matches[i])
 }
 
 // ParseDetectors reads the detectors of one file: YAML documents, each a
@@ -118,8 +122,8 @@ func (p *rowParser) detector(n *yaml.Node) Detector {
 		p.wrong(n, "%v", err)
 		return d
 	}
-	nodes := values(n)
-	examples := values(nodes["examples"])
+	nodes := RowValues(n)
+	examples := RowValues(nodes["examples"])
 	d.patterns, d.matches = linesOf(nodes["pattern"], nodes["patterns"]), linesOf(examples["match"], examples["no_match"])
 	p.idForm(nodes["id"], d.ID)
 	p.once(nodes["id"], p.seen, "id", d.ID)
@@ -186,13 +190,13 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 		titles[d.ID] = map[string]any{"title": d.Title}
 	}
 	if len(titles) > 0 {
-		at[detectorsKey] = titles
+		at[DetectorsKey] = titles
 	}
 	return errors.Join(errs...)
 }
 
-// detectorsKey is where a layer's data holds the titles of its detectors.
-const detectorsKey = "detectors"
+// DetectorsKey is where a layer's data holds the titles of its detectors.
+const DetectorsKey = "detectors"
 
 // checkDetected refuses rules that wait for what no detector finds.
 func (e *Effective) checkDetected() error {
@@ -205,7 +209,7 @@ func (e *Effective) checkDetected() error {
 		for _, r := range l.Rules {
 			for _, id := range r.Match.Detected {
 				if !slices.Contains(known, id) {
-					errs = append(errs, r.at("match").in(l).wrong("rule %s: no detector has the id %s", r.ID, unknown(id, known)))
+					errs = append(errs, r.at("match").in(l.Layer).wrong("rule %s: no detector has the id %s", r.ID, unknown(id, known)))
 				}
 			}
 		}

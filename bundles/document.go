@@ -33,26 +33,5 @@ func ReadDocument(file string, data []byte, name string, into any) error {
 	return nil
 }
 
-// entries accepts an object whose keys are free, and compares the values with
-// what they are to become where that is known.
-func (p *rowParser) entries(n *yaml.Node, name string, t reflect.Type) {
-	if t.Kind() != reflect.Struct {
-		p.free(n, name)
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected keys with values, got %s", name, kind(n))
-		return
-	}
-	p.unique(n)
-	for i := 0; i < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Tag != "!!str" {
-			p.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
-		}
-		p.check(n.Content[i+1], name+"."+key.Value, t, nil)
-	}
-}
-
 // ReadManifest reads a bundle's .manifest alone.
 func ReadManifest(content []byte) (Manifest, error) { return decodeManifest(content) }

@@ -103,6 +103,16 @@ func (e *Effective) Shipped() bool {
 	return !slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return len(l.Modules) > 0 && !l.shipped })
 }
 
+// Layer returns a layer of the policy; nil where it has none.
+func (e *Effective) Layer(name string) *Bundle {
+	for _, l := range e.Layers {
+		if l.Layer == name {
+			return l
+		}
+	}
+	return nil
+}
+
 // Modules returns the Rego sources of all layers by layer/path.
 func (e *Effective) Modules() map[string]string {
 	all := map[string]string{}
@@ -144,7 +154,7 @@ func (e *Effective) Tuned() []Rule {
 func sensitivity(patterns map[string]any) float64 {
 	factors, _ := patterns["factors"].(map[string]any)
 	word, _ := patterns["sensitivity"].(string)
-	if f := number(normal(factors[word])); f > 0 {
+	if f := number(Normal(factors[word])); f > 0 {
 		return f
 	}
 	return 1
@@ -182,7 +192,7 @@ func (e *Effective) join(settings map[string]any) error {
 	for _, l := range e.Layers {
 		at := settings
 		if l.Layer != Base {
-			at = layerData(l)
+			at = l.OwnData()
 			policies[l.Layer] = at
 		}
 		catalogue := map[string]any{}
@@ -192,7 +202,7 @@ func (e *Effective) join(settings map[string]any) error {
 				continue // said where the layer was read
 			}
 			if taken {
-				errs = append(errs, r.at("id").in(l).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id", r.ID, l.Layer, other))
+				errs = append(errs, r.at("id").in(l.Layer).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id", r.ID, l.Layer, other))
 				continue
 			}
 			owner[r.ID] = l.Layer
@@ -200,7 +210,7 @@ func (e *Effective) join(settings map[string]any) error {
 			errs = append(errs, err)
 			catalogue[r.ID] = row
 		}
-		at[catalogueKey] = catalogue
+		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
 	}
 	return errors.Join(append(errs, e.checkDetected())...)
@@ -223,13 +233,13 @@ func (e *Effective) Remarks() []string {
 	return all
 }
 
-// catalogueKey is where a layer's data holds the rows of its rules.
-const catalogueKey = "catalog"
+// CatalogueKey is where a layer's data holds the rows of its rules.
+const CatalogueKey = "catalog"
 
-// accessKey is where a layer's data holds its access lists. The package
+// AccessKey is where a layer's data holds its access lists. The package
 // reviewer.access stands beside it: rules cannot walk the data of their own
 // package.
-const accessKey = "access_lists"
+const AccessKey = "access_lists"
 
 // joinAccess puts a layer's access lists below its root. Findings of their
 // rules must not be taken for those of others.
@@ -248,14 +258,15 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 		lists[list.ID] = list.document()
 	}
 	if len(lists) > 0 {
-		at[accessKey] = lists
+		at[AccessKey] = lists
 	}
 	return errors.Join(errs...)
 }
 
-func layerData(l *Bundle) map[string]any {
-	if p, ok := l.Data["policies"].(map[string]any); ok {
-		if m, ok := p[l.Layer].(map[string]any); ok {
+// OwnData returns what the files of a layer above the base give its Rego to read.
+func (b *Bundle) OwnData() map[string]any {
+	if p, ok := b.Data["policies"].(map[string]any); ok {
+		if m, ok := p[b.Layer].(map[string]any); ok {
 			return m
 		}
 	}

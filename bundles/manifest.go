@@ -156,7 +156,7 @@ func (m *Manifest) differs(written Manifest) string {
 // ReleaseLayer is LayerOf for files that are to be released: they need a manifest.
 func ReleaseLayer(fsys fs.FS) (string, error) {
 	if _, err := fs.Stat(fsys, manifestFile); err != nil {
-		return "", noManifest((&Bundle{Layer: Organisation}).root(), ", or the root reviewer for a policy by itself")
+		return "", noManifest((&Bundle{Layer: Organisation}).Root(), ", or the root reviewer for a policy by itself")
 	}
 	return LayerOf(fsys)
 }

@@ -72,7 +72,7 @@ func Pack(b *Bundle, r Release) (*Packed, error) {
 func (b *Bundle) Released(r Release) (Manifest, error) {
 	written, there := b.Files[manifestFile]
 	if !there {
-		return Manifest{}, noManifest(b.root(), "")
+		return Manifest{}, noManifest(b.Root(), "")
 	}
 	m, err := decodeManifest(written) // b's own has a name where none is written
 	if err != nil {
@@ -151,13 +151,13 @@ func readsBack(raw []byte, b *Bundle) error {
 }
 
 // The keys below a layer's root that are made of other files.
-func derivedKeys() []string { return []string{catalogueKey, accessKey, detectorsKey} }
+func derivedKeys() []string { return []string{CatalogueKey, AccessKey, DetectorsKey} }
 
 // derivedNames lists the files in which an archive holds them as data.
 func (b *Bundle) derivedNames() []string {
 	var names []string
 	for _, key := range derivedKeys() {
-		names = append(names, path.Join(b.root(), key, "data.json"))
+		names = append(names, path.Join(b.Root(), key, "data.json"))
 	}
 	return names
 }
@@ -200,7 +200,7 @@ func (b *Bundle) rows() (map[string]any, error) {
 		row, err := r.row()
 		catalogue[r.ID], errs = row, append(errs, err)
 	}
-	data[catalogueKey] = catalogue
+	data[CatalogueKey] = catalogue
 	errs = append(errs, b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))
 	return data, errors.Join(errs...)
 }

@@ -45,9 +45,9 @@ func (p *placed) Error() string {
 // Unwrap returns what is behind the error.
 func (p *placed) Unwrap() error { return p.err }
 
-// in says of what layer the file is.
-func (s spot) in(l *Bundle) spot {
-	s.layer = l.Layer
+// in names the layer that the file is in.
+func (s spot) in(layer string) spot {
+	s.layer = layer
 	return s
 }
 
@@ -61,3 +61,42 @@ func inFile(file string) spot { return spot{file: file} }
 
 // nodeAt is where a node of a file is written.
 func nodeAt(file string, n *yaml.Node) spot { return spot{"", file, n.Line, n.Column} }
+
+// texts is where the texts of a row are written.
+type texts struct {
+	file  string
+	lines map[string]int // of the row itself (""), and of the text of each key's value
+	cols  map[string]int // the same, of its first character; 0: not known
+}
+
+// Place returns file:line for a line (from 1) of the text of one of the row's
+// keys, such as "when"; line 0 or a key that is not there: of the row.
+func (t texts) Place(key string, line int) string {
+	at, ok := t.lines[key]
+	if !ok {
+		at = t.lines[""]
+	}
+	return t.file + ":" + strconv.Itoa(at+max(0, line-1))
+}
+
+// Spot returns file, line and column for a place in the text of one of the row's
+// keys, as Place does; column 0 where it is not known. Lines below the first of
+// a text that is not a block are folded, and their columns lost.
+func (t texts) Spot(key string, line, col int) (string, int, int) {
+	at, ok := t.lines[key]
+	if !ok {
+		return t.file, t.lines[""], t.cols[""]
+	}
+	if first, block := t.cols[key], t.cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
+		return t.file, at + max(0, line-1), first + max(0, col-1)
+	}
+	return t.file, at + max(0, line-1), 0
+}
+
+func (t texts) at(key string) spot {
+	file, line, col := t.Spot(key, 0, 0)
+	return spot{"", file, line, col}
+}
+
+// blockKey marks in columns the keys whose text is a block below a |.
+const blockKey = "|"

@@ -6,31 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// setting is a node of schemas/settings.json as far as this package reads it
+// SchemaNode is a node of schemas/settings.json as far as this package reads it
 // itself. Its description says what the keywords mean.
-type setting struct {
-	Description string              `json:"description"`
-	Merge       string              `json:"x-merge"`
-	Ascending   []string            `json:"x-ascending"`
-	Rising      *rising             `json:"x-rising"`
-	Order       []any               `json:"x-order"` // mildest first; else the order of enum
-	Enum        []any               `json:"enum"`
-	Within      string              `json:"x-within"`
-	Unavailable string              `json:"x-unavailable"`
-	NoValues    map[string]string   `json:"x-unavailable-values"`
-	Properties  map[string]*setting `json:"properties"`
-	Others      others              `json:"additionalProperties"`
-	Items       *setting            `json:"items"`
+type SchemaNode struct {
+	Description string                 `json:"description"`
+	Merge       string                 `json:"x-merge"`
+	Ascending   []string               `json:"x-ascending"`
+	Rising      *rising                `json:"x-rising"`
+	Order       []any                  `json:"x-order"` // mildest first; else the order of enum
+	Enum        []any                  `json:"enum"`
+	Within      string                 `json:"x-within"`
+	Unavailable string                 `json:"x-unavailable"`
+	NoValues    map[string]string      `json:"x-unavailable-values"`
+	Properties  map[string]*SchemaNode `json:"properties"`
+	Others      others                 `json:"additionalProperties"`
+	Items       *SchemaNode            `json:"items"`
 }
 
 // rising names the rows and columns of a table of strictest settings, in the
@@ -38,27 +41,27 @@ type setting struct {
 type rising struct{ Rows, Columns []string }
 
 // others describes the keys that a section does not name; nil: there are none.
-type others struct{ *setting }
+type others struct{ *SchemaNode }
 
 // UnmarshalJSON reads false, or a node.
 func (o *others) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "false" {
 		return nil
 	}
-	return json.Unmarshal(raw, &o.setting)
+	return json.Unmarshal(raw, &o.SchemaNode)
 }
 
-// child returns the node of a key; nil where there is no such key.
-func (s *setting) child(key string) *setting {
+// Child returns the node of a key; nil where there is no such key.
+func (s *SchemaNode) Child(key string) *SchemaNode {
 	if node := s.Properties[key]; node != nil {
 		return node
 	}
-	return s.Others.setting
+	return s.Others.SchemaNode
 }
 
 // section says whether the keys below a node are settings by themselves.
-func (s *setting) section() bool {
-	return s.Properties != nil || s.Others.setting != nil && s.Others.Merge != ""
+func (s *SchemaNode) section() bool {
+	return s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != ""
 }
 
 const settingsSchema = "settings.json"
@@ -66,9 +69,12 @@ const settingsSchema = "settings.json"
 // settingsTree and settingsDocument are the settings schema, as this package reads
 // it and as it stands; it is embedded, so it is read once. Nobody may change them.
 var (
-	settingsTree     = sync.OnceValues(readSettings[*setting])
+	settingsTree     = sync.OnceValues(readSettings[*SchemaNode])
 	settingsDocument = sync.OnceValues(readSettings[map[string]any])
 )
+
+// SettingsSchema returns the settings schema. Nobody may change it.
+func SettingsSchema() (*SchemaNode, error) { return settingsTree() }
 
 func readSettings[T any]() (s T, err error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
@@ -81,8 +87,8 @@ func readSettings[T any]() (s T, err error) {
 	return s, nil
 }
 
-// normal gives every number one Go type, so that values of YAML and JSON compare.
-func normal(v any) any {
+// Normal gives every number one Go type, so that values of YAML and JSON compare.
+func Normal(v any) any {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return map[string]any{}
@@ -95,7 +101,7 @@ func normal(v any) any {
 }
 
 // validateAll compares the settings of all layers with the schema.
-func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
+func (s *SchemaNode) validateAll(layers []*Bundle, base map[string]any) error {
 	var errs []error
 	for i, l := range layers {
 		settings := l.Settings
@@ -111,8 +117,8 @@ func (s *setting) validateAll(layers []*Bundle, base map[string]any) error {
 
 // validate compares a layer's settings with the schema. Each error is
 // file:line: setting: what is wrong.
-func (s *setting) validate(b *Bundle, doc map[string]any) error {
-	plain := normal(doc)
+func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
+	plain := Normal(doc)
 	schema, err := compileSettings(plain)
 	if err != nil {
 		return err
@@ -178,9 +184,9 @@ func needed(schema map[string]any, doc any) map[string]any {
 
 // refuse notes keys that no setting has, with the one that was meant, and keys
 // and values that are known but cannot be had.
-func (s *setting) refuse(at string, doc map[string]any, found map[string]error) {
+func (s *SchemaNode) refuse(at string, doc map[string]any, found map[string]error) {
 	for key, v := range doc {
-		path, node := below(at, key), s.child(key)
+		path, node := below(at, key), s.Child(key)
 		if node == nil {
 			found[path] = s.noSuchKey(key)
 			continue
@@ -195,7 +201,7 @@ func (s *setting) refuse(at string, doc map[string]any, found map[string]error) 
 	}
 }
 
-func (s *setting) noSuchKey(key string) error {
+func (s *SchemaNode) noSuchKey(key string) error {
 	if s.Unavailable != "" {
 		return errors.New(s.Unavailable)
 	}
@@ -203,7 +209,7 @@ func (s *setting) noSuchKey(key string) error {
 }
 
 // unavailable says why a key or its value cannot be had; empty: it can.
-func (s *setting) unavailable(v any) string {
+func (s *SchemaNode) unavailable(v any) string {
 	if s.Unavailable != "" {
 		return s.Unavailable
 	}
@@ -214,7 +220,7 @@ func (s *setting) unavailable(v any) string {
 }
 
 // keys lists the keys of a section that can be had.
-func (s *setting) keys() []string {
+func (s *SchemaNode) keys() []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
 		if s.Properties[key].Unavailable == "" {
@@ -226,7 +232,7 @@ func (s *setting) keys() []string {
 
 // instead says which word stands where the schema has a list of words, and
 // which of them it may have been meant to be.
-func (s *setting) instead(e *jsonschema.ValidationError, doc any) string {
+func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
 	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
 	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
 		return ""
@@ -243,11 +249,11 @@ func (s *setting) instead(e *jsonschema.ValidationError, doc any) string {
 
 // follow returns the node and the value at a path of keys and indexes; nil where
 // it leads nowhere.
-func (s *setting) follow(keys []string, v any) (*setting, any) {
+func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 	for _, key := range keys {
 		switch at := v.(type) {
 		case map[string]any:
-			s, v = s.child(key), at[key]
+			s, v = s.Child(key), at[key]
 		case []any:
 			i, err := strconv.Atoi(key)
 			if err != nil || i >= len(at) {
@@ -298,4 +304,70 @@ func orRoot(at string) string {
 		return "(top)"
 	}
 	return at
+}
+
+// where returns the place of a setting of the bundle, such as
+// risk.low_threshold, or of the nearest that is written above it. It reads the
+// files again: only an error needs it.
+func (b *Bundle) where(setting string) spot {
+	keys := strings.Split(setting, ".")
+	best, fewest := inFile("settings.yaml"), len(keys)
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		rest, ok := b.settingKeys(name, keys)
+		if !ok {
+			continue
+		}
+		root, err := parseYAML(name, b.Files[name])
+		if err != nil || root == nil {
+			continue
+		}
+		if n, left := keyOf(root, rest); n != nil && left <= fewest {
+			best, fewest = nodeAt(name, n), left
+		}
+	}
+	if b.Layer != Base {
+		best.layer = b.Layer
+	}
+	return best
+}
+
+// settingKeys returns the keys under which a file has a setting, where it may.
+func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
+	if b.Layer != Base {
+		return keys, name == "settings.yaml"
+	}
+	keys = append([]string{"reviewer"}, keys...)
+	if base := path.Base(name); base != "data.yaml" && base != "data.json" {
+		return nil, false
+	}
+	dir := path.Dir(name)
+	if dir == "." {
+		return keys, true
+	}
+	above := strings.Split(dir, "/")
+	if len(above) > len(keys) || !slices.Equal(above, keys[:len(above)]) {
+		return nil, false
+	}
+	return keys[len(above):], true
+}
+
+// keyOf follows keys as far as they go, and says how many are left. A key may
+// have dots in it, as the ids of rules do: then several make one.
+func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
+	if n.Kind != yaml.MappingNode {
+		return nil, len(keys)
+	}
+	for used := len(keys); used > 0; used-- {
+		key := strings.Join(keys[:used], ".")
+		for i := 0; i < len(n.Content); i += 2 {
+			if n.Content[i].Value != key {
+				continue
+			}
+			if at, left = keyOf(n.Content[i+1], keys[used:]); at == nil {
+				at = n.Content[i]
+			}
+			return at, left
+		}
+	}
+	return nil, len(keys)
 }

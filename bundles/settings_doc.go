@@ -45,7 +45,7 @@ func SettingsDoc() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +67,7 @@ func SettingsDoc() (string, error) {
 	return b.String(), nil
 }
 
-func docSection(name string, tree *setting) string {
+func docSection(name string, tree *SchemaNode) string {
 	title, text := name, ""
 	if name == "" {
 		title = "in general"
@@ -78,7 +78,7 @@ func docSection(name string, tree *setting) string {
 }
 
 // docMeaning is what a key means, where that is not what its section means.
-func docMeaning(s Setting, section *setting) string {
+func docMeaning(s Setting, section *SchemaNode) string {
 	if section != nil && section.Description == s.Description {
 		return ""
 	}
@@ -98,11 +98,11 @@ func docValue(v any) string {
 }
 
 // docRefused lists the keys that the schema knows only to refuse them.
-func (s *setting) docRefused() string {
+func (s *SchemaNode) docRefused() string {
 	var b strings.Builder
 	b.WriteString("\n## Refused\n\nKeys of designs and of other versions, and what is said about them.\n\n| key | |\n|---|---|\n")
-	var rows func(at string, s *setting)
-	rows = func(at string, s *setting) {
+	var rows func(at string, s *SchemaNode)
+	rows = func(at string, s *SchemaNode) {
 		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
 			node, path := s.Properties[key], below(at, key)
 			if node.Unavailable != "" {

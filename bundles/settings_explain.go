@@ -7,8 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agent-reviewer/reviewer/schemas"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/schemas"
 )
 
 // Setting is one key of a policy's settings: what it holds, and which layers
@@ -25,16 +26,16 @@ type Setting struct {
 
 // Explain lists all settings in the order of the schema.
 func (e *Effective) Explain() ([]Setting, error) {
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, err
 	}
-	order, err := settingsOrder()
+	order, err := SettingsOrder()
 	if err != nil {
 		return nil, err
 	}
-	base, _ := normal(e.Layers[0].Data["reviewer"]).(map[string]any)
-	now, _ := normal(e.Settings).(map[string]any)
+	base, _ := Normal(e.Layers[0].Data["reviewer"]).(map[string]any)
+	now, _ := Normal(e.Settings).(map[string]any)
 	var all []Setting
 	tree.walk("", "", now, base, func(s Setting) {
 		s.Layer, s.Layers = Base, []string{Base}
@@ -43,14 +44,14 @@ func (e *Effective) Explain() ([]Setting, error) {
 		}
 		all = append(all, s)
 	})
-	slices.SortStableFunc(all, func(a, b Setting) int { return order.compare(a.Key, b.Key) })
+	slices.SortStableFunc(all, func(a, b Setting) int { return order.Compare(a.Key, b.Key) })
 	return all, nil
 }
 
 // walk says the settings below a node, with the nearest description above each.
-func (s *setting) walk(at, about string, doc, base map[string]any, say func(Setting)) {
+func (s *SchemaNode) walk(at, about string, doc, base map[string]any, say func(Setting)) {
 	for _, key := range slices.Sorted(maps.Keys(doc)) {
-		node := s.child(key)
+		node := s.Child(key)
 		if node == nil {
 			continue // a policy that another version has kept may hold other keys
 		}
@@ -69,8 +70,8 @@ func (s *setting) walk(at, about string, doc, base map[string]any, say func(Sett
 }
 
 // merge is how values of a key become one; of an empty section, how its entries do.
-func (s *setting) merge() string {
-	if s.Merge == "" && s.Others.setting != nil {
+func (s *SchemaNode) merge() string {
+	if s.Merge == "" && s.Others.SchemaNode != nil {
 		return s.Others.Merge
 	}
 	return s.Merge
@@ -88,7 +89,7 @@ type Said struct {
 // Said lists what the layers above the base set, by layer, in the order of the
 // schema.
 func (e *Effective) Said() ([]Said, error) {
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (e *Effective) Said() ([]Said, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, err := settingsOrder()
+	order, err := SettingsOrder()
 	if err != nil {
 		return nil, err
 	}
@@ -107,28 +108,28 @@ func (e *Effective) Said() ([]Said, error) {
 	var said []Said
 	for _, l := range e.Layers[1:] {
 		from := len(said)
-		settings, _ := normal(l.Settings).(map[string]any)
+		settings, _ := Normal(l.Settings).(map[string]any)
 		tree.walk("", "", settings, nil, func(s Setting) {
 			said = append(said, Said{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key]})
 		})
-		slices.SortStableFunc(said[from:], func(a, b Said) int { return order.compare(a.Key, b.Key) })
+		slices.SortStableFunc(said[from:], func(a, b Said) int { return order.Compare(a.Key, b.Key) })
 	}
 	return said, nil
 }
 
-// keyOrder is the place of each key of the schema.
-type keyOrder map[string]int
+// KeyOrder is the place of each key of the schema.
+type KeyOrder map[string]int
 
-// compare orders keys as the schema does; keys that it does not name follow
+// Compare orders keys as the schema does; keys that it does not name follow
 // their section in the order of the alphabet.
-func (o keyOrder) compare(a, b string) int {
+func (o KeyOrder) Compare(a, b string) int {
 	if d := o.place(a) - o.place(b); d != 0 {
 		return d
 	}
 	return strings.Compare(a, b)
 }
 
-func (o keyOrder) place(path string) int {
+func (o KeyOrder) place(path string) int {
 	for {
 		if n, ok := o[path]; ok {
 			return n
@@ -141,9 +142,12 @@ func (o keyOrder) place(path string) int {
 	}
 }
 
+// SettingsOrder returns the order of the keys in the settings schema.
+func SettingsOrder() (KeyOrder, error) { return settingsOrder() }
+
 // settingsOrder reads the schema's text once more, as YAML: a decoded JSON
 // object has no order.
-var settingsOrder = sync.OnceValues(func() (keyOrder, error) {
+var settingsOrder = sync.OnceValues(func() (KeyOrder, error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
@@ -152,12 +156,12 @@ var settingsOrder = sync.OnceValues(func() (keyOrder, error) {
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
 	}
-	order := keyOrder{}
+	order := KeyOrder{}
 	order.add("", doc.Content[0])
 	return order, nil
 })
 
-func (o keyOrder) add(at string, node *yaml.Node) {
+func (o KeyOrder) add(at string, node *yaml.Node) {
 	properties := valueOf(node, "properties")
 	if properties == nil {
 		return

@@ -126,8 +126,8 @@ func TestSaid(t *testing.T) {
 // says what to do.
 func TestRefusedKeys(t *testing.T) {
 	refused := 0
-	var look func(at string, s *setting)
-	look = func(at string, s *setting) {
+	var look func(at string, s *SchemaNode)
+	look = func(at string, s *SchemaNode) {
 		for key, node := range s.Properties {
 			path := below(at, key)
 			if node.Unavailable != "" {

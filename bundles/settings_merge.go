@@ -18,7 +18,7 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	if len(layers) == 1 && layers[0].checked {
 		return maps.Clone(base), nil, nil // at no cost to a hook
 	}
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,13 +26,13 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 		return nil, nil, err
 	}
 	m := newMerger(layers)
-	merged := normal(base).(map[string]any)
+	merged := Normal(base).(map[string]any)
 	for _, l := range layers[1:] {
 		if l.Layer == Project {
 			m.rising("", tree, merged)
 		}
 		m.layer = l
-		m.object("", tree, merged, normal(l.Settings).(map[string]any))
+		m.object("", tree, merged, Normal(l.Settings).(map[string]any))
 	}
 	if layers[len(layers)-1].Layer != Project {
 		m.rising("", tree, merged)
@@ -54,12 +54,12 @@ func newMerger(layers []*Bundle) *merger {
 	return &merger{layers: layers, sources: map[string][]string{}, set: map[string]string{}}
 }
 
-func (m *merger) object(at string, s *setting, into, from map[string]any) {
+func (m *merger) object(at string, s *SchemaNode, into, from map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		path := below(at, key)
-		node := s.child(key)
+		node := s.Child(key)
 		if node == nil {
-			node = &setting{}
+			node = &SchemaNode{}
 		}
 		if sub, ok := from[key].(map[string]any); ok && node.section() {
 			next, ok := into[key].(map[string]any)
@@ -77,7 +77,7 @@ func (m *merger) object(at string, s *setting, into, from map[string]any) {
 // below is the path of a key in the section at a path.
 func below(at, key string) string { return strings.TrimPrefix(at+"."+key, ".") }
 
-func (m *merger) value(path string, s *setting, into map[string]any, key string, v any) {
+func (m *merger) value(path string, s *SchemaNode, into map[string]any, key string, v any) {
 	switch {
 	case s.Merge == "":
 		m.errs = append(m.errs, m.layer.where(path).wrong("%s: only the base layer may set this", path))
@@ -87,14 +87,14 @@ func (m *merger) value(path string, s *setting, into map[string]any, key string,
 		return
 	}
 	if s.Merge == mergeNarrow {
-		v = places(list(v))
+		v = CleanPlaces(list(v))
 	}
 	before, there := into[key]
 	joined := m.joins(path, s)
 	switch {
 	case joined && there:
 		v = s.combine(before, v)
-	case joined && s.Within != "" && s.rank(v) < s.top():
+	case joined && s.Within != "" && s.Rank(v) < s.Rank(s.Strictest()):
 		return // milder than what holds without it
 	}
 	if m.set[path] == "" {
@@ -108,13 +108,13 @@ func (m *merger) value(path string, s *setting, into map[string]any, key string,
 
 // joins says whether a layer's value may only tighten the one so far: the
 // first value that a person's layer gives replaces the default.
-func (m *merger) joins(path string, s *setting) bool {
+func (m *merger) joins(path string, s *SchemaNode) bool {
 	limit := m.set[s.Within] // empty where there is no limit: no setting has an empty path
 	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || limit != "" && limit != m.layer.Layer
 }
 
 // from lists the layers that a value comes from once the layer has set it.
-func (m *merger) from(path string, s *setting, before any, joined bool) []string {
+func (m *merger) from(path string, s *SchemaNode, before any, joined bool) []string {
 	if !joined || s.Merge != "union" && s.Merge != "intersect" {
 		return []string{m.layer.Layer}
 	}
@@ -126,7 +126,7 @@ func (m *merger) from(path string, s *setting, before any, joined bool) []string
 }
 
 // combine joins the value so far with a layer's, towards strictness.
-func (s *setting) combine(a, b any) any {
+func (s *SchemaNode) combine(a, b any) any {
 	switch s.Merge {
 	case "min":
 		return min(number(a), number(b))
@@ -139,7 +139,7 @@ func (s *setting) combine(a, b any) any {
 	case mergeNarrow:
 		return narrow(list(a), list(b))
 	case "strictest":
-		if s.rank(b) > s.rank(a) {
+		if s.Rank(b) > s.Rank(a) {
 			return b
 		}
 		return a
@@ -147,17 +147,19 @@ func (s *setting) combine(a, b any) any {
 	return b
 }
 
-// order lists the values of a strictest setting, mildest first.
-func (s *setting) order() []any {
+// ranking lists the values of a strictest setting, mildest first.
+func (s *SchemaNode) ranking() []any {
 	if s.Order != nil {
 		return s.Order
 	}
 	return s.Enum
 }
 
-func (s *setting) rank(v any) int { return slices.Index(s.order(), v) }
+// Rank is the place of a value among those of a strictest setting; -1: none.
+func (s *SchemaNode) Rank(v any) int { return slices.Index(s.ranking(), v) }
 
-func (s *setting) top() int { return len(s.order()) - 1 }
+// Strictest is the last value of a strictest setting.
+func (s *SchemaNode) Strictest() any { return s.ranking()[len(s.ranking())-1] }
 
 func number(v any) float64 {
 	f, _ := v.(float64)
@@ -180,7 +182,7 @@ func union(a, b []any) []any {
 }
 
 // ascending checks that thresholds are in order after everything is merged.
-func (m *merger) ascending(at string, s *setting, doc map[string]any) {
+func (m *merger) ascending(at string, s *SchemaNode, doc map[string]any) {
 	for i := 1; i < len(s.Ascending); i++ {
 		low, high := s.Ascending[i-1], s.Ascending[i]
 		if number(doc[low]) > number(doc[high]) {
@@ -198,7 +200,7 @@ func (m *merger) ascending(at string, s *setting, doc map[string]any) {
 // rising checks that no cell of a table is milder than one that stands for less
 // risk or more sense. It holds before the project's layer: what that layer
 // raises beyond it is stricter all the same.
-func (m *merger) rising(at string, s *setting, doc map[string]any) {
+func (m *merger) rising(at string, s *SchemaNode, doc map[string]any) {
 	for key, node := range s.Properties {
 		if sub, ok := doc[key].(map[string]any); ok {
 			m.rising(below(at, key), node, sub)
@@ -221,7 +223,7 @@ func (m *merger) rising(at string, s *setting, doc map[string]any) {
 }
 
 // notMilder compares two cells (row, column) of a table.
-func (m *merger) notMilder(at string, s *setting, doc map[string]any, a, b [2]string) {
+func (m *merger) notMilder(at string, s *SchemaNode, doc map[string]any, a, b [2]string) {
 	cell := func(c [2]string) (string, any) {
 		row, _ := doc[c[0]].(map[string]any)
 		return below(below(at, c[0]), c[1]), row[c[1]]
@@ -229,7 +231,7 @@ func (m *merger) notMilder(at string, s *setting, doc map[string]any, a, b [2]st
 	first, was := cell(a)
 	second, is := cell(b)
 	node := s.Properties[a[0]].Properties[a[1]]
-	if was != nil && is != nil && node.rank(is) < node.rank(was) {
+	if was != nil && is != nil && node.Rank(is) < node.Rank(was) {
 		m.errs = append(m.errs, m.place(second, first).wrong("%s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", second, is, first, was))
 	}
 }

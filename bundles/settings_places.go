@@ -10,9 +10,9 @@ import (
 // lists, what lies in both.
 const mergeNarrow = "narrow"
 
-// places spells the places of a list as effects do: . for the workspace, ./src
+// CleanPlaces spells the places of a list as effects do: . for the workspace, ./src
 // for a folder in it.
-func places(list []any) []any {
+func CleanPlaces(list []any) []any {
 	out := []any{}
 	for _, v := range list {
 		text, _ := v.(string)
@@ -27,11 +27,11 @@ func places(list []any) []any {
 // narrow keeps of two lists of places those that lie in one of the other list.
 func narrow(a, b []any) []any {
 	within := func(all []any) func(any) bool {
-		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return holds(o, v) }) }
+		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return HoldsPlace(o, v) }) }
 	}
-	inA, inB := within(places(a)), within(places(b))
+	inA, inB := within(CleanPlaces(a)), within(CleanPlaces(b))
 	out := []any{}
-	for _, v := range union(places(b), places(a)) {
+	for _, v := range union(CleanPlaces(b), CleanPlaces(a)) {
 		if inA(v) && inB(v) {
 			out = append(out, v)
 		}
@@ -39,8 +39,8 @@ func narrow(a, b []any) []any {
 	return out
 }
 
-// holds says that a place is another one or holds it.
-func holds(outer, inner any) bool {
+// HoldsPlace says that a place is another one or holds it.
+func HoldsPlace(outer, inner any) bool {
 	o, _ := outer.(string)
 	i, _ := inner.(string)
 	return o == "." || i == o || strings.HasPrefix(i, o+"/")

@@ -170,8 +170,8 @@ func TestBaseSettingsErrors(t *testing.T) {
 }
 
 // leaves lists the settings of the schema: those that merging looks at.
-func leaves(at string, s *setting) map[string]*setting {
-	all := map[string]*setting{}
+func leaves(at string, s *SchemaNode) map[string]*SchemaNode {
+	all := map[string]*SchemaNode{}
 	for key, node := range s.Properties {
 		if node.Unavailable != "" {
 			continue
@@ -186,9 +186,9 @@ func leaves(at string, s *setting) map[string]*setting {
 	return all
 }
 
-func tree(t *testing.T) *setting {
+func tree(t *testing.T) *SchemaNode {
 	t.Helper()
-	s, err := settingsTree()
+	s, err := SettingsSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func bounds(t *testing.T, path string) (low, high float64, whole bool) {
 }
 
 // random returns settings of a few random paths that a layer may set.
-func random(t *testing.T, g *rand.Rand, all map[string]*setting, name string) map[string]any {
+func random(t *testing.T, g *rand.Rand, all map[string]*SchemaNode, name string) map[string]any {
 	t.Helper()
 	doc := map[string]any{}
 	for _, path := range slices.Sorted(maps.Keys(all)) {
@@ -262,7 +262,7 @@ func random(t *testing.T, g *rand.Rand, all map[string]*setting, name string) ma
 	return doc
 }
 
-func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
+func value(t *testing.T, g *rand.Rand, path string, s *SchemaNode) any {
 	switch s.Merge {
 	case "min", "max":
 		low, high, whole := bounds(t, path)
@@ -279,13 +279,13 @@ func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:1+g.IntN(len(words)-1)]
 	case "strictest":
-		return s.order()[g.IntN(len(s.order()))]
+		return s.ranking()[g.IntN(len(s.ranking()))]
 	}
 	if s.section() {
 		entries := map[string]any{}
 		for _, id := range []string{"a", "b.c"} {
 			if g.IntN(2) == 0 {
-				entries[id] = value(t, g, path, s.Others.setting)
+				entries[id] = value(t, g, path, s.Others.SchemaNode)
 			}
 		}
 		return entries
@@ -295,7 +295,7 @@ func value(t *testing.T, g *rand.Rand, path string, s *setting) any {
 
 // looser says how one value is milder than another, as the words of the schema
 // have it; empty: it is not.
-func looser(s *setting, before, after any) string {
+func looser(s *SchemaNode, before, after any) string {
 	kind := s.Merge
 	if s.section() {
 		kind = "entries"
@@ -323,17 +323,17 @@ func looser(s *setting, before, after any) string {
 		}
 	case mergeNarrow:
 		for _, v := range after.([]any) {
-			if !slices.ContainsFunc(before.([]any), func(o any) bool { return holds(o, v) }) {
+			if !slices.ContainsFunc(before.([]any), func(o any) bool { return HoldsPlace(o, v) }) {
 				return fmt.Sprintf("%v was added", v)
 			}
 		}
 	case "strictest":
-		if s.rank(after) < s.rank(before) {
+		if s.Rank(after) < s.Rank(before) {
 			return fmt.Sprintf("%v became %v", before, after)
 		}
 	case "entries": // one that is not there is as strict as can be
 		for id, v := range after.(map[string]any) {
-			if was, ok := before.(map[string]any)[id]; s.Others.rank(v) < s.Others.top() && (!ok || s.Others.rank(v) < s.Others.rank(was)) {
+			if was, ok := before.(map[string]any)[id]; s.Others.Rank(v) < s.Others.Rank(s.Others.Strictest()) && (!ok || s.Others.Rank(v) < s.Others.Rank(was)) {
 				return fmt.Sprintf("%s: %v became %v", id, was, v)
 			}
 		}
@@ -355,10 +355,10 @@ func TestLaterLayersNeverLoosen(t *testing.T) {
 		// Levels out of order are refused; that is another test's business.
 		merge := func(layers ...map[string]any) map[string]any {
 			m := newMerger(nil)
-			merged := normal(shippedBundle(t).Data["reviewer"]).(map[string]any)
+			merged := Normal(shippedBundle(t).Data["reviewer"]).(map[string]any)
 			for i, doc := range layers {
 				if m.layer = (&Bundle{Layer: Layers()[i+1]}); doc != nil {
-					m.object("", tree(t), merged, normal(doc).(map[string]any))
+					m.object("", tree(t), merged, Normal(doc).(map[string]any))
 				}
 			}
 			if len(m.errs) > 0 {
@@ -413,7 +413,7 @@ func TestShippedEqualsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.View, b.View) || !cmp.Equal(normal(a.Data), normal(b.Data)) {
+	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.View, b.View) || !cmp.Equal(Normal(a.Data), Normal(b.Data)) {
 		t.Error("the policy that ships and its copy come to different policies")
 	}
 }

@@ -21,12 +21,12 @@ import (
 // data.reviewer.
 func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	path := SettingPath(key)
-	settings, _ := normal(e.Settings).(map[string]any)
+	settings, _ := Normal(e.Settings).(map[string]any)
 	if err := e.sweepable(path, settings); err != nil {
 		return nil, err
 	}
 	set(settings, strings.Split(path, "."), value)
-	tree, err := settingsTree()
+	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func set(settings map[string]any, path []string, value float64) {
 // can change.
 func (e *Effective) Numbers() []string {
 	all := map[string]bool{}
-	numbers("", normal(e.Settings), all)
+	numbers("", Normal(e.Settings), all)
 	return slices.Sorted(maps.Keys(all))
 }
 
@@ -135,7 +135,7 @@ func someOf(known []string) string {
 
 // allows says what is wrong with settings of which one value was changed: with
 // the value, and with its place among others.
-func (s *setting) allows(path string, settings map[string]any, value float64) error {
+func (s *SchemaNode) allows(path string, settings map[string]any, value float64) error {
 	alone := map[string]any{}
 	nest(alone, strings.Split(path, "."), value)
 	schema, err := compileSettings(alone)

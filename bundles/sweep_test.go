@@ -178,7 +178,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("%d settings are numbers: %v", len(all), all)
 	}
 	for _, key := range all {
-		var at any = normal(e.Settings)
+		var at any = Normal(e.Settings)
 		for _, part := range strings.Split(key, ".") {
 			at = at.(map[string]any)[part]
 		}

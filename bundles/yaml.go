@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,70 +122,4 @@ func badKeys(name string, n *yaml.Node) []error {
 		first[key.Value] = key.Line
 	}
 	return errs
-}
-
-// where returns the place of a setting of the bundle, such as
-// risk.low_threshold, or of the nearest that is written above it. It reads the
-// files again: only an error needs it.
-func (b *Bundle) where(setting string) spot {
-	keys := strings.Split(setting, ".")
-	best, fewest := inFile("settings.yaml"), len(keys)
-	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
-		rest, ok := b.settingKeys(name, keys)
-		if !ok {
-			continue
-		}
-		root, err := parseYAML(name, b.Files[name])
-		if err != nil || root == nil {
-			continue
-		}
-		if n, left := keyOf(root, rest); n != nil && left <= fewest {
-			best, fewest = nodeAt(name, n), left
-		}
-	}
-	if b.Layer != Base {
-		best.layer = b.Layer
-	}
-	return best
-}
-
-// settingKeys returns the keys under which a file has a setting, where it may.
-func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
-	if b.Layer != Base {
-		return keys, name == "settings.yaml"
-	}
-	keys = append([]string{"reviewer"}, keys...)
-	if base := path.Base(name); base != "data.yaml" && base != "data.json" {
-		return nil, false
-	}
-	dir := path.Dir(name)
-	if dir == "." {
-		return keys, true
-	}
-	above := strings.Split(dir, "/")
-	if len(above) > len(keys) || !slices.Equal(above, keys[:len(above)]) {
-		return nil, false
-	}
-	return keys[len(above):], true
-}
-
-// keyOf follows keys as far as they go, and says how many are left. A key may
-// have dots in it, as the ids of rules do: then several make one.
-func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
-	if n.Kind != yaml.MappingNode {
-		return nil, len(keys)
-	}
-	for used := len(keys); used > 0; used-- {
-		key := strings.Join(keys[:used], ".")
-		for i := 0; i < len(n.Content); i += 2 {
-			if n.Content[i].Value != key {
-				continue
-			}
-			if at, left = keyOf(n.Content[i+1], keys[used:]); at == nil {
-				at = n.Content[i]
-			}
-			return at, left
-		}
-	}
-	return nil, len(keys)
 }

@@ -10,27 +10,9 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/parser"
-)
 
-// The ways in which conditions are changed.
-const (
-	SwapJoin       = "join"         // && and ||
-	DropOperand    = "operand.drop" // one side of && or || is gone
-	NegateQuestion = "not"          // ! is put in front, or taken away
-	SwapComparison = "comparison"   // == and !=, and the boundary of < <= > >=
-	ChangeLiteral  = "literal"      // another text, a number one up, true and false
-	SwapQuantifier = "quantifier"   // exists and all
-	AssumePresent  = "has"          // has(x) is true
-	DropElement    = "element.drop" // an item of a written list
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
-
-// Rewording is an expression with a small change.
-type Rewording struct {
-	Operator      string
-	Line, Column  int // in the text, from 1
-	Before, After string
-	Text          string // the whole of it
-}
 
 // Rewordings makes other expressions of one. It is not safe for concurrent use.
 type Rewordings struct{ language *language }
@@ -50,7 +32,7 @@ func NewRewordings() (*Rewordings, error) {
 
 // Of lists other expressions than a text, by place; none of one that does not
 // compile. Each of them compiles.
-func (r *Rewordings) Of(text string) []Rewording {
+func (r *Rewordings) Of(text string) []mutant.Rewording {
 	checked, issues := r.language.env.Compile(text)
 	if issues.Err() != nil {
 		return nil
@@ -61,12 +43,7 @@ func (r *Rewordings) Of(text string) []Rewording {
 			w.try(i, c)
 		}
 	}
-	slices.SortStableFunc(w.all, func(a, b Rewording) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
+	slices.SortStableFunc(w.all, func(a, b mutant.Rewording) int { return a.Compare(b.Mutant) })
 	return w.all
 }
 
@@ -75,7 +52,7 @@ type rewording struct {
 	of   *Rewordings
 	text string
 	tree *ast.AST
-	all  []Rewording
+	all  []mutant.Rewording
 }
 
 // count says how many nodes the expression has, as it is written.
@@ -144,7 +121,9 @@ func (w *rewording) try(number int, c change) {
 	if _, issues := w.of.language.env.Compile(text); issues.Err() != nil {
 		return
 	}
-	w.all = append(w.all, Rewording{c.operator, at.Line(), at.Column() + 1, before, shownAs(q.written(n.at), tree), text})
+	w.all = append(w.all, mutant.Rewording{Text: text, Mutant: mutant.Mutant{
+		Line: at.Line(), Col: at.Column() + 1, Kind: mutant.Conditions, Operator: c.operator, Before: before, After: shownAs(q.written(n.at), tree),
+	}})
 }
 
 func shownAs(e ast.Expr, tree *ast.AST) string {
@@ -157,17 +136,17 @@ func shownAs(e ast.Expr, tree *ast.AST) string {
 
 func changes() []change {
 	list := []change{
-		{SwapJoin, (*target).join},
-		{DropOperand, func(n *target) bool { return n.operand(0) }},
-		{DropOperand, func(n *target) bool { return n.operand(1) }},
-		{NegateQuestion, (*target).negate},
-		{SwapComparison, (*target).compare},
-		{ChangeLiteral, (*target).literal},
-		{SwapQuantifier, (*target).quantifier},
-		{AssumePresent, (*target).present},
+		{mutant.SwapJoin, (*target).join},
+		{mutant.DropOperand, func(n *target) bool { return n.operand(0) }},
+		{mutant.DropOperand, func(n *target) bool { return n.operand(1) }},
+		{mutant.NegateQuestion, (*target).negate},
+		{mutant.SwapComparison, (*target).compare},
+		{mutant.ChangeLiteral, (*target).literal},
+		{mutant.SwapQuantifier, (*target).quantifier},
+		{mutant.AssumePresent, (*target).present},
 	}
 	for i := range mostElements {
-		list = append(list, change{DropElement, func(n *target) bool { return n.element(i) }})
+		list = append(list, change{mutant.DropElement, func(n *target) bool { return n.element(i) }})
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func TestRewordings(t *testing.T) {
 	} {
 		var got []string
 		for _, m := range r.Of(text) {
-			got = append(got, fmt.Sprintf("%d:%d %s %s -> %s", m.Line, m.Column, m.Operator, m.Before, m.After))
+			got = append(got, fmt.Sprintf("%d:%d %s %s -> %s", m.Line, m.Col, m.Operator, m.Before, m.After))
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {

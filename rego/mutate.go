@@ -1,9 +1,7 @@
 package rego
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -11,26 +9,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-// The ways in which modules are changed.
-const (
-	DropRule       = "rule.drop"       // a clause never holds; a default is gone
-	DropElse       = "else.drop"       // what follows an else is gone
-	DropExpression = "expression.drop" // a line of a body is true
-	Negate         = "expression.not"  // not is put in front, or taken away
-	SwapComparison = "comparison"      // == and !=, and the boundary of < <= > >=
-	ChangeLiteral  = "literal"         // another word of the same kind, a number one step up, true and false
-	DropElement    = "element.drop"    // an item of a written list, set or object
-)
-
-// Mutant is a small change of one module.
-type Mutant struct {
-	Operator      string
-	File          string // layer/path
-	Line, Col     int
-	Rule          string // id that the rule is about, else its path
-	Before, After string
+// Change is a mutant of one module, whose file is layer/path.
+type Change struct {
+	mutant.Mutant
 
 	path      string     // of the rule that is changed
 	reach     []spotKind // what has to be reached for the change to count; any of them
@@ -44,19 +28,14 @@ type spotKind struct {
 	kind byte // 'v' an expression is looked at, 'e' a rule is asked, 'x' a rule holds
 }
 
-// mutants lists the changes of a module that can be made, in the order in which
+// changes lists the changes of a module that can be made, in the order in which
 // the places are written.
-func mutants(name string, m *ast.Module) []*Mutant {
+func changes(name string, m *ast.Module) []*Change {
 	g := &mutation{file: name, module: m}
 	for _, r := range m.Rules {
 		g.rule(r)
 	}
-	slices.SortStableFunc(g.all, func(a, b *Mutant) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Col - b.Col
-	})
+	slices.SortStableFunc(g.all, func(a, b *Change) int { return a.Compare(b.Mutant) })
 	return g.all
 }
 
@@ -70,16 +49,16 @@ type mutation struct {
 	facts  bool // the clause asks more than input.facts and the phase
 	entry  []spotKind
 	reach  []spotKind
-	all    []*Mutant
+	all    []*Change
 }
 
 func (g *mutation) add(operator string, at *ast.Location, before, after string, do, undo func()) {
 	if before == after {
 		return
 	}
-	g.all = append(g.all, &Mutant{
-		Operator: operator, File: g.file, Line: at.Row, Col: at.Col, Rule: g.about, Before: before, After: after,
-		path: g.path, reach: g.reach, otherwise: g.entry, do: do, undo: undo,
+	g.all = append(g.all, &Change{
+		Mutant: mutant.Mutant{File: g.file, Line: at.Row, Col: at.Col, Kind: mutant.Rego, Operator: operator, Rule: g.about, Before: before, After: after},
+		path:   g.path, reach: g.reach, otherwise: g.entry, do: do, undo: undo,
 	})
 }
 
@@ -103,12 +82,12 @@ func (g *mutation) clause(r *ast.Rule) {
 	g.reach = []spotKind{{spotOf(r.Head.Location), 'x'}}
 	body := r.Body
 	before := headText(r)
-	g.add(DropRule, r.Loc(), before, "(never)", func() {
+	g.add(mutant.DropRule, r.Loc(), before, "(never)", func() {
 		r.Body = append(ast.NewBody(literal(ast.Boolean(false), r.Loc())), body.Copy()...)
 	}, func() { r.Body = body })
 	if next := r.Else; next != nil {
 		g.reach = []spotKind{{spotOf(next.Loc()), 'e'}}
-		g.add(DropElse, next.Loc(), headText(next), "(nothing)", func() { r.Else = nil }, func() { r.Else = next })
+		g.add(mutant.DropElse, next.Loc(), headText(next), "(nothing)", func() { r.Else = nil }, func() { r.Else = next })
 	}
 }
 
@@ -123,7 +102,7 @@ func (g *mutation) defaultRule(r *ast.Rule) {
 	g.reach = g.entry
 	m, rules := g.module, g.module.Rules
 	without := slices.DeleteFunc(slices.Clone(rules), func(o *ast.Rule) bool { return o == r })
-	g.add(DropRule, r.Loc(), "default "+headText(r), "(nothing)", func() { m.Rules = without }, func() { m.Rules = rules })
+	g.add(mutant.DropRule, r.Loc(), "default "+headText(r), "(nothing)", func() { m.Rules = without }, func() { m.Rules = rules })
 	g.term(r.Head.Value)
 }
 
@@ -217,7 +196,7 @@ func saidBefore(e *ast.Expr) bool {
 
 func (g *mutation) drop(e *ast.Expr) {
 	kept := *e
-	g.add(DropExpression, e.Location, shownNode(e), "true", func() {
+	g.add(mutant.DropExpression, e.Location, shownNode(e), "true", func() {
 		*e = *literal(ast.Boolean(true), kept.Location)
 		e.Index = kept.Index
 	}, func() { *e = kept })
@@ -226,7 +205,7 @@ func (g *mutation) drop(e *ast.Expr) {
 func (g *mutation) negate(e *ast.Expr) {
 	was := e.Negated
 	do, undo := func() { e.Negated = !was }, func() { e.Negated = was }
-	g.add(Negate, e.Location, shownNode(e), shownWith(do, undo, func() string { return shownNode(e) }), do, undo)
+	g.add(mutant.Negate, e.Location, shownNode(e), shownWith(do, undo, func() string { return shownNode(e) }), do, undo)
 }
 
 // comparisons are those that a comparison is swapped for: the other way round of
@@ -248,7 +227,7 @@ func (g *mutation) compare(terms []*ast.Term, at *ast.Location, text func() stri
 	was := terms[0]
 	swapped := ast.NewTerm(other.Ref()).SetLocation(was.Location)
 	do, undo := func() { terms[0] = swapped }, func() { terms[0] = was }
-	g.add(SwapComparison, at, text(), shownWith(do, undo, text), do, undo)
+	g.add(mutant.SwapComparison, at, text(), shownWith(do, undo, text), do, undo)
 	return name == ast.Equal.Name || name == ast.NotEqual.Name
 }
 
@@ -278,7 +257,7 @@ func (g *mutation) value(t *ast.Term, h hold) {
 	case ast.String, ast.Number, ast.Boolean:
 		if !h.item {
 			other := changed(v)
-			g.add(ChangeLiteral, at, v.String(), other.String(), func() { h.set(other) }, h.undo)
+			g.add(mutant.ChangeLiteral, at, v.String(), other.String(), func() { h.set(other) }, h.undo)
 		}
 	case *ast.Array:
 		g.array(v, h)
@@ -352,7 +331,7 @@ func (g *mutation) object(o ast.Object, h hold) {
 
 func (g *mutation) dropItem(t *ast.Term, do, undo func()) {
 	if t.Location != nil {
-		g.add(DropElement, t.Location, shownNode(t), "(left out)", do, undo)
+		g.add(mutant.DropElement, t.Location, shownNode(t), "(left out)", do, undo)
 	}
 }
 
@@ -362,25 +341,13 @@ func changed(v ast.Value) ast.Value {
 	case ast.Boolean:
 		return !v
 	case ast.Number:
-		return step(v)
+		if _, above, ok := mutant.Steps(string(v)); ok {
+			return ast.Number(above)
+		}
 	case ast.String:
 		return ast.String(otherWord(string(v)))
 	}
 	return v
-}
-
-// step is a number a little higher: one of whole numbers, else the last digit.
-func step(n ast.Number) ast.Value {
-	_, digits, fraction := strings.Cut(string(n), ".")
-	f, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		return n
-	}
-	by := big.NewRat(1, 1)
-	if fraction {
-		by.SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
-	}
-	return ast.Number(json.Number(f.Add(f, by).FloatString(len(digits))))
 }
 
 // otherWord is the word that follows in a vocabulary, else one that nobody uses.

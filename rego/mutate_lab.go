@@ -25,7 +25,7 @@ type Lab struct {
 	modules  map[string]*ast.Module // the policy, as it is written
 	beside   map[string]*ast.Module // its tests
 	caps     *ast.Capabilities
-	mutants  []*Mutant
+	changes  []*Change
 	tests    []string                             // their names
 	file     map[string]string                    // of a test
 	above    func() (map[string][]ast.Ref, error) // what depends on a rule, by its path
@@ -42,7 +42,7 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab,
 	for _, name := range slices.Sorted(maps.Keys(l.modules)) {
 		if own(name) {
 			l.changing[name] = l.modules[name].Copy()
-			l.mutants = append(l.mutants, mutants(name, l.changing[name])...)
+			l.changes = append(l.changes, changes(name, l.changing[name])...)
 		}
 	}
 	if l.beside, err = parseModules(tests); err != nil {
@@ -78,8 +78,8 @@ func tellApart(tests map[string]*ast.Module) {
 	}
 }
 
-// Mutants lists the changes that can be made, by file and place.
-func (l *Lab) Mutants() []*Mutant { return l.mutants }
+// Changes lists the changes that can be made, by file and place.
+func (l *Lab) Changes() []*Change { return l.changes }
 
 // Tests lists the Rego tests, without those that are marked as todo.
 func (l *Lab) Tests() []string { return l.tests }
@@ -104,7 +104,7 @@ func (l *Lab) dependents() (map[string][]ast.Ref, error) {
 
 // Compile compiles the policy with a change (nil: as it is), and beside it the
 // files in which tests are. An error means that with the change it is no policy.
-func (l *Lab) Compile(m *Mutant, tests ...string) (*Changed, error) {
+func (l *Lab) Compile(m *Change, tests ...string) (*Changed, error) {
 	modules := maps.Clone(l.modules)
 	if m != nil {
 		modules[m.File] = l.apply(m)
@@ -143,7 +143,7 @@ func (l *Lab) addTests(modules map[string]*ast.Module, tests []string) {
 	}
 }
 
-func (l *Lab) apply(m *Mutant) *ast.Module {
+func (l *Lab) apply(m *Change) *ast.Module {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m.do()
@@ -400,7 +400,7 @@ func (r *Reach) Reading(path string) []int {
 }
 
 // Of lists the numbers that a mutant can matter to, in order.
-func (r *Reach) Of(m *Mutant) []int {
+func (r *Reach) Of(m *Change) []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if found := r.any(m.reach); len(found) > 0 {

@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 func labOf(t *testing.T, module string, tests ...string) *Lab {
@@ -27,7 +28,7 @@ func labOf(t *testing.T, module string, tests ...string) *Lab {
 
 func changesOf(l *Lab) []string {
 	var all []string
-	for _, m := range l.Mutants() {
+	for _, m := range l.Changes() {
 		all = append(all, fmt.Sprintf("%d:%d %s [%s] %s -> %s", m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After))
 	}
 	return all
@@ -206,7 +207,7 @@ func TestReachLeavesNothingOut(t *testing.T) {
 		reach.Add(i, n)
 	}
 	tried, mattered := 0, 0
-	for _, m := range l.Mutants() {
+	for _, m := range l.Changes() {
 		c, err := l.Compile(m)
 		if err != nil {
 			continue
@@ -241,7 +242,7 @@ func TestReachLeavesNothingOut(t *testing.T) {
 func TestMutantsArePutBack(t *testing.T) {
 	l := labOf(t, reachModule)
 	before := l.changing["base/a.rego"].String()
-	for _, m := range l.Mutants() {
+	for _, m := range l.Changes() {
 		_, _ = l.Compile(m)
 		if after := l.changing["base/a.rego"].String(); after != before {
 			t.Fatalf("%d:%d %s has left the module changed:\n%s", m.Line, m.Col, m.Operator, cmp.Diff(before, after))
@@ -277,8 +278,8 @@ todo_test_b if false
 		t.Fatal(err)
 	}
 	var noticed []string
-	for _, m := range l.Mutants() {
-		if m.Operator != ChangeLiteral || m.Line > 10 {
+	for _, m := range l.Changes() {
+		if m.Operator != mutant.ChangeLiteral || m.Line > 10 {
 			continue
 		}
 		c, err := l.Compile(m, l.Tests()...)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -69,8 +70,8 @@ type Verdict struct {
 	Warnings []string         `json:"warnings"`
 
 	// What the caller knows beside it.
-	TrustFile string           `json:"trust_file,omitempty"` // where it lies
-	Changes   *bundles.Changes `json:"changes,omitempty"`    // against another policy
+	TrustFile string        `json:"trust_file,omitempty"` // where it lies
+	Changes   *diff.Changes `json:"changes,omitempty"`    // against another policy
 
 	Files bundles.Memory `json:"-"` // the bundle's files, where nothing was refused
 }

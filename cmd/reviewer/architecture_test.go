@@ -80,12 +80,18 @@ func walls() []wall {
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
 		{"engine/trash", nil,
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
-		{"rego", []string{"engine", "github.com/open-policy-agent/opa/v1/"},
+		{"engine/mutant", nil,
+			"what a small change to a policy is, for every language in which one is made"},
+		{"rego", []string{"engine", "engine/mutant", "github.com/open-policy-agent/opa/v1/"},
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
-		{"cel", []string{"engine", "engine/wildcard", "cel.dev/cel-go/"},
+		{"cel", []string{"engine", "engine/mutant", "engine/wildcard", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
 		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
+		{"bundles/diff", []string{"engine", "bundles"},
+			"the difference of two policies follows from their rows and settings; what Rego states is asked of the caller"},
+		{"bundles/mutate", []string{"engine", "engine/mutant", "bundles", "go.yaml.in/yaml/v3"},
+			"a change of a row is a file with another text: what tests make of it is not known here"},
 		{"bundles/foreign", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"what importers of other tools' policies share: reading JSON with its lines and writing a list; it knows neither the tools nor the language of conditions"},
 		{"bundles/safeclaw", []string{"engine", "bundles", "bundles/foreign"},
@@ -98,15 +104,15 @@ func walls() []wall {
 			"the one package that knows Sigstore, with the build tag of that name only: reading and checking, and nothing of the library that signs or fetches"},
 		{"bundles/depot", nil,
 			"which bytes are active, and what was active before, can be told without knowing what is in them or who vouches for it"},
-		{"bundles/trust", []string{"engine", "bundles", "bundles/signing", "go.yaml.in/yaml/v3"},
+		{"bundles/trust", []string{"engine", "bundles", "bundles/diff", "bundles/signing", "go.yaml.in/yaml/v3"},
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/trust"},
+		{"schemas/gen", []string{"engine", "engine/cases", "engine/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel",
-			"bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
+			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel",
+			"bundles", "bundles/diff", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/report", "engine/simulate"},
@@ -122,7 +128,7 @@ func walls() []wall {
 		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
-			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/report", "engine/simulate", "bundles", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "engine/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
 			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/wiring",
@@ -155,13 +161,14 @@ type ban struct {
 func bans() []ban {
 	core := []string{"engine", "engine/detect", "engine/simulate"}
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
-	pure := append(append(core, "cel", "rego", "cmd/reviewer/impact"), imports...)
-	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "cel", "schemas")
-	all := append(append(local, "rego", "bundles", "cmd/reviewer", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"), imports...)
+	changes := []string{"bundles/diff", "bundles/mutate"}
+	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact"}, imports)
+	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "cel", "schemas")
+	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
-		{append(imports, "bundles", "bundles/signing", "bundles/trust", "bundles/depot"), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/depot"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
@@ -178,7 +185,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot")
+	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot")
 }
 
 // goPackage is what these tests read of `go list`.

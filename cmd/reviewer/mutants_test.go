@@ -141,7 +141,7 @@ func hexWord(s string) string {
 }
 
 // mutate makes a mutant of depth 3, and says how.
-func mutate(g *rand.Rand, words []string, spell, run []string) (code, how string) {
+func mutated(g *rand.Rand, words []string, spell, run []string) (code, how string) {
 	name := pick(g, spell...)
 	code, how = wordMutations()[name](words), name
 	for range 2 {
@@ -162,7 +162,7 @@ func TestMutantsAreStopped(t *testing.T) {
 	}
 	for i := range mutants {
 		words := seeds[i%len(seeds)]
-		code, how := mutate(g, words, spell, run)
+		code, how := mutated(g, words, spell, run)
 		list = append(list, suiteCase{how, code})
 	}
 	kept := 0

@@ -13,13 +13,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/depot"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/rego"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) policyActivateCommand() *cobra.Command {
@@ -409,7 +411,7 @@ func (s *switching) changes() string {
 	if s.before == nil {
 		return "what held before cannot be read, so what changed is not known"
 	}
-	c, err := bundles.Diff(s.before, s.after, changedRego)
+	c, err := diff.Policies(s.before, s.after, changedRego)
 	if err != nil {
 		return "what changed cannot be told: " + err.Error()
 	}

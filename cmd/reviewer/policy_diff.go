@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -42,19 +42,19 @@ func (a *app) policyDiffCommand() *cobra.Command {
 }
 
 // policyDiff compares the policies that two references name.
-func (a *app) policyDiff(ctx context.Context, before, after string) (bundles.Changes, error) {
+func (a *app) policyDiff(ctx context.Context, before, after string) (diff.Changes, error) {
 	first, err := a.policyRef(ctx, before)
 	if err != nil {
-		return bundles.Changes{}, err
+		return diff.Changes{}, err
 	}
 	second, err := a.policyRef(ctx, after)
 	if err != nil {
-		return bundles.Changes{}, err
+		return diff.Changes{}, err
 	}
-	return bundles.Diff(first, second, rego.Differences)
+	return diff.Policies(first, second, rego.Differences)
 }
 
-func (a *app) showDiff(w io.Writer, out *output, refs []string, c bundles.Changes) error {
+func (a *app) showDiff(w io.Writer, out *output, refs []string, c diff.Changes) error {
 	switch out.format {
 	case "json":
 		return writeJSON(w, c)
@@ -66,7 +66,7 @@ func (a *app) showDiff(w io.Writer, out *output, refs []string, c bundles.Change
 }
 
 // diffSummary counts changes in a sentence.
-func diffSummary(c bundles.Changes) string {
+func diffSummary(c diff.Changes) string {
 	switch {
 	case !c.Empty():
 	case c.Before.Digest == c.After.Digest:

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
@@ -17,7 +17,7 @@ const maxDiffComment = 60_000
 // diffGitHub writes changes as Markdown for a pull request: the sum to see at
 // once, each group to unfold. What policies say stands in fences only, where it
 // is neither Markdown nor a mention.
-func diffGitHub(w io.Writer, refs []string, c bundles.Changes) error {
+func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s reviewer policy diff\n\n**%s**\n\n", diffMark(c), diffSummary(c))
 	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(standName(refs[0], c.Before)), report.MarkdownCode(standName(refs[1], c.After)))
@@ -33,7 +33,7 @@ func diffGitHub(w io.Writer, refs []string, c bundles.Changes) error {
 }
 
 // diffMark is for who reads nothing but that.
-func diffMark(c bundles.Changes) string {
+func diffMark(c diff.Changes) string {
 	if c.Loosens() || c.Counts.Undecided > 0 {
 		return "⚠️"
 	}
@@ -41,8 +41,8 @@ func diffMark(c bundles.Changes) string {
 }
 
 // diffGroups are the changes of each kind.
-func diffGroups(all []bundles.Change) [][]bundles.Change {
-	var groups [][]bundles.Change
+func diffGroups(all []diff.Change) [][]diff.Change {
+	var groups [][]diff.Change
 	for i, c := range all {
 		if i == 0 || all[i-1].Kind != c.Kind {
 			groups = append(groups, nil)
@@ -54,7 +54,7 @@ func diffGroups(all []bundles.Change) [][]bundles.Change {
 
 // diffGroup writes what of a group there is room for, and returns how many
 // changes are left.
-func diffGroup(b *bytes.Buffer, group []bundles.Change) int {
+func diffGroup(b *bytes.Buffer, group []diff.Change) int {
 	var text strings.Builder
 	shown := 0
 	for _, c := range group {
@@ -74,7 +74,7 @@ func diffGroup(b *bytes.Buffer, group []bundles.Change) int {
 }
 
 // diffBlock is a change as lines of a diff.
-func diffBlock(c bundles.Change) string {
+func diffBlock(c diff.Change) string {
 	text := "@@ " + strings.Join(strings.Fields(diffHead(paint{}, c)), " ") + " @@\n"
 	for _, l := range diffLines(c) {
 		text += strings.TrimRight(string(l.sign)+" "+l.text, " ") + "\n"

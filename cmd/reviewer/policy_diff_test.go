@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/agent-reviewer/reviewer/schemas"
 )
@@ -53,9 +54,9 @@ func policyIn(t *testing.T, ar *txtar.Archive, dir string) *bundles.Effective {
 	return e
 }
 
-func changesIn(t *testing.T, ar *txtar.Archive, before, after string) bundles.Changes {
+func changesIn(t *testing.T, ar *txtar.Archive, before, after string) diff.Changes {
 	t.Helper()
-	c, err := bundles.Diff(policyIn(t, ar, before), policyIn(t, ar, after), rego.Differences)
+	c, err := diff.Policies(policyIn(t, ar, before), policyIn(t, ar, after), rego.Differences)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +116,9 @@ func TestDiffGitHub(t *testing.T) {
 
 // A comment stays below what GitHub takes, and says what is left out.
 func TestDiffGitHubIsBounded(t *testing.T) {
-	c := bundles.Changes{Before: bundles.Stand{Layers: make([]bundles.StandLayer, 1)}, After: bundles.Stand{Layers: make([]bundles.StandLayer, 1)}}
+	c := diff.Changes{Before: diff.Stand{Layers: make([]diff.StandLayer, 1)}, After: diff.Stand{Layers: make([]diff.StandLayer, 1)}}
 	for range 3000 {
-		c.List = append(c.List, bundles.Change{Kind: bundles.KindRule, Name: "shop.a", Did: bundles.Added, Parts: []bundles.Part{{Name: "title", After: strings.Repeat("x", 100)}}})
+		c.List = append(c.List, diff.Change{Kind: diff.KindRule, Name: "shop.a", Did: diff.Added, Parts: []diff.Part{{Name: "title", After: strings.Repeat("x", 100)}}})
 	}
 	var b bytes.Buffer
 	if err := diffGitHub(&b, []string{"a", "b"}, c); err != nil {

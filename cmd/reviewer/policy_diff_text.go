@@ -7,22 +7,22 @@ import (
 	"io"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
+	textdiff "github.com/rogpeppe/go-internal/diff"
 
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 )
 
 // diffHeadings name the groups of changes.
 func diffHeadings() map[string]string {
 	return map[string]string{
-		bundles.KindLayer: "Layers", bundles.KindManifest: "Manifests", bundles.KindSetting: "Settings",
-		bundles.KindSaid: "Settings without effect", bundles.KindData: "Data", bundles.KindRule: "Rules",
-		bundles.KindPattern: "Patterns", bundles.KindAccess: "Access lists", bundles.KindDetector: "Detectors", bundles.KindRego: "Rego",
+		diff.KindLayer: "Layers", diff.KindManifest: "Manifests", diff.KindSetting: "Settings",
+		diff.KindSaid: "Settings without effect", diff.KindData: "Data", diff.KindRule: "Rules",
+		diff.KindPattern: "Patterns", diff.KindAccess: "Access lists", diff.KindDetector: "Detectors", diff.KindRego: "Rego",
 	}
 }
 
 // diffText writes changes for a person: group by group, - before and + after.
-func diffText(w io.Writer, p paint, refs []string, c bundles.Changes) {
+func diffText(w io.Writer, p paint, refs []string, c diff.Changes) {
 	fmt.Fprintf(w, "%s\n%s\n", p.colour("31", "--- "+standName(refs[0], c.Before)), p.colour("32", "+++ "+standName(refs[1], c.After)))
 	fmt.Fprintln(w, diffSummary(c))
 	kind := ""
@@ -44,7 +44,7 @@ func diffText(w io.Writer, p paint, refs []string, c bundles.Changes) {
 
 // standName names one of the policies by its reference, its uppermost layer and
 // its digest.
-func standName(ref string, s bundles.Stand) string {
+func standName(ref string, s diff.Stand) string {
 	top := s.Layers[len(s.Layers)-1]
 	name := strings.TrimSpace(top.Name + " " + top.Version)
 	if top.Sequence > 0 {
@@ -55,30 +55,30 @@ func standName(ref string, s bundles.Stand) string {
 
 // diffHead is the line that names a change: the sign of what happened, the
 // name, what it does, and where it stands.
-func diffHead(p paint, c bundles.Change) string {
-	sign := map[string]string{bundles.Added: "+", bundles.Removed: "-", bundles.Altered: " ", bundles.Reordered: " "}[c.Did]
+func diffHead(p paint, c diff.Change) string {
+	sign := map[string]string{diff.Added: "+", diff.Removed: "-", diff.Altered: " ", diff.Reordered: " "}[c.Did]
 	text := "  " + sign + " " + p.colour("1", oneLine(c.Name, 200))
-	if c.Did == bundles.Reordered {
+	if c.Did == diff.Reordered {
 		text += " in another order"
 	}
-	if c.Direction != bundles.Unaffected {
+	if c.Direction != diff.Unaffected {
 		text += " " + directionWord(p, c.Direction)
 	}
 	at := c.After
 	if at == nil {
 		at = c.Before
 	}
-	if at != nil && at.Place != "" && c.Kind != bundles.KindManifest {
+	if at != nil && at.Place != "" && c.Kind != diff.KindManifest {
 		text += p.faint(" " + strings.Join(at.Layers, "+") + "/" + oneLine(at.Place, 200))
 	}
 	return text
 }
 
-func directionWord(p paint, d bundles.Direction) string {
+func directionWord(p paint, d diff.Direction) string {
 	switch d {
-	case bundles.Loosened, bundles.Mixed:
+	case diff.Loosened, diff.Mixed:
 		return p.colour("31;1", string(d))
-	case bundles.Tightened:
+	case diff.Tightened:
 		return p.colour("32", string(d))
 	}
 	return p.colour("33", string(d))
@@ -102,24 +102,24 @@ func (l diffLine) painted(p paint) string {
 }
 
 // diffLines says what a change is.
-func diffLines(c bundles.Change) []diffLine {
+func diffLines(c diff.Change) []diffLine {
 	var lines []diffLine
 	for _, part := range c.Parts {
 		some := partLines(c, part)
-		if unlike := part.Direction == bundles.Loosened || part.Direction == bundles.Tightened; unlike && part.Direction != c.Direction && len(some) > 0 {
+		if unlike := part.Direction == diff.Loosened || part.Direction == diff.Tightened; unlike && part.Direction != c.Direction && len(some) > 0 {
 			some[len(some)-1].text += "  (" + string(part.Direction) + ")"
 		}
 		lines = append(lines, some...)
 	}
-	if len(c.Parts) > 0 || c.Did == bundles.Reordered {
+	if len(c.Parts) > 0 || c.Did == diff.Reordered {
 		return append(lines, layerLine(c)...)
 	}
 	return valueLines("", versionText(c, c.Before), versionText(c, c.After))
 }
 
 // layerLine says by which layers a list is made, where that has changed.
-func layerLine(c bundles.Change) []diffLine {
-	if c.Kind != bundles.KindSetting || c.Before == nil || c.After == nil {
+func layerLine(c diff.Change) []diffLine {
+	if c.Kind != diff.KindSetting || c.Before == nil || c.After == nil {
 		return nil
 	}
 	was, is := strings.Join(c.Before.Layers, ", "), strings.Join(c.After.Layers, ", ")
@@ -130,15 +130,15 @@ func layerLine(c bundles.Change) []diffLine {
 }
 
 // versionText is a value as it is shown, with the layers that say so.
-func versionText(c bundles.Change, v *bundles.Version) string {
-	if v == nil || v.Value == nil && c.Kind != bundles.KindSetting && c.Kind != bundles.KindData {
+func versionText(c diff.Change, v *diff.Version) string {
+	if v == nil || v.Value == nil && c.Kind != diff.KindSetting && c.Kind != diff.KindData {
 		return ""
 	}
 	text, isText := v.Value.(string)
-	if !isText || c.Kind != bundles.KindRego {
+	if !isText || c.Kind != diff.KindRego {
 		text = wordFor(v.Value)
 	}
-	if c.Kind == bundles.KindSetting || c.Kind == bundles.KindSaid {
+	if c.Kind == diff.KindSetting || c.Kind == diff.KindSaid {
 		text += "  (" + strings.Join(v.Layers, ", ") + ")"
 	}
 	return text
@@ -146,8 +146,8 @@ func versionText(c bundles.Change, v *bundles.Version) string {
 
 // partLines says how a part of a row differs. Of a row that came or went the
 // place says layer and kind already.
-func partLines(c bundles.Change, p bundles.Part) []diffLine {
-	came := c.Did == bundles.Added || c.Did == bundles.Removed
+func partLines(c diff.Change, p diff.Part) []diffLine {
+	came := c.Did == diff.Added || c.Did == diff.Removed
 	was, isList := p.Before.([]any)
 	is, isListToo := p.After.([]any)
 	switch {
@@ -158,13 +158,13 @@ func partLines(c bundles.Change, p bundles.Part) []diffLine {
 	case p.Name == "item":
 		return valueLines("", partText(p.Before), partText(p.After))
 	case isList && isListToo:
-		return listLines(p.Name+": ", bundles.ListChanges(was, is))
+		return listLines(p.Name+": ", diff.ListChanges(was, is))
 	}
 	return valueLines(p.Name+": ", partText(p.Before), partText(p.After))
 }
 
 // listLines says what came into a list and what left it.
-func listLines(name string, items []bundles.Part) []diffLine {
+func listLines(name string, items []diff.Part) []diffLine {
 	var lines []diffLine
 	for _, item := range items {
 		lines = append(lines, valueLines(name, partText(item.Before), partText(item.After))...)
@@ -219,7 +219,7 @@ func unified(was, is string) []diffLine {
 		b = nil
 	}
 	var lines []diffLine
-	for line := range bytes.Lines(diff.Diff("a", a, "b", b)) {
+	for line := range bytes.Lines(textdiff.Diff("a", a, "b", b)) {
 		text := strings.TrimRight(string(line), "\n")
 		switch {
 		case text == "", strings.HasPrefix(text, "diff "), strings.HasPrefix(text, "--- a"), strings.HasPrefix(text, "+++ b"):

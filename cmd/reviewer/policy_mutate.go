@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // policyMutate is what the flags of `policy test --mutate` say.
@@ -65,7 +66,7 @@ func (a *app) mutatePolicy(ctx context.Context, paths []string, t *policyTest) e
 	if o.Run, err = regexp.Compile(t.run); err != nil {
 		return fmt.Errorf("--run: %w", err)
 	}
-	all := &trial.Mutation{Mutants: []trial.Mutant{}}
+	all := &trial.Mutation{Mutants: []mutant.Mutant{}}
 	for _, s := range subjects {
 		one, err := trial.Mutate(ctx, s, o)
 		if failing := (*trial.FailingError)(nil); errors.As(err, &failing) {
@@ -115,10 +116,10 @@ func remaining(start time.Time, done, all int) time.Duration {
 
 // mutationReport is a mutation in JSON.
 type mutationReport struct {
-	Total   trial.Score    `json:"total"`
-	Kinds   []trial.Score  `json:"kinds"`
-	Rules   []trial.Score  `json:"rules"`
-	Mutants []trial.Mutant `json:"mutants"` // those that no test killed; with -v all
+	Total   trial.Score     `json:"total"`
+	Kinds   []trial.Score   `json:"kinds"`
+	Rules   []trial.Score   `json:"rules"`
+	Mutants []mutant.Mutant `json:"mutants"` // those that no test killed; with -v all
 }
 
 func (a *app) writeMutation(w io.Writer, out *output, verbose bool, m *trial.Mutation) error {

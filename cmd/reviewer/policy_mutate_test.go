@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 var updateMutation = flag.Bool("update-mutation", false, "write the table of docs/mutation.md anew")
@@ -17,7 +17,7 @@ var updateMutation = flag.Bool("update-mutation", false, "write the table of doc
 func TestMutationDoc(t *testing.T) {
 	const file = root + "/docs/mutation.md"
 	var rows strings.Builder
-	for _, o := range trial.Operators() {
+	for _, o := range mutant.Operators() {
 		fmt.Fprintf(&rows, "| %s | `%s` | %s | `%s` | `%s` |\n", o.In, o.Name, cell(o.Does), cell(o.Before), cell(o.After))
 	}
 	text, err := os.ReadFile(file)

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/rego"
-	"github.com/spf13/cobra"
 )
 
 // verifying is what is asked of policy verify.
@@ -208,7 +210,7 @@ func (a *app) compare(ctx context.Context, v *verifying, doc *trust.Verdict, e *
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
-	c, err := bundles.Diff(before, e, rego.Differences)
+	c, err := diff.Policies(before, e, rego.Differences)
 	if err != nil {
 		return err
 	}

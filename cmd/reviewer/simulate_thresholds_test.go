@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -127,11 +129,11 @@ type moved struct {
 // numbers of rows beside thresholds.
 func movedData(base *bundles.Bundle) []moved {
 	var all []moved
-	for _, m := range bundles.Mutants(base, func(string) bool { return true }, nil) {
-		if m.Operator != bundles.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
+	for _, m := range mutate.Changes(base, func(string) bool { return true }, nil) {
+		if m.Operator != mutant.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
 			continue
 		}
-		all = append(all, moved{fmt.Sprintf("%s %s->%s", m.About, m.Before, m.After), m.About, func() (*bundles.Effective, error) {
+		all = append(all, moved{fmt.Sprintf("%s %s->%s", m.Rule, m.Before, m.After), m.Rule, func() (*bundles.Effective, error) {
 			b, err := m.Apply(base)
 			if err != nil {
 				return nil, err

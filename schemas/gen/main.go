@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -47,7 +48,7 @@ func documents() []document {
 		{"trust.json", "Trust: whose signatures on policy bundles count, as trust.yaml says", trust.Document{}},
 		{"verdict.json", "Verdict: what checking a policy bundle found, as policy verify -f json writes it", trust.Verdict{}},
 		{"sweep.json", "Sweep: what each value of one setting would do, as policy simulate --sweep -f json writes it", simulate.Sweep{}},
-		{"diff.json", "Diff: what differs between two policies, as policy diff -f json writes it", bundles.Changes{}},
+		{"diff.json", "Diff: what differs between two policies, as policy diff -f json writes it", diff.Changes{}},
 	}
 }
 

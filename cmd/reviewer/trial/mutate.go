@@ -12,10 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/report"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -27,29 +26,10 @@ const (
 	Unreached = "unreached" // no test reaches the place
 )
 
-// The kinds of mutants, in the order in which they are reported.
-const (
-	mutantRego      = "rego"
-	mutantCondition = "conditions"
-	mutantRow       = "rows"
-	mutantData      = "data"
-)
-
-// Mutant is a small change of a policy, and whether the tests noticed it.
-type Mutant struct {
-	report.Place
-	Kind     string `json:"kind"`
-	Operator string `json:"operator"`
-	Rule     string `json:"rule"` // id of the rule; else the path of what is changed
-	Before   string `json:"before"`
-	After    string `json:"after"`
-	Outcome  string `json:"outcome"`
-}
-
 // Mutation is what came of all mutants of a policy.
 type Mutation struct {
-	Mutants  []Mutant      `json:"mutants"` // by file and place
-	Duration time.Duration `json:"-"`
+	Mutants  []mutant.Mutant `json:"mutants"` // by file and place
+	Duration time.Duration   `json:"-"`
 }
 
 // MutateOptions say which mutants are tried, and how.
@@ -188,7 +168,7 @@ func (b *bench) regoTests(ctx context.Context) (err error) {
 
 // attempt is a mutant and how it is tried.
 type attempt struct {
-	Mutant
+	mutant.Mutant
 	kill func(context.Context) (outcome string, valid bool)
 }
 
@@ -204,17 +184,13 @@ func (b *bench) trials(only string) ([]attempt, error) {
 	if len(chosen) == 0 && only != "" {
 		return nil, b.nothingLike(only, list)
 	}
-	slices.SortStableFunc(chosen, func(x, y attempt) int { return byPlace(x.Mutant, y.Mutant) })
+	slices.SortStableFunc(chosen, func(x, y attempt) int { return x.Compare(y.Mutant) })
 	return chosen, nil
-}
-
-func byPlace(x, y Mutant) int {
-	return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
 }
 
 // run tries mutants, several at a time. Those with which there is no policy are
 // left out: nobody could have written them.
-func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all int)) []Mutant {
+func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all int)) []mutant.Mutant {
 	if tried == nil {
 		tried = func(int, int) {}
 	}
@@ -237,7 +213,7 @@ func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all in
 	close(next)
 	workers.Wait()
 	tried(len(list), len(list))
-	all := []Mutant{}
+	all := []mutant.Mutant{}
 	for i, a := range list {
 		if a.Outcome = outcomes[i]; a.Outcome != "" {
 			all = append(all, a.Mutant)
@@ -313,7 +289,7 @@ func (b *bench) remember(rule string, i int) {
 }
 
 // about says whether a mutant is in a file or folder, or about a rule.
-func (b *bench) about(m Mutant, only string) bool {
+func (b *bench) about(m mutant.Mutant, only string) bool {
 	file := path.Clean(strings.TrimSuffix(only, "/"))
 	for _, name := range []string{m.File, b.name(m.File)} {
 		if name == file || strings.HasPrefix(name, file+"/") {
@@ -340,20 +316,23 @@ func (b *bench) nothingLike(only string, list []attempt) error {
 // regoAttempts makes an attempt of each change of a module.
 func (b *bench) regoAttempts() []attempt {
 	var all []attempt
-	for _, m := range b.lab.Mutants() {
-		all = append(all, attempt{
-			Mutant: Mutant{Place: report.Place{File: b.file(m.File), Line: m.Line, Col: m.Col}, Kind: mutantRego, Operator: m.Operator, Rule: m.Rule, Before: m.Before, After: m.After},
-			kill:   func(ctx context.Context) (string, bool) { return b.killRego(ctx, m) },
-		})
+	for _, m := range b.lab.Changes() {
+		all = append(all, b.attempt(m.Mutant, func(ctx context.Context) (string, bool) { return b.killRego(ctx, m) }))
 	}
 	return all
+}
+
+// attempt names the file of a mutant as the person does.
+func (b *bench) attempt(m mutant.Mutant, kill func(context.Context) (outcome string, valid bool)) attempt {
+	m.File = b.file(m.File)
+	return attempt{m, kill}
 }
 
 // early is how many jobs are tried before the Rego tests, which have to be
 // compiled once more.
 const early = 50
 
-func (b *bench) killRego(ctx context.Context, m *rego.Mutant) (outcome string, valid bool) {
+func (b *bench) killRego(ctx context.Context, m *rego.Change) (outcome string, valid bool) {
 	changed, err := b.lab.Compile(m)
 	if err != nil {
 		return "", false
@@ -428,7 +407,7 @@ func (b *bench) under(source func(context.Context, cases.Case) (*policy, error))
 }
 
 // anyTestFails says whether a Rego test fails with a change of a module.
-func (b *bench) anyTestFails(ctx context.Context, m *rego.Mutant, tests []int) bool {
+func (b *bench) anyTestFails(ctx context.Context, m *rego.Change, tests []int) bool {
 	host, ok := b.policy.Decider.(*rego.Host)
 	if len(tests) == 0 || !ok {
 		return false
@@ -453,19 +432,4 @@ func (b *bench) testsFail(ctx context.Context, changed *rego.Changed, host *rego
 		holds, _ := b.notes[i].Holds(short, changed, host)
 		return !holds && ctx.Err() == nil
 	})
-}
-
-// rewordings lists other forms of an expression.
-func rewordings() (bundles.Reword, error) {
-	made, err := cel.NewRewordings()
-	if err != nil {
-		return nil, err
-	}
-	return func(_, text string) []bundles.Rewording {
-		var all []bundles.Rewording
-		for _, r := range made.Of(text) {
-			all = append(all, bundles.Rewording{Operator: r.Operator, Line: r.Line, Col: r.Column, Before: r.Before, After: r.After, Text: r.Text})
-		}
-		return all
-	}, nil
 }

@@ -8,38 +8,26 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/detect"
-	"github.com/agent-reviewer/reviewer/engine/report"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // rowAttempts makes an attempt of each change of a row or of data.
 func (b *bench) rowAttempts() ([]attempt, error) {
-	reword, err := rewordings()
+	made, err := cel.NewRewordings()
 	if err != nil {
 		return nil, err
 	}
 	var all []attempt
-	for _, m := range bundles.Mutants(b.bundle(), b.whole.Data(), reword) {
-		all = append(all, attempt{
-			Mutant: Mutant{Place: report.Place{File: b.file(m.File), Line: m.Line, Col: m.Col}, Kind: kindOfMutant(m), Operator: m.Operator, Rule: m.About, Before: m.Before, After: m.After},
-			kill:   func(ctx context.Context) (string, bool) { return b.killRow(ctx, m) },
-		})
+	for _, m := range mutate.Changes(b.bundle(), b.whole.Data(), made.Of) {
+		all = append(all, b.attempt(m.Mutant, func(ctx context.Context) (string, bool) { return b.killRow(ctx, m) }))
 	}
 	return all, nil
-}
-
-func kindOfMutant(m *bundles.Mutant) string {
-	switch {
-	case m.Expression:
-		return mutantCondition
-	case slices.Contains([]string{"rules", "patterns", "access", "detectors"}, topFolder(m.File)):
-		return mutantRow
-	}
-	return mutantData
 }
 
 func topFolder(file string) string {
@@ -47,7 +35,7 @@ func topFolder(file string) string {
 	return top
 }
 
-func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string, valid bool) {
+func (b *bench) killRow(ctx context.Context, m *mutate.Change) (outcome string, valid bool) {
 	c, err := b.changed(m)
 	if err != nil {
 		return "", false
@@ -71,13 +59,13 @@ func (b *bench) killRow(ctx context.Context, m *bundles.Mutant) (outcome string,
 // changedRows is the policy with a change of a row or of data.
 type changedRows struct {
 	*bench
-	mutant        *bundles.Mutant
+	mutant        *mutate.Change
 	runner        *Runner
 	host          *rego.Host // over the changed data
 	before, after *cel.Host  // the conditions of the file in question; nil: it has none
 }
 
-func (b *bench) changed(m *bundles.Mutant) (*changedRows, error) {
+func (b *bench) changed(m *mutate.Change) (*changedRows, error) {
 	own, err := m.Apply(b.bundle())
 	if err != nil {
 		return nil, err
@@ -92,7 +80,7 @@ func (b *bench) changed(m *bundles.Mutant) (*changedRows, error) {
 		return nil, err
 	}
 	c.host, _ = p.Decider.(*rego.Host)
-	if kindOfMutant(m) == mutantData {
+	if m.Kind == mutant.Data {
 		return c, nil // no condition reads data
 	}
 	if c.before, err = conditionsOf(b.bundle(), m.File); err == nil {
@@ -122,7 +110,7 @@ func (c *changedRows) jobs() []int {
 			continue
 		}
 		_, reads := slices.BinarySearch(reading, i)
-		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.About) || c.tuned(c.books[i]) || c.touches(c.books[i]) {
+		if reads || c.widens() || j.kind == kindDetector && c.exampleOf(j, c.mutant.Rule) || c.tuned(c.books[i]) || c.touches(c.books[i]) {
 			all = append(all, i)
 		}
 	}
@@ -150,7 +138,7 @@ func (c *changedRows) exampleOf(j job, id string) bool {
 
 func (c *changedRows) touches(book *book) bool {
 	return slices.ContainsFunc(book.asked, func(a asked) bool {
-		return a.input.Action.Detected[c.mutant.About] > 0 || c.finds(a)
+		return a.input.Action.Detected[c.mutant.Rule] > 0 || c.finds(a)
 	})
 }
 
@@ -185,7 +173,7 @@ func (c *changedRows) on() *attemptOn {
 	if c.fileOfDetectors() {
 		c.changeDetectors(t)
 	}
-	return &attemptOn{rule: c.mutant.About, trial: t, differ: func(ctx context.Context, book *book) bool {
+	return &attemptOn{rule: c.mutant.Rule, trial: t, differ: func(ctx context.Context, book *book) bool {
 		if c.fileOfDetectors() || c.tuned(book) || slices.ContainsFunc(book.asked, c.finds) {
 			return true
 		}

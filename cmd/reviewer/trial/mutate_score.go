@@ -3,6 +3,8 @@ package trial
 import (
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // Score is how many of some mutants were killed.
@@ -13,7 +15,7 @@ type Score struct {
 	Percent float64 `json:"percent"`
 }
 
-func (s *Score) add(m Mutant) {
+func (s *Score) add(m mutant.Mutant) {
 	s.Mutants++
 	if m.Outcome == Killed {
 		s.Killed++
@@ -33,18 +35,18 @@ func (m *Mutation) Total() Score {
 // Kinds are the scores of modules, conditions, rows and data, those without
 // mutants left out.
 func (m *Mutation) Kinds() []Score {
-	all := m.by(func(one Mutant) string { return one.Kind })
-	order := []string{mutantRego, mutantCondition, mutantRow, mutantData}
+	all := m.by(func(one mutant.Mutant) string { return one.Kind })
+	order := mutant.Kinds()
 	slices.SortFunc(all, func(a, b Score) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	return all
 }
 
 // Rules are the scores of each rule, by its id or path.
 func (m *Mutation) Rules() []Score {
-	return m.by(func(one Mutant) string { return one.Rule })
+	return m.by(func(one mutant.Mutant) string { return one.Rule })
 }
 
-func (m *Mutation) by(name func(Mutant) string) []Score {
+func (m *Mutation) by(name func(mutant.Mutant) string) []Score {
 	at := map[string]int{}
 	var all []Score
 	for _, one := range m.Mutants {
@@ -61,6 +63,6 @@ func (m *Mutation) by(name func(Mutant) string) []Score {
 }
 
 // Alive lists the mutants that no test killed, by file and place.
-func (m *Mutation) Alive() []Mutant {
-	return slices.DeleteFunc(slices.Clone(m.Mutants), func(one Mutant) bool { return one.Outcome == Killed })
+func (m *Mutation) Alive() []mutant.Mutant {
+	return slices.DeleteFunc(slices.Clone(m.Mutants), func(one mutant.Mutant) bool { return one.Outcome == Killed })
 }

@@ -13,11 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/report"
 )
 
-func mutate(t *testing.T, s Subject, only string) *Mutation {
+func tried(t *testing.T, s Subject, only string) *Mutation {
 	t.Helper()
 	m, err := Mutate(context.Background(), s, MutateOptions{Only: only, Options: Options{Env: engine.Env{Engine: engine.Version}}})
 	if err != nil {
@@ -27,7 +30,7 @@ func mutate(t *testing.T, s Subject, only string) *Mutation {
 }
 
 // alive lists mutants as outcome, place and change.
-func alive(list []Mutant) []string {
+func alive(list []mutant.Mutant) []string {
 	var all []string
 	for _, m := range list {
 		all = append(all, fmt.Sprintf("%s %s:%d:%d %s %s: %s -> %s", m.Outcome, m.File, m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After))
@@ -52,7 +55,7 @@ cases:
 
 // What no test notices is listed, until a test does.
 func TestMutate(t *testing.T) {
-	got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
+	got := alive(tried(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
 	want := []string{
 		"survived policy/rules/a.yaml:5:20 item.drop shop.kubectl: phases: pre -> (left out)",
 		"survived policy/rules/a.yaml:5:37 item.drop shop.kubectl: commands: kubectl -> (left out)",
@@ -72,7 +75,7 @@ events:
   - Bash: kubectl --context=prod get pods
   - {result: ok, expect: {not_rules: [shop.kubectl]}}
 `
-	if got := alive(mutate(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", more), "").Alive()); len(got) != 0 {
+	if got := alive(tried(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", more), "").Alive()); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 }
@@ -85,9 +88,9 @@ func TestMutatePatterns(t *testing.T) {
 	slow := strings.Replace(often, "name: a", "name: b\nsettings: {patterns: {sensitivity: low}}", 1)
 	for cases, want := range map[string]string{often: "true -> false", often + "---\n" + slow: ""} {
 		var got []string
-		for _, m := range mutate(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
-			if m.Operator == bundles.FlipTruth || m.Operator == bundles.ChangeNumber {
-				if m.Kind != mutantRow {
+		for _, m := range tried(t, subject(t, "patterns/a.yaml", row, "cases/a.yaml", cases), "patterns").Mutants {
+			if m.Operator == mutant.FlipTruth || m.Operator == mutant.ChangeNumber {
+				if m.Kind != mutant.Rows {
 					t.Errorf("%+v is not of a row", m)
 				}
 				if m.Outcome != Killed {
@@ -110,7 +113,7 @@ func TestMutateWhereDetectorsLook(t *testing.T) {
 	left := "item.drop shop.word: in: contents -> (left out)"
 	for cases, survives := range map[string]bool{written: true, written + sought: false} {
 		s := subject(t, "detectors/a.yaml", detector, "rules/a.yaml", rule, "cases/a.yaml", cases)
-		got := strings.Join(alive(mutate(t, s, "detectors").Alive()), "\n")
+		got := strings.Join(alive(tried(t, s, "detectors").Alive()), "\n")
 		if strings.Contains(got, left) != survives {
 			t.Errorf("survives %v, got %q", !survives, got)
 		}
@@ -123,7 +126,7 @@ func TestMutateModules(t *testing.T) {
 	s := subject(t, "a.rego", module+"\n_spare if input.phase == \"post\"\n",
 		"a_test.rego", "package policies.user_test\n\nimport data.policies.user\n\ntest_a if count(user.findings) == 1 with input as {\"action\": {\"resource\": \"dropdb x\"}}\n",
 		"cases/a.yaml", "{name: a, cases: [{Bash: \"psql -c 'drop table x'\", rules: [our.drop]}, {Bash: psql -c 'select 1', not_rules: [our.drop]}]}")
-	got := alive(mutate(t, s, "a.rego").Alive())
+	got := alive(tried(t, s, "a.rego").Alive())
 	want := []string{
 		`survived policy/a.rego:3:38 element.drop our.drop: "decision" -> (left out)`,
 		`survived policy/a.rego:3:50 literal our.drop: "ask" -> "block"`,
@@ -187,23 +190,23 @@ events:
 			t.Error(text)
 		}
 	}
-	for i, m := range mutate(t, s, "").Mutants {
-		if i%nth == 0 && m.Kind != mutantRego {
+	for i, m := range tried(t, s, "").Mutants {
+		if i%nth == 0 && m.Kind != mutant.Rego {
 			if want := slowly(t, s, m); m.Outcome != want && !(m.Outcome == Unreached && want == Survived) {
-				t.Errorf("%s; running everything says %s", alive([]Mutant{m})[0], want)
+				t.Errorf("%s; running everything says %s", alive([]mutant.Mutant{m})[0], want)
 			}
 		}
 	}
 }
 
 // slowly runs all tests with a change, but for those that only name what is gone.
-func slowly(t *testing.T, s Subject, m Mutant) string {
+func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 	t.Helper()
-	reword, err := rewordings()
+	made, err := cel.NewRewordings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range bundles.Mutants(s.bundle(), func(string) bool { return true }, reword) {
+	for _, b := range mutate.Changes(s.bundle(), func(string) bool { return true }, made.Of) {
 		if "policy/"+b.File != m.File || b.Line != m.Line || b.Col != m.Col || b.Operator != m.Operator || b.After != m.After {
 			continue
 		}
@@ -251,7 +254,7 @@ func TestMutateRefuses(t *testing.T) {
 // mutant of the policy that ships one of them.
 func TestOperatorsAreListed(t *testing.T) {
 	known := map[string]bool{}
-	for _, o := range Operators() {
+	for _, o := range mutant.Operators() {
 		if known[o.In+o.Name] {
 			t.Errorf("%s: %s is listed twice", o.In, o.Name)
 		}
@@ -262,7 +265,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	b := &bench{trial: &trial{Subject: s, Options: Options{Parallel: 1}}}
 	for _, m := range b.named(t) {
 		in := m.Kind
-		if in == mutantRow || in == mutantData {
+		if in == mutant.Rows || in == mutant.Data {
 			in = "rows, data"
 		}
 		if !known[in+m.Operator] {
@@ -271,7 +274,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 }
 
-func (b *bench) named(t *testing.T) []Mutant {
+func (b *bench) named(t *testing.T) []mutant.Mutant {
 	t.Helper()
 	var err error
 	if b.effective, err = bundles.Assemble(b.Layers...); err != nil {
@@ -288,7 +291,7 @@ func (b *bench) named(t *testing.T) []Mutant {
 		t.Fatal(err)
 	}
 	perRule := map[string]int{}
-	var all []Mutant
+	var all []mutant.Mutant
 	for _, a := range list {
 		all = append(all, a.Mutant)
 		perRule[a.Rule]++
@@ -298,6 +301,6 @@ func (b *bench) named(t *testing.T) []Mutant {
 			t.Errorf("%s has %d mutants, want 3", r.ID, perRule[r.ID])
 		}
 	}
-	slices.SortFunc(all, byPlace)
+	slices.SortFunc(all, mutant.Mutant.Compare)
 	return all
 }

@@ -26,9 +26,9 @@ findings contains {"id": "user.deploy", "decision": "block", "severity": "high",
 }
 `
 
-// tried has the policy of a subject, of whose layers the user's is its own, decide
+// decideTwice has the policy of a subject, of whose layers the user's is its own, decide
 // twice.
-func tried(t *testing.T, s Subject, thorough engine.Decider) *Shortcuts {
+func decideTwice(t *testing.T, s Subject, thorough engine.Decider) *Shortcuts {
 	t.Helper()
 	found, err := TryShortcuts(t.Context(), s.Layers, ShortcutOptions{
 		Env: engine.Env{Engine: engine.Version}, Own: []string{bundles.User}, Cases: s.Cases, Most: 20, Thorough: thorough,
@@ -50,7 +50,7 @@ func TestTryShortcuts(t *testing.T) {
 		"settings":                {"settings.yaml", "enforcement: observe", ""},
 	} {
 		s := subject(t, test.file, test.text)
-		found := tried(t, s, nil)
+		found := decideTwice(t, s, nil)
 		if found.Decisions-found.Own < 10 || (found.Own > 0) != (test.file == "a.rego") {
 			t.Errorf("%s: %d decisions, %d of them own", name, found.Decisions, found.Own)
 		}
@@ -80,7 +80,7 @@ func TestTryShortcutsFindsWhatIsDropped(t *testing.T) {
 		"rules/a.yaml", "- {id: user.make, title: a, severity: high, decision: block, message: b, "+
 			"when: 'action.name == \"shell.exec\"', remediation: c, examples: {match: [{Bash: make x}]}}",
 		"cases/a/a.yaml", "name: own\ncases: [{Bash: rm -rf ~, decision: block}]")
-	found := tried(t, s, silent{})
+	found := decideTwice(t, s, silent{})
 	var all []string
 	for _, d := range found.Differ {
 		all = append(all, d.String())

@@ -1,4 +1,4 @@
-package bundles
+package mutate
 
 import (
 	"fmt"
@@ -8,16 +8,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // layerFiles makes a bundle of files, given as name and text.
-func layerFiles(t *testing.T, layer string, files ...string) *Bundle {
+func layerFiles(t *testing.T, layer string, files ...string) *bundles.Bundle {
 	t.Helper()
 	content := map[string][]byte{}
 	for i := 0; i < len(files); i += 2 {
 		content[files[i]] = []byte(files[i+1])
 	}
-	b, err := FromFiles(content, layer)
+	b, err := bundles.FromFiles(content, layer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +30,8 @@ func layerFiles(t *testing.T, layer string, files ...string) *Bundle {
 func all(string) bool { return true }
 
 // louder is another form of an expression, for tests of where it is put.
-func louder(_, text string) []Rewording {
-	return []Rewording{{Operator: "louder", Line: 1, Col: 3, Before: text, After: text + "!", Text: text + "!"}}
+func louder(text string) []mutant.Rewording {
+	return []mutant.Rewording{{Text: text + "!", Mutant: mutant.Mutant{Line: 1, Col: 3, Operator: "louder", Before: text, After: text + "!"}}}
 }
 
 func TestMutants(t *testing.T) {
@@ -36,7 +39,7 @@ func TestMutants(t *testing.T) {
 		layer, file, text string
 		want              []string
 	}{
-		"a rule": {User, "rules/a.yaml", `
+		"a rule": {bundles.User, "rules/a.yaml", `
 - id: shop.kubectl
   severity: high
   decision: ask
@@ -57,7 +60,7 @@ func TestMutants(t *testing.T) {
 			"8:46 item.drop shop.kubectl: helm -> (left out) /policies/user/catalog/shop.kubectl",
 			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
 		}},
-		"facts, alone and in front of an expression": {User, "rules/a.yaml", `
+		"facts, alone and in front of an expression": {bundles.User, "rules/a.yaml", `
 - {id: shop.a, severity: high, decision: ask, message: m, match: {facts: [stopped]}}
 - {id: shop.b, severity: high, decision: ask, message: m, match: {facts: [stopped]}, when: event.tool == "Bash"}
 `, []string{
@@ -72,7 +75,7 @@ func TestMutants(t *testing.T) {
 			"3:75 word shop.b: stopped -> presupposes_unmet /policies/user/catalog/shop.b",
 			`3:94 louder shop.b: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.b`,
 		}},
-		"a pattern with levels": {User, "patterns/a.yaml", `
+		"a pattern with levels": {bundles.User, "patterns/a.yaml", `
 id: shop.many
 severity: high
 measure: session.file_ops
@@ -97,7 +100,7 @@ fixed: true
 			"6:40 number shop.many: 20.5 -> 20.6 /policies/user/catalog/shop.many",
 			"6:53 word shop.many: critical -> high /policies/user/catalog/shop.many",
 		}},
-		"settings": {User, "settings.yaml", `
+		"settings": {bundles.User, "settings.yaml", `
 enforcement: warn
 risk: {high_threshold: 0.75}
 matrix: {high: {low: modify}}
@@ -114,7 +117,7 @@ messages: {allowed: "All is well."}
 			"5:28 item.drop system.guards: d -> (left out) /reviewer/system/guards",
 			"5:37 item.drop system.guards: g -> (left out) /reviewer/system/guards",
 		}},
-		"access": {User, "access/a.yaml", `
+		"access": {bundles.User, "access/a.yaml", `
 id: team
 default: allow
 rules:
@@ -136,8 +139,8 @@ rules:
 		}},
 	} {
 		var got []string
-		for _, m := range Mutants(layerFiles(t, test.layer, test.file, test.text), all, louder) {
-			got = append(got, fmt.Sprintf("%d:%d %s %s: %s -> %s %s", m.Line, m.Col, m.Operator, m.About, m.Before, m.After, m.Path))
+		for _, m := range Changes(layerFiles(t, test.layer, test.file, test.text), all, louder) {
+			got = append(got, fmt.Sprintf("%d:%d %s %s: %s -> %s %s", m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After, m.Path))
 		}
 		slices.Sort(got)
 		slices.Sort(test.want)
@@ -149,10 +152,10 @@ rules:
 
 // Data that no module asks for is not changed: no test could tell.
 func TestMutantsOfDataThatIsRead(t *testing.T) {
-	b := layerFiles(t, User, "settings.yaml", "risk: {high_threshold: 0.75, low_threshold: 0.2}")
-	for _, m := range Mutants(b, func(path string) bool { return !strings.HasSuffix(path, "high_threshold") }, nil) {
-		if m.About != "risk.low_threshold" {
-			t.Errorf("%s is changed", m.About)
+	b := layerFiles(t, bundles.User, "settings.yaml", "risk: {high_threshold: 0.75, low_threshold: 0.2}")
+	for _, m := range Changes(b, func(path string) bool { return !strings.HasSuffix(path, "high_threshold") }, nil) {
+		if m.Rule != "risk.low_threshold" {
+			t.Errorf("%s is changed", m.Rule)
 		}
 	}
 }
@@ -160,16 +163,16 @@ func TestMutantsOfDataThatIsRead(t *testing.T) {
 // Each change of the policy that ships changes one thing, and leaves the bundle
 // that it was made of as it was. Those that cannot be a policy are refused.
 func TestApplyMutants(t *testing.T) {
-	b, err := Default()
+	b, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := Assemble(b)
+	before, err := bundles.Assemble(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused := 0
-	list := Mutants(b, all, nil)
+	list := Changes(b, all, nil)
 	for _, m := range list {
 		changed, err := m.Apply(b)
 		if err != nil {
@@ -186,7 +189,7 @@ func TestApplyMutants(t *testing.T) {
 	if len(list) < 300 || refused > len(list)/10 {
 		t.Errorf("%d of %d changes are refused", refused, len(list))
 	}
-	after, err := Assemble(b)
+	after, err := bundles.Assemble(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,25 +1,26 @@
-package bundles
+package mutate
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // settings changes values below a path of the document that policy reads.
 func (g *mutation) settings(n *yaml.Node, at string) {
-	tree, err := settingsTree()
+	tree, err := bundles.SettingsSchema()
 	if err != nil {
 		return // not reached: the bundle's settings were checked by it
 	}
 	if rest, below := strings.CutPrefix(at+"/", "/reviewer/"); below {
 		for key := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
 			if key != "" && tree != nil {
-				tree = tree.child(key)
+				tree = tree.Child(key)
 			}
 		}
 		g.section(n, at, tree)
@@ -36,15 +37,15 @@ func (g *mutation) settings(n *yaml.Node, at string) {
 
 // section changes what is below a key. The schema knows of words that are given
 // which others there are; nil: it says nothing.
-func (g *mutation) section(n *yaml.Node, at string, s *setting) {
+func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	if n.Kind != yaml.MappingNode {
 		return
 	}
 	for i := 1; i < len(n.Content); i += 2 {
 		key, value := n.Content[i-1], n.Content[i]
-		var below *setting
+		var below *bundles.SchemaNode
 		if s != nil {
-			below = s.child(key.Value)
+			below = s.Child(key.Value)
 		}
 		path := at + "/" + key.Value
 		if !g.reads(path) {
@@ -69,19 +70,19 @@ func (g *mutation) section(n *yaml.Node, at string, s *setting) {
 
 // word changes a word of which it is known what others could stand there. Texts
 // are for people.
-func (g *mutation) word(n *yaml.Node, s *setting) {
-	words := s.words()
+func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
+	words := words(s)
 	switch {
 	case n.Tag != "!!str":
 	case words == nil && slices.Contains(engine.Verdicts(), n.Value), slices.Contains(words, string(engine.Block)):
 		g.verdict(n)
 	default:
-		g.oneOf(n, ChangeWord, words)
+		g.oneOf(n, mutant.ChangeWord, words)
 	}
 }
 
 // words are those that a setting may be; nil: the schema names none.
-func (s *setting) words() []string {
+func words(s *bundles.SchemaNode) []string {
 	if s == nil {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (g *mutation) verdict(n *yaml.Node) {
 	if n != nil && n.Value != string(engine.Modify) {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == string(engine.Modify) })
 	}
-	g.oneOf(n, SwapVerdict, words)
+	g.oneOf(n, mutant.SwapVerdict, words)
 }
 
 // oneOf puts the words before and after it in a node's place.
@@ -121,9 +122,9 @@ func (g *mutation) truth(n *yaml.Node) {
 	switch {
 	case n == nil || n.Tag != "!!bool":
 	case n.Value == "true":
-		g.replace(FlipTruth, n, "false")
+		g.replace(mutant.FlipTruth, n, "false")
 	default:
-		g.replace(FlipTruth, n, "true")
+		g.replace(mutant.FlipTruth, n, "true")
 	}
 }
 
@@ -132,14 +133,9 @@ func (g *mutation) number(n *yaml.Node) {
 	if n == nil || n.Tag != "!!int" && n.Tag != "!!float" {
 		return
 	}
-	value, ok := new(big.Rat).SetString(n.Value)
-	if !ok {
-		return
-	}
-	_, digits, _ := strings.Cut(n.Value, ".")
-	step := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits))), nil))
-	for _, moved := range []*big.Rat{new(big.Rat).Sub(value, step), new(big.Rat).Add(value, step)} {
-		g.replace(ChangeNumber, n, moved.FloatString(len(digits)))
+	if below, above, ok := mutant.Steps(n.Value); ok {
+		g.replace(mutant.ChangeNumber, n, below)
+		g.replace(mutant.ChangeNumber, n, above)
 	}
 }
 

@@ -1,39 +1,42 @@
-package bundles
+package diff
 
 import (
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // leaf is a setting of a policy, with what the schema knows of it.
 type leaf struct {
 	value any
-	node  *setting // nil: this version's schema does not have it
+	node  *bundles.SchemaNode // nil: this version's schema does not have it
 }
 
 // leavesBelow lists the settings below a node by their paths: everything that holds
 // no keys itself. It leaves out nothing, known or not.
-func leavesBelow(s *setting, at string, doc map[string]any, into map[string]leaf) {
+func leavesBelow(s *bundles.SchemaNode, at string, doc map[string]any, into map[string]leaf) {
 	for key, v := range doc {
-		var node *setting
+		path := strings.TrimPrefix(at+"."+key, ".")
+		var node *bundles.SchemaNode
 		if s != nil {
-			node = s.child(key)
+			node = s.Child(key)
 		}
 		if sub, ok := v.(map[string]any); ok && len(sub) > 0 {
-			leavesBelow(node, below(at, key), sub, into)
+			leavesBelow(node, path, sub, into)
 			continue
 		}
-		into[below(at, key)] = leaf{v, node}
+		into[path] = leaf{v, node}
 	}
 }
 
 // leavesOf lists the effective settings of a policy.
-func (e *Effective) leavesOf(tree *setting) map[string]leaf {
+func leavesOf(e *bundles.Effective, tree *bundles.SchemaNode) map[string]leaf {
 	all := map[string]leaf{}
-	doc, _ := normal(e.Settings).(map[string]any)
-	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+	doc, _ := bundles.Normal(e.Settings).(map[string]any)
+	for _, made := range []string{bundles.CatalogueKey, bundles.AccessKey, bundles.DetectorsKey} {
 		delete(doc, made) // rows, which are compared as such
 	}
 	leavesBelow(tree, "", doc, all)
@@ -42,25 +45,25 @@ func (e *Effective) leavesOf(tree *setting) map[string]leaf {
 
 // saidBy lists the layers whose values are in a setting, which may be a part of
 // what they have set.
-func (e *Effective) saidBy(path string) []string {
+func saidBy(e *bundles.Effective, path string) []string {
 	for at := path; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
 		if from := e.Sources[at]; len(from) > 0 {
 			return from
 		}
 	}
-	return []string{Base}
+	return []string{bundles.Base}
 }
 
-func (d *differ) settings(a, b *Effective) error {
-	tree, err := settingsTree()
+func (d *differ) settings(a, b *bundles.Effective) error {
+	tree, err := bundles.SettingsSchema()
 	if err != nil {
 		return err
 	}
-	before, after := a.leavesOf(tree), b.leavesOf(tree)
+	before, after := leavesOf(a, tree), leavesOf(b, tree)
 	for _, path := range bothKeys(before, after) {
 		was, wasThere := before[path]
 		is, isThere := after[path]
-		fromA, fromB := a.saidBy(path), b.saidBy(path)
+		fromA, fromB := saidBy(a, path), saidBy(b, path)
 		if reflect.DeepEqual(was.value, is.value) && wasThere == isThere && slices.Equal(fromA, fromB) {
 			continue
 		}
@@ -77,7 +80,7 @@ func (d *differ) settings(a, b *Effective) error {
 }
 
 // unsaid finds what holds in two policies where a setting is not there.
-type unsaid struct{ before, after *Effective }
+type unsaid struct{ before, after *bundles.Effective }
 
 // setting adds a changed setting with its direction, and the items of a list.
 func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
@@ -86,11 +89,11 @@ func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
 		node = is.node
 	}
 	if node == nil {
-		node = &setting{}
+		node = &bundles.SchemaNode{}
 	}
-	c.Direction = node.direction(c, was.value, is.value, without)
-	if a, b := list(was.value), list(is.value); a != nil && b != nil && c.Did == Altered {
-		c.Parts = items(a, b, node.ofItem())
+	c.Direction = direction(node, c, was.value, is.value, without)
+	if a, b := asList(was.value), asList(is.value); a != nil && b != nil && c.Did == Altered {
+		c.Parts = items(a, b, ofItem(node))
 		if len(c.Parts) == 0 && !reflect.DeepEqual(a, b) {
 			c.Did = Reordered
 		}
@@ -99,7 +102,7 @@ func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
 }
 
 // direction reads off the schema whether one value is stricter than another.
-func (s *setting) direction(c *Change, was, is any, without unsaid) Direction {
+func direction(s *bundles.SchemaNode, c *Change, was, is any, without unsaid) Direction {
 	a, isNumber := was.(float64)
 	b, isNumberToo := is.(float64)
 	switch s.Merge {
@@ -111,18 +114,18 @@ func (s *setting) direction(c *Change, was, is any, without unsaid) Direction {
 			return stricter(b, a)
 		}
 		return stricter(a, b)
-	case "union", "intersect", mergeNarrow:
-		return s.listDirection(was, is)
+	case "union", "intersect", "narrow":
+		return listDirection(s, was, is)
 	case "strictest":
-		return s.ranked(without.value(c.Name, s, was, without.before), without.value(c.Name, s, is, without.after))
+		return ranked(s, without.value(c.Name, s, was, without.before), without.value(c.Name, s, is, without.after))
 	}
-	return s.unranked(was, is)
+	return unranked(s, was, is)
 }
 
 // unranked is the direction of a setting whose values have no order: free text
 // that a layer may replace is told to people, and the same value from another
 // layer is the same.
-func (s *setting) unranked(was, is any) Direction {
+func unranked(s *bundles.SchemaNode, was, is any) Direction {
 	_, text := was.(string)
 	_, textToo := is.(string)
 	if reflect.DeepEqual(was, is) || s.Merge == "replace" && s.Enum == nil && text && textToo {
@@ -131,16 +134,16 @@ func (s *setting) unranked(was, is any) Direction {
 	return Undecided
 }
 
-func (s *setting) ranked(was, is any) Direction {
-	a, b := s.rank(was), s.rank(is)
+func ranked(s *bundles.SchemaNode, was, is any) Direction {
+	a, b := s.Rank(was), s.Rank(is)
 	if a < 0 || b < 0 {
 		return Undecided
 	}
 	return stricter(float64(a), float64(b))
 }
 
-func (s *setting) listDirection(was, is any) Direction {
-	a, b := list(was), list(is)
+func listDirection(s *bundles.SchemaNode, was, is any) Direction {
+	a, b := asList(was), asList(is)
 	switch {
 	case a == nil || b == nil:
 		return Undecided
@@ -149,7 +152,7 @@ func (s *setting) listDirection(was, is any) Direction {
 	case s.Merge == "intersect":
 		return grown(a, b).reversed()
 	}
-	return placesDirection(places(a), places(b))
+	return placesDirection(bundles.CleanPlaces(a), bundles.CleanPlaces(b))
 }
 
 // placesDirection compares lists of places of which fewer are stricter: a folder
@@ -157,7 +160,7 @@ func (s *setting) listDirection(was, is any) Direction {
 func placesDirection(a, b []any) Direction {
 	within := func(inner, outer []any) bool {
 		return !slices.ContainsFunc(inner, func(v any) bool {
-			return !slices.ContainsFunc(outer, func(o any) bool { return holds(o, v) })
+			return !slices.ContainsFunc(outer, func(o any) bool { return bundles.HoldsPlace(o, v) })
 		})
 	}
 	switch bInA, aInB := within(b, a), within(a, b); {
@@ -172,7 +175,7 @@ func placesDirection(a, b []any) Direction {
 }
 
 // ofItem is the direction of one item that came into a list.
-func (s *setting) ofItem() Direction {
+func ofItem(s *bundles.SchemaNode) Direction {
 	switch s.Merge {
 	case "union":
 		return Tightened
@@ -184,7 +187,7 @@ func (s *setting) ofItem() Direction {
 
 // value is that of a setting, or what holds where a rule's mode is not set: what
 // its row says, else the strictest, as policy reads it.
-func (unsaid) value(path string, s *setting, v any, e *Effective) any {
+func (unsaid) value(path string, s *bundles.SchemaNode, v any, e *bundles.Effective) any {
 	if v != nil || s.Within == "" {
 		return v
 	}
@@ -193,7 +196,7 @@ func (unsaid) value(path string, s *setting, v any, e *Effective) any {
 			return r.Enforcement
 		}
 	}
-	return s.order()[s.top()]
+	return s.Strictest()
 }
 
 // items lists what came into a list and what left it. came is the direction of
@@ -234,13 +237,13 @@ func same(v any) func(any) bool {
 
 // said compares what the layers above the base say themselves of settings that
 // hold unchanged: a value that another layer overrules today may hold tomorrow.
-func (d *differ) said(a, b *Effective) error {
+func (d *differ) said(a, b *bundles.Effective) error {
 	shown := map[string]bool{}
 	for _, c := range d.all {
 		shown[c.Name] = shown[c.Name] || c.Kind == KindSetting
 	}
-	for _, layer := range Layers()[1:] {
-		before, after := ownLeaves(a.layerOf(layer)), ownLeaves(b.layerOf(layer))
+	for _, layer := range bundles.Layers()[1:] {
+		before, after := ownLeaves(a.Layer(layer)), ownLeaves(b.Layer(layer))
 		for _, path := range bothKeys(before, after) {
 			was, wasThere := before[path]
 			is, isThere := after[path]
@@ -261,19 +264,19 @@ func (d *differ) said(a, b *Effective) error {
 }
 
 // ownLeaves lists what a layer above the base says in its own settings.
-func ownLeaves(l *Bundle) map[string]leaf {
+func ownLeaves(l *bundles.Bundle) map[string]leaf {
 	all := map[string]leaf{}
 	if l != nil {
-		doc, _ := normal(l.Settings).(map[string]any)
+		doc, _ := bundles.Normal(l.Settings).(map[string]any)
 		leavesBelow(nil, "", doc, all)
 	}
 	return all
 }
 
 // data compares what layers above the base give their own Rego to read.
-func (d *differ) data(a, b *Effective) error {
-	for _, layer := range Layers()[1:] {
-		before, after := ownData(a.layerOf(layer)), ownData(b.layerOf(layer))
+func (d *differ) data(a, b *bundles.Effective) error {
+	for _, layer := range bundles.Layers()[1:] {
+		before, after := ownData(a.Layer(layer)), ownData(b.Layer(layer))
 		for _, path := range bothKeys(before, after) {
 			was, wasThere := before[path]
 			is, isThere := after[path]
@@ -287,7 +290,7 @@ func (d *differ) data(a, b *Effective) error {
 			if isThere {
 				c.After = &Version{Value: is.value, Layers: []string{layer}}
 			}
-			if la, lb := list(was.value), list(is.value); la != nil && lb != nil {
+			if la, lb := asList(was.value), asList(is.value); la != nil && lb != nil {
 				c.Parts = items(la, lb, Undecided)
 			}
 			d.add(c)
@@ -297,14 +300,14 @@ func (d *differ) data(a, b *Effective) error {
 }
 
 // ownData lists a layer's data but for what is made of its rows.
-func ownData(l *Bundle) map[string]leaf {
+func ownData(l *bundles.Bundle) map[string]leaf {
 	all := map[string]leaf{}
 	if l == nil {
 		return all
 	}
-	doc, _ := normal(layerData(l)).(map[string]any)
+	doc, _ := bundles.Normal(l.OwnData()).(map[string]any)
 	doc = maps.Clone(doc)
-	for _, made := range []string{"catalog", accessKey, detectorsKey} {
+	for _, made := range []string{bundles.CatalogueKey, bundles.AccessKey, bundles.DetectorsKey} {
 		delete(doc, made)
 	}
 	leavesBelow(nil, "", doc, all)

@@ -1,8 +1,12 @@
-package bundles
+// Package mutate makes small changes to the rows, settings and data of a bundle,
+// one at a time, each a bundle of its own.
+//
+// Not its business: which of them tests notice, changes of Rego and what other
+// forms an expression has, which its callers know.
+package mutate
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"maps"
 	"path"
@@ -12,46 +16,23 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-// The ways in which rows and data are changed.
-const (
-	DropRow      = "row.drop"  // a rule, an access rule or a detector is gone
-	DropItem     = "item.drop" // an item of a list; the last one of a list takes the list with it
-	SwapVerdict  = "verdict"   // a decision, an effect or a cell one milder, one stricter
-	ChangeNumber = "number"    // a number one step up, one step down
-	ChangeWord   = "word"      // the word before or after it, where a fixed list of words is known
-	FlipTruth    = "truth"     // true and false
-)
-
-// Mutant is a small change of one file with rows or data.
-type Mutant struct {
-	Operator      string
-	File          string // in the bundle
-	Line, Col     int
-	About         string // id of the rule, list or detector; else the setting's path, such as risk.high_threshold
-	Before, After string
-
+// Change is a mutant of one file of a bundle, by its name there.
+type Change struct {
+	mutant.Mutant
 	Path    string // where the change is in the document that policy reads, as /reviewer/risk
 	Dropped string // id of the row that is gone, with its examples
-
-	Expression bool // what is changed is one
 
 	doc      *document
 	do, undo func()
 }
 
-// Rewording is another form of an expression.
-type Rewording struct {
-	Operator      string
-	Line, Col     int // in the text, from 1
-	Before, After string
-	Text          string // the whole of it
-}
-
-// Reword lists other forms of the expression that a key (when, measure) holds.
-type Reword func(key, text string) []Rewording
+// Reword lists other forms of an expression.
+type Reword func(text string) []mutant.Rewording
 
 // document is a file that is changed and put back, by one at a time.
 type document struct {
@@ -60,38 +41,33 @@ type document struct {
 	docs []*yaml.Node
 }
 
-// Mutants lists the changes of a bundle's rows and data that can be made, by
+// Changes lists the changes of a bundle's rows and data that can be made, by
 // file and place. What is data to no module is left out by reads, which says so
 // of a path such as /reviewer/risk.
-func Mutants(b *Bundle, reads func(path string) bool, reword Reword) []*Mutant {
-	var all []*Mutant
+func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*Change {
+	var all []*Change
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		g := &mutation{bundle: b, reads: reads, reword: reword, doc: &document{name: name}}
 		if !g.read() {
 			continue
 		}
 		g.file()
-		slices.SortStableFunc(g.all, func(a, b *Mutant) int {
-			if a.Line != b.Line {
-				return a.Line - b.Line
-			}
-			return a.Col - b.Col
-		})
+		slices.SortStableFunc(g.all, func(a, b *Change) int { return a.Compare(b.Mutant) })
 		all = append(all, g.all...)
 	}
 	return all
 }
 
 // Apply returns the bundle with the change. An error means that it is none.
-func (m *Mutant) Apply(b *Bundle) (*Bundle, error) {
+func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	content, err := m.content()
 	if err != nil {
 		return nil, err
 	}
-	return b.with(m.File, content)
+	return b.WithFile(m.File, content)
 }
 
-func (m *Mutant) content() ([]byte, error) {
+func (m *Change) content() ([]byte, error) {
 	m.doc.mu.Lock()
 	defer m.doc.mu.Unlock()
 	m.do()
@@ -108,84 +84,13 @@ func (m *Mutant) content() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// with is the bundle with another content of one file with rows or data.
-func (b *Bundle) with(name string, content []byte) (*Bundle, error) {
-	changed := *b
-	changed.Files, changed.checked = maps.Clone(b.Files), false
-	changed.Files[name] = content
-	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
-	errs := []error{one.add(name, content)}
-	switch kindOfFile(name) {
-	case "settings":
-		changed.Settings = one.Settings
-	case "data":
-		changed.Data = map[string]any{}
-		for _, file := range slices.Sorted(maps.Keys(changed.Files)) {
-			if kindOfFile(file) == "data" {
-				errs = append(errs, changed.addData(file, changed.Files[file]))
-			}
-		}
-	}
-	changed.Rules = swapped(b.Rules, one.Rules, func(r Rule) bool { return r.file == name })
-	changed.Access = swapped(b.Access, one.Access, func(l AccessList) bool { return l.file == name })
-	changed.Detectors = swapped(b.Detectors, one.Detectors, func(d Detector) bool { return d.file == name })
-	var err error
-	changed.Digest, err = digest(changed.Files)
-	return &changed, errors.Join(append(errs, err)...)
-}
-
-// RowsOf returns the rules and access lists that a file holds.
-func (b *Bundle) RowsOf(file string) ([]Rule, []AccessList) {
-	var rules []Rule
-	for _, r := range b.Rules {
-		if r.file == file {
-			rules = append(rules, r)
-		}
-	}
-	var access []AccessList
-	for _, l := range b.Access {
-		if l.file == file {
-			access = append(access, l)
-		}
-	}
-	return rules, access
-}
-
-// swapped puts others to where those of a list are that are meant.
-func swapped[T any](list, others []T, meant func(T) bool) []T {
-	at := slices.IndexFunc(list, meant)
-	if at < 0 {
-		return list
-	}
-	rest := slices.DeleteFunc(slices.Clone(list), meant)
-	return slices.Insert(rest, at, others...)
-}
-
-// kindOfFile says what a file holds that can be changed; empty: nothing.
-func kindOfFile(name string) string {
-	base := path.Base(name)
-	switch {
-	case name == "settings.yaml":
-		return "settings"
-	case base == "data.yaml" || base == "data.json":
-		return "data"
-	case (strings.HasPrefix(name, "rules/") || strings.HasPrefix(name, "patterns/")) && path.Ext(name) != ".rego":
-		return "rules"
-	case strings.HasPrefix(name, "access/"):
-		return "access"
-	case strings.HasPrefix(name, "detectors/"):
-		return "detectors"
-	}
-	return ""
-}
-
 // mutation walks one file.
 type mutation struct {
-	bundle  *Bundle
+	bundle  *bundles.Bundle
 	reads   func(path string) bool
 	reword  Reword
 	doc     *document
-	all     []*Mutant
+	all     []*Change
 	about   string
 	path    string
 	dropped string
@@ -193,7 +98,8 @@ type mutation struct {
 
 // read parses the file, and says whether there is anything to change in it.
 func (g *mutation) read() bool {
-	if kindOfFile(g.doc.name) == "" {
+	switch bundles.FileKind(g.doc.name) {
+	case "", bundles.ManifestFile, bundles.RegoFile:
 		return false
 	}
 	d := yaml.NewDecoder(bytes.NewReader(g.bundle.Files[g.doc.name]))
@@ -213,26 +119,35 @@ func (g *mutation) read() bool {
 func (g *mutation) file() {
 	for _, d := range g.doc.docs {
 		root := d.Content[0]
-		switch kindOfFile(g.doc.name) {
-		case "settings":
+		switch bundles.FileKind(g.doc.name) {
+		case bundles.SettingsFile:
 			g.settings(root, "/reviewer")
-		case "data":
+		case bundles.DataFile:
 			g.settings(root, strings.TrimSuffix("/"+path.Dir(g.doc.name), "/."))
-		case "rules":
+		case bundles.RulesFile:
 			g.rows(root, g.rule)
-		case "access":
+		case bundles.AccessFile:
 			g.list(root)
-		case "detectors":
+		case bundles.DetectorsFile:
 			g.rows(root, g.detector)
 		}
 	}
 }
 
 func (g *mutation) add(operator string, at *yaml.Node, before, after string, do, undo func()) {
-	g.all = append(g.all, &Mutant{
-		Operator: operator, File: g.doc.name, Line: at.Line, Col: at.Column, About: g.about, Before: before, After: after,
-		Path: g.path, Dropped: g.dropped, doc: g.doc, do: do, undo: undo,
+	g.all = append(g.all, &Change{
+		Mutant: mutant.Mutant{File: g.doc.name, Line: at.Line, Col: at.Column, Kind: g.kind(), Operator: operator, Rule: g.about, Before: before, After: after},
+		Path:   g.path, Dropped: g.dropped, doc: g.doc, do: do, undo: undo,
 	})
+}
+
+// kind is that of mutants which change no expression.
+func (g *mutation) kind() string {
+	switch bundles.FileKind(g.doc.name) {
+	case bundles.SettingsFile, bundles.DataFile:
+		return mutant.Data
+	}
+	return mutant.Rows
 }
 
 // rows walks the rows of a file: one, or a list of them.
@@ -242,17 +157,17 @@ func (g *mutation) rows(n *yaml.Node, row func(*yaml.Node)) {
 		return
 	}
 	for _, r := range n.Content {
-		g.about, g.path = idOf(r), g.root()+"/catalog/"+idOf(r)
+		g.about, g.path = bundles.RowID(r), g.root()+"/"+bundles.CatalogueKey+"/"+bundles.RowID(r)
 		g.dropRow(n, r)
 		row(r)
 	}
 }
 
-func (g *mutation) root() string { return "/" + g.bundle.root() }
+func (g *mutation) root() string { return "/" + g.bundle.Root() }
 
 func (g *mutation) dropRow(list, row *yaml.Node) {
 	g.dropped = g.about
-	g.remove(DropRow, list, row, "(left out)")
+	g.remove(mutant.DropRow, list, row, "(left out)")
 	g.dropped = ""
 }
 
@@ -270,23 +185,23 @@ func (g *mutation) remove(operator string, list, item *yaml.Node, after string) 
 // rule changes what a rule's row decides by. Its texts, tags and severity are
 // told to people; they decide nothing.
 func (g *mutation) rule(row *yaml.Node) {
-	g.about = idOf(row)
-	g.path = g.root() + "/catalog/" + g.about
-	parts := values(row)
+	g.about = bundles.RowID(row)
+	g.path = g.root() + "/" + bundles.CatalogueKey + "/" + g.about
+	parts := bundles.RowValues(row)
 	g.verdict(parts["decision"])
-	g.oneOf(parts["enforcement"], ChangeWord, Enforcements())
+	g.oneOf(parts["enforcement"], mutant.ChangeWord, bundles.Enforcements())
 	g.truth(parts["always"])
 	g.truth(parts["fixed"])
 	g.number(parts["hysteresis"])
 	g.match(parts["match"], parts["when"] != nil || parts["measure"] != nil)
-	g.expression("when", parts["when"])
-	g.expression("measure", parts["measure"])
+	g.expression(parts["when"])
+	g.expression(parts["measure"])
 	g.number(parts["threshold"])
 	if levels := parts["levels"]; levels != nil {
 		for _, l := range levels.Content {
-			g.number(values(l)["at"])
-			g.oneOf(values(l)["level"], ChangeWord, Severities())
-			g.remove(DropItem, levels, l, "(level left out)")
+			g.number(bundles.RowValues(l)["at"])
+			g.oneOf(bundles.RowValues(l)["level"], mutant.ChangeWord, bundles.Severities())
+			g.remove(mutant.DropItem, levels, l, "(level left out)")
 		}
 	}
 }
@@ -305,14 +220,14 @@ func (g *mutation) match(n *yaml.Node, expression bool) {
 			continue
 		}
 		for _, fact := range list.Content {
-			g.oneOf(fact, ChangeWord, engine.FactNames())
+			g.oneOf(fact, mutant.ChangeWord, engine.FactNames())
 		}
 	}
 }
 
 func (g *mutation) detector(row *yaml.Node) {
-	g.about = idOf(row)
-	g.path = g.root() + "/" + detectorsKey + "/" + g.about
+	g.about = bundles.RowID(row)
+	g.path = g.root() + "/" + bundles.DetectorsKey + "/" + g.about
 	for i := 1; i < len(row.Content); i += 2 {
 		switch key := row.Content[i-1]; key.Value {
 		case "patterns", "in", "tools":
@@ -329,15 +244,15 @@ func (g *mutation) list(n *yaml.Node) {
 		}
 		return
 	}
-	list := idOf(n)
-	g.about, g.path = list, g.root()+"/"+accessKey+"/"+list
-	g.oneOf(values(n)["default"], SwapVerdict, Effects())
-	rules := values(n)["rules"]
+	list := bundles.RowID(n)
+	g.about, g.path = list, g.root()+"/"+bundles.AccessKey+"/"+list
+	g.oneOf(bundles.RowValues(n)["default"], mutant.SwapVerdict, bundles.Effects())
+	rules := bundles.RowValues(n)["rules"]
 	if rules == nil {
 		return
 	}
 	for _, r := range rules.Content {
-		g.about = AccessList{ID: list}.FindingID(idOf(r))
+		g.about = bundles.AccessList{ID: list}.FindingID(bundles.RowID(r))
 		g.dropRow(rules, r)
 		g.accessRule(r)
 	}
@@ -347,11 +262,11 @@ func (g *mutation) accessRule(row *yaml.Node) {
 	for i := 1; i < len(row.Content); i += 2 {
 		switch key, value := row.Content[i-1], row.Content[i]; key.Value {
 		case "effect":
-			g.oneOf(value, SwapVerdict, Effects())
+			g.oneOf(value, mutant.SwapVerdict, bundles.Effects())
 		case "actions", "tools":
 			g.items(row, key, value)
 		case "when":
-			g.expression("when", value)
+			g.expression(value)
 		case "schedule":
 			g.schedule(value)
 		}
@@ -386,11 +301,11 @@ func (g *mutation) items(in, key, list *yaml.Node) {
 		g.removeKey(in, key, list)
 	case n <= most:
 		for _, item := range list.Content {
-			g.remove(DropItem, list, item, "(left out)")
+			g.remove(mutant.DropItem, list, item, "(left out)")
 		}
 	default:
 		for _, i := range []int{0, n / 2, n - 1} {
-			g.remove(DropItem, list, list.Content[i], "(left out)")
+			g.remove(mutant.DropItem, list, list.Content[i], "(left out)")
 		}
 	}
 }
@@ -399,12 +314,12 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 	was := in.Content
 	at := slices.Index(was, key)
 	without := slices.Delete(slices.Clone(was), at, at+2)
-	g.add(DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without }, func() { in.Content = was })
+	g.add(mutant.DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without }, func() { in.Content = was })
 }
 
 // textAt is a place in a text as a place in the file.
 func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
-	row := textLine(n) + line - 1
+	row := bundles.TextLine(n) + line - 1
 	lines := bytes.Split(g.bundle.Files[g.doc.name], []byte("\n"))
 	switch quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0; {
 	case row != n.Line && row <= len(lines):
@@ -417,15 +332,15 @@ func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
 }
 
 // expression puts other forms of an expression in its place.
-func (g *mutation) expression(key string, n *yaml.Node) {
+func (g *mutation) expression(n *yaml.Node) {
 	if n == nil || g.reword == nil {
 		return
 	}
 	was := *n
-	for _, r := range g.reword(key, n.Value) {
+	for _, r := range g.reword(n.Value) {
 		at := *n
 		at.Line, at.Column = g.textAt(n, r.Line, r.Col)
 		g.add(r.Operator, &at, r.Before, r.After, func() { n.Value, n.Style = r.Text, yaml.DoubleQuotedStyle }, func() { *n = was })
-		g.all[len(g.all)-1].Expression = true
+		g.all[len(g.all)-1].Kind = mutant.Conditions
 	}
 }

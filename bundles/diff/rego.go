@@ -1,16 +1,18 @@
-package bundles
+package diff
 
 import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // rego compares what the modules of each layer state. What Rego decides can be
 // told by evaluating it only.
-func (d *differ) rego(a, b *Effective) error {
-	for _, layer := range Layers() {
-		differ, err := d.compare(a.layerOf(layer).modules(), b.layerOf(layer).modules())
+func (d *differ) rego(a, b *bundles.Effective) error {
+	for _, layer := range bundles.Layers() {
+		differ, err := d.compare(modules(a.Layer(layer)), modules(b.Layer(layer)))
 		if err != nil {
 			return fmt.Errorf("the Rego of the %s layer cannot be compared: %w", layer, err)
 		}
@@ -22,7 +24,7 @@ func (d *differ) rego(a, b *Effective) error {
 	return nil
 }
 
-func (b *Bundle) modules() map[string]string {
+func modules(b *bundles.Bundle) map[string]string {
 	if b == nil {
 		return nil
 	}
@@ -43,9 +45,9 @@ func regoVersion(layer string, texts []string) *Version {
 }
 
 // layers compares which layers there are and what their manifests say.
-func (d *differ) layers(a, b *Effective) error {
-	for _, layer := range Layers() {
-		was, is := a.layerOf(layer), b.layerOf(layer)
+func (d *differ) layers(a, b *bundles.Effective) error {
+	for _, layer := range bundles.Layers() {
+		was, is := a.Layer(layer), b.Layer(layer)
 		switch {
 		case was == nil && is == nil:
 		case was == nil || is == nil:
@@ -58,7 +60,7 @@ func (d *differ) layers(a, b *Effective) error {
 }
 
 // release names what a layer holds; nil where there is none.
-func release(l *Bundle) *Version {
+func release(l *bundles.Bundle) *Version {
 	if l == nil {
 		return nil
 	}
@@ -66,7 +68,7 @@ func release(l *Bundle) *Version {
 	return &Version{Value: strings.TrimSpace(m.Name + " " + m.Version), Layers: []string{l.Layer}}
 }
 
-func (d *differ) manifest(layer string, was, is *Bundle) {
+func (d *differ) manifest(layer string, was, is *bundles.Bundle) {
 	before, after := manifestFields(was), manifestFields(is)
 	for _, name := range bothKeys(before, after) {
 		x, wasThere := before[name]
@@ -87,8 +89,8 @@ func (d *differ) manifest(layer string, was, is *Bundle) {
 
 // manifestFields lists the fields of a manifest; those that say nothing are not
 // there, nor what building adds for whoever verifies an archive.
-func manifestFields(l *Bundle) map[string]leaf {
-	doc, _ := normal(l.Manifest).(map[string]any)
+func manifestFields(l *bundles.Bundle) map[string]leaf {
+	doc, _ := bundles.Normal(l.Manifest).(map[string]any)
 	if more, ok := doc["metadata"].(map[string]any); ok {
 		delete(doc, "metadata")
 		for key, v := range more {

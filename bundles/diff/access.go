@@ -1,8 +1,9 @@
-package bundles
+package diff
 
 import (
 	"slices"
-	"strconv"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // accessRow is an access list, or one of its rules, with its row.
@@ -14,8 +15,8 @@ type accessRow struct {
 // access compares access lists. The first rule that holds is a list's answer, so
 // one that denies makes no call's answer milder wherever it stands, and one that
 // allows makes none stricter. Of several lists the strictest answer counts.
-func (d *differ) access(a, b *Effective) error {
-	before, after := a.accessLists(), b.accessLists()
+func (d *differ) access(a, b *bundles.Effective) error {
+	before, after := accessLists(a), accessLists(b)
 	for _, id := range bothKeys(before, after) {
 		was, is := before[id], after[id]
 		c := rowChange("access."+id, was.base(), is.base(), Tightened, listJudge)
@@ -31,7 +32,7 @@ func (d *differ) access(a, b *Effective) error {
 
 // listRow is an access list with its row.
 type listRow struct {
-	AccessList
+	bundles.AccessList
 	row
 }
 
@@ -42,13 +43,13 @@ func (l *listRow) base() *row {
 	return &l.row
 }
 
-func (e *Effective) accessLists() map[string]*listRow {
+func accessLists(e *bundles.Effective) map[string]*listRow {
 	all := map[string]*listRow{}
 	for _, layer := range e.Layers {
 		for _, l := range layer.Access {
 			parts := partsOf(l, "id", "rules")
 			parts["layer"] = layer.Layer
-			all[l.ID] = &listRow{l, row{KindAccess, layer.Layer, l.file + ":" + strconv.Itoa(l.line), parts}}
+			all[l.ID] = &listRow{l, row{KindAccess, layer.Layer, l.Place(), parts}}
 		}
 	}
 	return all
@@ -59,12 +60,12 @@ func listJudge(part string, x, y any) Direction {
 	case "title":
 		return Unaffected
 	case "default":
-		return wordDirection(Effects(), orWord(x, EffectDeny), orWord(y, EffectDeny))
+		return wordDirection(bundles.Effects(), orWord(x, bundles.EffectDeny), orWord(y, bundles.EffectDeny))
 	}
 	return Undecided
 }
 
-func (d *differ) accessRules(a, b AccessList, layerA, layerB string) {
+func (d *differ) accessRules(a, b bundles.AccessList, layerA, layerB string) {
 	before, after := accessRows(a, layerA), accessRows(b, layerB)
 	for _, id := range bothKeys(before, after) {
 		was, is := before[id], after[id]
@@ -80,7 +81,7 @@ func (d *differ) accessRules(a, b AccessList, layerA, layerB string) {
 
 // orderDirection is that of rules in another order: where all say the same, it
 // does not matter which speaks.
-func orderDirection(a, b AccessList) Direction {
+func orderDirection(a, b bundles.AccessList) Direction {
 	effects := map[string]bool{}
 	for _, r := range slices.Concat(a.Rules, b.Rules) {
 		effects[r.Effect] = true
@@ -91,7 +92,7 @@ func orderDirection(a, b AccessList) Direction {
 	return Undecided
 }
 
-func ruleIDs(l AccessList) []string {
+func ruleIDs(l bundles.AccessList) []string {
 	var ids []string
 	for _, r := range l.Rules {
 		ids = append(ids, l.FindingID(r.ID))
@@ -99,7 +100,7 @@ func ruleIDs(l AccessList) []string {
 	return ids
 }
 
-func accessRows(l AccessList, layer string) map[string]*accessRow {
+func accessRows(l bundles.AccessList, layer string) map[string]*accessRow {
 	all := map[string]*accessRow{}
 	for _, r := range l.Rules {
 		all[l.FindingID(r.ID)] = &accessRow{row{KindAccess, layer, r.Place("", 0), partsOf(r, "id")}, r.Effect}
@@ -126,9 +127,9 @@ func came(was, is *accessRow) Direction {
 // wider is the direction of a rule of this effect that holds more often.
 func wider(effect string) Direction {
 	switch effect {
-	case EffectDeny:
+	case bundles.EffectDeny:
 		return Tightened
-	case EffectAllow:
+	case bundles.EffectAllow:
 		return Loosened
 	}
 	return Undecided
@@ -140,14 +141,14 @@ func accessJudge(was, is *accessRow) judge {
 		case "description", "message":
 			return Unaffected
 		case "effect":
-			return wordDirection(Effects(), orWord(x, ""), orWord(y, ""))
+			return wordDirection(bundles.Effects(), orWord(x, ""), orWord(y, ""))
 		}
 		if was.effect != is.effect {
 			return Undecided
 		}
 		switch part {
 		case "actions", "tools":
-			return as(wordsDirection(list(x), list(y)), was.effect)
+			return as(wordsDirection(asList(x), asList(y)), was.effect)
 		case "when", "expires_at", "schedule.hours", "schedule.weekdays":
 			return as(condition(x, y), was.effect)
 		}

@@ -1,10 +1,18 @@
-package bundles
+// Package diff compares two policies in what they mean, and says of each
+// difference whether it tightens or loosens by itself. Comments, form and the
+// names of files are no differences.
+//
+// Not its business: reading and joining layers (bundles), what Rego states
+// (rego, which the caller hands over), and showing differences to people.
+package diff
 
 import (
 	"cmp"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // Direction says what a change does to strictness, taken by itself and with
@@ -151,16 +159,16 @@ func (c Changes) Loosens() bool {
 	})
 }
 
-// Diff compares two policies. It fails where the Rego of one cannot be read.
-func Diff(before, after *Effective, compare CompareRego) (Changes, error) {
+// Policies compares two policies. It fails where the Rego of one cannot be read.
+func Policies(before, after *bundles.Effective, compare CompareRego) (Changes, error) {
 	d := differ{compare: compare}
-	steps := []func(a, b *Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.rego}
+	steps := []func(a, b *bundles.Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.rego}
 	for _, step := range steps {
 		if err := step(before, after); err != nil {
 			return Changes{}, err
 		}
 	}
-	order, err := settingsOrder()
+	order, err := bundles.SettingsOrder()
 	if err != nil {
 		return Changes{}, err
 	}
@@ -176,7 +184,7 @@ type differ struct {
 
 func (d *differ) add(c Change) { d.all = append(d.all, c) }
 
-func standOf(e *Effective) Stand {
+func standOf(e *bundles.Effective) Stand {
 	s := Stand{Digest: e.Digest, Layers: []StandLayer{}}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
@@ -185,11 +193,11 @@ func standOf(e *Effective) Stand {
 	return s
 }
 
-func sortChanges(all []Change, order keyOrder) {
+func sortChanges(all []Change, order bundles.KeyOrder) {
 	slices.SortStableFunc(all, func(a, b Change) int {
 		byKind := cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind))
 		if byKind == 0 && (a.Kind == KindSetting || a.Kind == KindSaid) {
-			return order.compare(a.Name, b.Name)
+			return order.Compare(a.Name, b.Name)
 		}
 		return cmp.Or(byKind, strings.Compare(a.Name, b.Name), strings.Compare(a.Did, b.Did))
 	})
@@ -279,16 +287,6 @@ func did(before, after bool) string {
 	return Altered
 }
 
-// layerOf returns a layer of a policy; nil where it has none.
-func (e *Effective) layerOf(name string) *Bundle {
-	for _, l := range e.Layers {
-		if l.Layer == name {
-			return l
-		}
-	}
-	return nil
-}
-
 // bothKeys lists the keys of two maps in order.
 func bothKeys[V any](a, b map[string]V) []string {
 	all := maps.Clone(a)
@@ -297,4 +295,10 @@ func bothKeys[V any](a, b map[string]V) []string {
 	}
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))
+}
+
+// asList is a value that is a list; nil: it is none.
+func asList(v any) []any {
+	l, _ := v.([]any)
+	return l
 }

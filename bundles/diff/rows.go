@@ -1,11 +1,11 @@
-package bundles
+package diff
 
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -68,7 +68,7 @@ func rowChange(name string, was, is *row, whole Direction, by judge) *Change {
 // onlyOrder says that parts differ in the order of their items alone.
 func onlyOrder(parts []Part) bool {
 	return !slices.ContainsFunc(parts, func(p Part) bool {
-		a, b := list(p.Before), list(p.After)
+		a, b := asList(p.Before), asList(p.After)
 		return a == nil || b == nil || len(items(a, b, Undecided)) > 0
 	})
 }
@@ -76,7 +76,7 @@ func onlyOrder(parts []Part) bool {
 // partsOf lists the parts of a row. What match or schedule hold are parts by
 // themselves.
 func partsOf(v any, but ...string) map[string]any {
-	doc, _ := normal(v).(map[string]any)
+	doc, _ := bundles.Normal(v).(map[string]any)
 	parts := map[string]any{}
 	for key, value := range doc {
 		if text, ok := value.(string); ok {
@@ -99,11 +99,11 @@ func partsOf(v any, but ...string) map[string]any {
 
 // ruleRow is a rule with its row.
 type ruleRow struct {
-	Rule
+	bundles.Rule
 	row
 }
 
-func (e *Effective) ruleRows() map[string]*ruleRow {
+func ruleRows(e *bundles.Effective) map[string]*ruleRow {
 	all := map[string]*ruleRow{}
 	for _, l := range e.Layers {
 		for _, r := range l.Rules {
@@ -126,8 +126,8 @@ func (r *ruleRow) base() *row {
 	return &r.row
 }
 
-func (d *differ) rules(a, b *Effective) error {
-	before, after := a.ruleRows(), b.ruleRows()
+func (d *differ) rules(a, b *bundles.Effective) error {
+	before, after := ruleRows(a), ruleRows(b)
 	for _, id := range bothKeys(before, after) {
 		was, is := before[id], after[id]
 		whole := Undecided
@@ -170,11 +170,11 @@ func ruleJudge(was, is *ruleRow) judge {
 		case "decision":
 			return decisionDirection(x, y)
 		case "enforcement":
-			return wordDirection(Enforcements(), orWord(x, "enforce"), orWord(y, "enforce"))
+			return wordDirection(bundles.Enforcements(), orWord(x, "enforce"), orWord(y, "enforce"))
 		case "always":
 			return stricter(truth(x), truth(y))
 		case "overridable":
-			return grown(list(x), list(y)).reversed()
+			return grown(asList(x), asList(y)).reversed()
 		case "hysteresis":
 			return lowerIsStricter(x, y)
 		}
@@ -189,7 +189,7 @@ func ruleJudge(was, is *ruleRow) judge {
 		case "when":
 			return condition(x, y)
 		case "match.phases", "match.tools", "match.types", "match.signals", "match.actions", "match.commands", "match.detected", "match.facts":
-			return wordsDirection(list(x), list(y))
+			return wordsDirection(asList(x), asList(y))
 		}
 		return Undecided
 	}
@@ -198,7 +198,7 @@ func ruleJudge(was, is *ruleRow) judge {
 // partOfUnknown is the direction of a part of a rule of which nobody knows what
 // it does: another order of its words does nothing.
 func partOfUnknown(x, y any) Direction {
-	a, b := list(x), list(y)
+	a, b := asList(x), asList(y)
 	if a != nil && b != nil && grown(a, b) == Unaffected {
 		return Unaffected
 	}
@@ -277,37 +277,37 @@ func wordsDirection(a, b []any) Direction {
 }
 
 // levelsDirection compares what measures are worth, at every step of either.
-func levelsDirection(a, b []RuleLevel) Direction {
+func levelsDirection(a, b []bundles.RuleLevel) Direction {
 	var all []Direction
 	for _, l := range slices.Concat(a, b) {
 		all = append(all, stricter(float64(levelAt(a, l.At)), float64(levelAt(b, l.At))))
 	}
-	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), func(l RuleLevel) bool { return !slices.Contains(Severities(), l.Level) }) {
+	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), func(l bundles.RuleLevel) bool { return !slices.Contains(bundles.Severities(), l.Level) }) {
 		return Undecided
 	}
 	return together(all)
 }
 
 // levelAt is the place of the level that a measure reaches; -1: none.
-func levelAt(levels []RuleLevel, measure float64) int {
+func levelAt(levels []bundles.RuleLevel, measure float64) int {
 	best, at := -1, 0.0
 	for _, l := range levels {
 		if l.At <= measure && (best < 0 || l.At > at) {
-			best, at = slices.Index(Severities(), l.Level), l.At
+			best, at = slices.Index(bundles.Severities(), l.Level), l.At
 		}
 	}
 	return best
 }
 
-func (d *differ) detectors(a, b *Effective) error {
-	before, after := a.detectorRows(), b.detectorRows()
+func (d *differ) detectors(a, b *bundles.Effective) error {
+	before, after := detectorRows(a), detectorRows(b)
 	for _, id := range bothKeys(before, after) {
 		c := rowChange(id, before[id], after[id], Undecided, detectorJudge)
 		if c != nil {
 			d.add(*c)
 		}
 	}
-	ids := func(e *Effective) (all []string) {
+	ids := func(e *bundles.Effective) (all []string) {
 		for _, det := range e.Detectors() {
 			all = append(all, det.ID)
 		}
@@ -328,7 +328,7 @@ func detectorJudge(part string, x, y any) Direction {
 	return partOfUnknown(x, y)
 }
 
-func (e *Effective) detectorRows() map[string]*row {
+func detectorRows(e *bundles.Effective) map[string]*row {
 	all := map[string]*row{}
 	for _, l := range e.Layers {
 		for _, det := range l.Detectors {
@@ -338,7 +338,7 @@ func (e *Effective) detectorRows() map[string]*row {
 				delete(parts, "pattern")
 				parts["patterns"] = []any{det.Pattern}
 			}
-			all[det.ID] = &row{KindDetector, l.Layer, det.file + ":" + strconv.Itoa(det.line), parts}
+			all[det.ID] = &row{KindDetector, l.Layer, det.Place(), parts}
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
-package bundles
+package diff
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/mutate"
 )
 
 // sameText compares modules as texts, where Rego does not matter.
@@ -22,29 +26,49 @@ func sameText(before, after map[string]string) (map[string][2][]string, error) {
 	return differ, nil
 }
 
-func diffOf(t *testing.T, before, after *Effective) Changes {
+func diffOf(t *testing.T, before, after *bundles.Effective) Changes {
 	t.Helper()
-	c, err := Diff(before, after, sameText)
+	c, err := Policies(before, after, sameText)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-var shippedOnce = sync.OnceValues(Default)
+var shippedOnce = sync.OnceValues(bundles.Default)
 
 // layered is a policy of the one that ships and a user's layer.
-func layered(t *testing.T, files ...string) *Effective {
+func layered(t *testing.T, files ...string) *bundles.Effective {
+	t.Helper()
+	return onBase(t, filesOf(t, bundles.User, files...))
+}
+
+// onBase is a policy of the one that ships and layers above it.
+func onBase(t *testing.T, layers ...*bundles.Bundle) *bundles.Effective {
 	t.Helper()
 	base, err := shippedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base, layerFiles(t, User, files...))
+	e, err := bundles.Assemble(append([]*bundles.Bundle{base}, layers...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// filesOf makes a bundle of files, given as name and text.
+func filesOf(t *testing.T, layer string, files ...string) *bundles.Bundle {
+	t.Helper()
+	content := map[string][]byte{}
+	for i := 0; i < len(files); i += 2 {
+		content[files[i]] = []byte(files[i+1])
+	}
+	b, err := bundles.FromFiles(content, layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // mirrored are the changes of the way back.
@@ -72,11 +96,11 @@ var unordered = []cmp.Option{cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b
 // Small changes of the policy that ships, one of each kind in each file and some
 // more, are seen, named, and the same backwards.
 func TestDiffOfMutants(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := Assemble(base)
+	before, err := bundles.Assemble(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +108,7 @@ func TestDiffOfMutants(t *testing.T) {
 		t.Errorf("it differs from itself: %+v", c.List)
 	}
 	tried, seen := 0, map[string]bool{}
-	for i, m := range Mutants(base, all, nil) {
+	for i, m := range mutate.Changes(base, func(string) bool { return true }, nil) {
 		kind := m.File + " " + m.Operator
 		if seen[kind] && i%25 != 0 {
 			continue
@@ -94,17 +118,17 @@ func TestDiffOfMutants(t *testing.T) {
 		if err != nil {
 			continue // it is none
 		}
-		after, err := Assemble(changed)
+		after, err := bundles.Assemble(changed)
 		if err != nil {
 			continue
 		}
 		tried++
 		c := diffOf(t, before, after)
-		if !slices.ContainsFunc(c.List, func(d Change) bool { return strings.HasPrefix(d.Name, m.About) }) {
-			t.Errorf("%s:%d: %s of %s: %s -> %s: not named in %+v", m.File, m.Line, m.Operator, m.About, m.Before, m.After, c.List)
+		if !slices.ContainsFunc(c.List, func(d Change) bool { return strings.HasPrefix(d.Name, m.Rule) }) {
+			t.Errorf("%s:%d: %s of %s: %s -> %s: not named in %+v", m.File, m.Line, m.Operator, m.Rule, m.Before, m.After, c.List)
 		}
 		if d := cmp.Diff(mirrored(c), diffOf(t, after, before), unordered...); d != "" {
-			t.Errorf("%s:%d: %s: not the same backwards: %s", m.File, m.Line, m.About, d)
+			t.Errorf("%s:%d: %s: not the same backwards: %s", m.File, m.Line, m.Rule, d)
 		}
 	}
 	if tried < 50 {
@@ -227,7 +251,7 @@ func directionOf(c Changes, name, part string) Direction {
 func TestDiffOfForm(t *testing.T) {
 	list := "id: team\ndefault: deny\nrules:\n  - {id: a, effect: allow, actions: [x]}\n"
 	before := layered(t, "rules/a.yaml", oneRule, "settings.yaml", "risk: {high_threshold: 0.8}", "access/a.yaml", list)
-	for name, after := range map[string]*Effective{
+	for name, after := range map[string]*bundles.Effective{
 		"comments":       layered(t, "rules/a.yaml", "# new\n"+oneRule, "settings.yaml", "# new\nrisk:\n  high_threshold: 0.80\n", "access/a.yaml", list),
 		"another file":   layered(t, "rules/b.yaml", oneRule, "settings.yaml", "risk: {high_threshold: 0.8}", "access/b.yaml", list),
 		"order of keys":  layered(t, "rules/a.yaml", strings.Replace(oneRule, "  severity: high\n  decision: ask\n", "  decision: ask\n  severity: high\n", 1), "settings.yaml", "risk: {high_threshold: 0.8}", "access/a.yaml", list),
@@ -246,11 +270,7 @@ func TestDiffOfForm(t *testing.T) {
 // A layer's word that holds nowhere is told, as one that decides nothing.
 func TestDiffOfWhatHasNoEffect(t *testing.T) {
 	before := layered(t, "rules/a.yaml", oneRule)
-	base := before.Layers[0]
-	after, err := Assemble(base, before.Layers[1], layerFiles(t, Project, "settings.yaml", "risk: {high_threshold: 0.99}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := onBase(t, before.Layers[1], filesOf(t, bundles.Project, "settings.yaml", "risk: {high_threshold: 0.99}"))
 	var got []string
 	for _, d := range diffOf(t, before, after).List {
 		got = append(got, d.Kind+" "+d.Name+" "+d.Did+" "+string(d.Direction))
@@ -291,20 +311,25 @@ func TestTogether(t *testing.T) {
 // An archive is the folder that it was made of: building adds nothing to what a
 // policy means.
 func TestDiffOfArchive(t *testing.T) {
-	base, err := shippedOnce()
+	folder := filesOf(t, bundles.Organisation,
+		".manifest", `{"roots": ["policies/organisation"], "rego_version": 1, "metadata": {"name": "acme/org", "version": "1.0.0", "sequence": 3}}`,
+		"settings.yaml", "enforcement: enforce\n", "own.rego", "package policies.organisation\n\nfindings := set()\n",
+		"rules/a.yaml", oneRule, "access/a.yaml", "id: a\nrules: [{id: one, effect: deny, actions: [code.exec]}]\n",
+		"detectors/d.yaml", "- {id: org.d, title: D, pattern: 'a+', examples: {match: [a], no_match: [b]}}\n",
+		"policies/organisation/data.yaml", "hosts: [example.com]\n")
+	p, err := bundles.Pack(folder, bundles.Release{Engine: 3, TestsSkipped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	assembled := func(l *Bundle) *Effective {
-		e, err := Assemble(base, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
+	a, err := bundles.OpenArchive(bytes.NewReader(p.Bytes))
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, archived := opened(t, packed(t, orgFiles(), Release{Engine: 3, TestsSkipped: true}).Bytes)
-	c := diffOf(t, assembled(loaded(t, orgFiles(), Organisation)), assembled(archived))
-	for _, d := range c.List {
+	archived, err := bundles.Load(a, bundles.Organisation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range diffOf(t, onBase(t, folder), onBase(t, archived)).List {
 		if d.Name != "organisation.requires.engine" {
 			t.Errorf("%+v", d)
 		}
