@@ -566,37 +566,3 @@ func (s *cmdMachine) redirects(t cmdText, out abstract.Arg) {
 		}
 	}
 }
-
-// invoke runs words: a builtin, else a program.
-func (s *cmdMachine) invoke(words []abstract.Arg, rest abstract.Arg) abstract.Arg {
-	if !s.spend(len(words)) {
-		return abstract.Arg{}
-	}
-	c := s.call(words[0], words[1:])
-	if f := cmdBuiltin(strings.ToLower(words[0].Text)); f != nil {
-		c.name = strings.ToLower(words[0].Text)
-		f(s, c, rest)
-		return c.out
-	}
-	if c.name == "cmd" {
-		c.record()
-		s.cmdLine(c, rest)
-		return c.out
-	}
-	return s.start(words[0], words[1:]).out
-}
-
-// cmdLine is cmd /c in cmd, which takes the rest of the line as it is written.
-func (s *cmdMachine) cmdLine(c *winCall, rest abstract.Arg) {
-	low := strings.ToLower(rest.Text)
-	for i := 0; i+1 < len(low); i++ {
-		if low[i] == '/' && strings.IndexByte("ckr", low[i+1]) >= 0 && (i == 0 || strings.IndexByte(" \t/", low[i-1]) >= 0) {
-			c.runCmd([]abstract.Arg{rest.With(rest.Text[i+2:])})
-			return
-		}
-		if low[i] == '"' {
-			break
-		}
-	}
-	cmdProgram(c)
-}
