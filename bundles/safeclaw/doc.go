@@ -21,8 +21,8 @@
 //     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
 //     equal it holds no hour, and the rule never speaks. Weekday 0 is Sunday.
-//   - expiresAt that is no date never comes; from its instant on the rule is as
-//     if it were not there.
+//   - From the instant of expiresAt on the rule is as if it were not there. What
+//     is no date to some machines, or to none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
 // Where the policy does not say what SafeClaw makes of it (a value that is no
