@@ -328,7 +328,7 @@ func shadowCopies(c *winCall) {
 		c.system("set", c.name)
 	default:
 		if c.name == "diskshadow" {
-			c.w.opaque("code", c.name)
+			c.w.Opaque("code", c.name)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (c *winCall) runsCode(files ...abstract.Arg) {
 			c.fetches(f)
 			c.w.unseen(abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, c.name)
 		case inlineScript(low):
-			c.w.opaque("code", c.name)
+			c.w.Opaque("code", c.name)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func hostProgram(c *winCall) {
 	}
 	files := c.args
 	if text, ok := c.w.written(abstract.FirstOr(c.operands())); ok {
-		c.w.opaque("code", c.name)
+		c.w.Opaque("code", c.name)
 		files = append(files, text)
 	}
 	for i, a := range files { // /i:URL
@@ -119,7 +119,7 @@ func proxyProgram(c *winCall) {
 		return
 	}
 	if strings.HasPrefix(c.name, "syncappv") {
-		c.w.opaque("code", c.name)
+		c.w.Opaque("code", c.name)
 		return
 	}
 	c.w.process(func() { c.w.under(c.name, true, func() { c.w.start(rest[0], rest[1:]) }) })
