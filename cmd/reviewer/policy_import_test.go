@@ -13,6 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
 	"github.com/agent-reviewer/reviewer/bundles/safeclaw"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
@@ -224,7 +226,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
 		}
-		p, err := safeclaw.Import("policy.json", raw, conditionReader)
+		p, err := safeclaw.Import("policy.json", raw, policycmd.ConditionReader)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, raw)
 		}
@@ -300,7 +302,7 @@ func recordAnswers(t *testing.T, p *engine.Policy, r *engine.Record, workspace s
 
 // Names in remarks are those that the classifier gives.
 func TestSafeclawRenamed(t *testing.T) {
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
