@@ -80,7 +80,7 @@ func walls() []wall {
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
 		{"engine/stats", []string{"engine"},
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
-		{"engine/trash", nil,
+		{"cmd/reviewer/trash", nil,
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
 		{"engine/mutant", nil,
 			"what a small change to a policy is, for every language in which one is made"},
@@ -117,7 +117,7 @@ func walls() []wall {
 		{"cmd/reviewer", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
-			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "engine/trash", "rego", "bundles", "bundles/here",
+			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/here",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/term", []string{"engine", "github.com/spf13/cobra", "golang.org/x/term"},
@@ -209,7 +209,7 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
-	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
+	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
 	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
@@ -236,7 +236,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.
