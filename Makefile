@@ -32,8 +32,8 @@ fuzz: ## each fuzz target for FUZZ
 	    echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x || exit 1; \
 	  done; done
 
-fidelity: ## 10,000 calls come out again; each flipped byte and each moved number of the policy is found
-	REVIEWER_EVERY=1 $(GO) test -run 'TestFidelity|TestFlippedBytesAreFound|TestMovedNumbersAreFound' -count=1 -timeout 30m ./cmd/reviewer
+fidelity: ## 10,000 calls come out again, with OPA's index and without; each flipped byte and each moved number of the policy is found
+	REVIEWER_EVERY=1 $(GO) test -run 'TestFidelity|TestFlippedBytesAreFound|TestMovedNumbersAreFound|TestShortcuts' -count=1 -timeout 30m ./cmd/reviewer
 
 bench: ## ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -38,9 +39,12 @@ func layer(t *testing.T, name string, files ...string) *Bundle {
 	return b
 }
 
+var shippedOnce = sync.OnceValues(Default)
+
+// shippedBundle is the policy that ships, loaded once: no test changes it.
 func shippedBundle(t *testing.T) *Bundle {
 	t.Helper()
-	b, err := Default()
+	b, err := shippedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

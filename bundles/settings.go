@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v3"
@@ -65,13 +66,25 @@ func (s *SchemaNode) section() bool {
 
 const settingsSchema = "settings.json"
 
-func SettingsSchema() (*SchemaNode, error) {
+// settingsTree and settingsDocument are the settings schema, as this package reads
+// it and as it stands; it is embedded, so it is read once. Nobody may change them.
+var (
+	settingsTree     = sync.OnceValues(readSettings[*SchemaNode])
+	settingsDocument = sync.OnceValues(readSettings[map[string]any])
+)
+
+// SettingsSchema returns the settings schema. Nobody may change it.
+func SettingsSchema() (*SchemaNode, error) { return settingsTree() }
+
+func readSettings[T any]() (s T, err error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
-	if err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
 	}
-	var s SchemaNode
-	return &s, json.Unmarshal(raw, &s)
+	if err != nil {
+		return s, fmt.Errorf("read the settings schema: %w", err)
+	}
+	return s, nil
 }
 
 // Normal gives every number one Go type, so that values of YAML and JSON compare.
@@ -132,15 +145,12 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 // compileSettings compiles what of the schema a document needs: a layer has few
 // settings, and compiling all of the schema would cost each hook milliseconds.
 func compileSettings(doc any) (*jsonschema.Schema, error) {
-	raw, err := schemas.FS.ReadFile(settingsSchema)
+	whole, err := settingsDocument()
 	if err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
+		return nil, err
 	}
-	var whole map[string]any
-	if err := json.Unmarshal(raw, &whole); err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
-	}
-	if raw, err = json.Marshal(needed(whole, doc)); err != nil {
+	raw, err := json.Marshal(needed(whole, doc))
+	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
 	}
 	c := jsonschema.NewCompiler()

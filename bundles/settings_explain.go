@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -141,9 +142,12 @@ func (o KeyOrder) place(path string) int {
 	}
 }
 
-// SettingsOrder reads the schema's text once more, as YAML: a decoded JSON
+// SettingsOrder returns the order of the keys in the settings schema.
+func SettingsOrder() (KeyOrder, error) { return settingsOrder() }
+
+// settingsOrder reads the schema's text once more, as YAML: a decoded JSON
 // object has no order.
-func SettingsOrder() (KeyOrder, error) {
+var settingsOrder = sync.OnceValues(func() (KeyOrder, error) {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings schema: %w", err)
@@ -155,7 +159,7 @@ func SettingsOrder() (KeyOrder, error) {
 	order := KeyOrder{}
 	order.add("", doc.Content[0])
 	return order, nil
-}
+})
 
 func (o KeyOrder) add(at string, node *yaml.Node) {
 	properties := valueOf(node, "properties")

@@ -7,12 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/agent-reviewer/reviewer/schemas"
 )
 
 // assembled joins the policy that ships with layers of one settings.yaml each,
@@ -215,27 +214,25 @@ func TestEverySettingIsSet(t *testing.T) {
 	}
 }
 
-// numbers reads the bounds that the schema gives a number.
+// bound is a node of the schema, as far as numbers have bounds there.
+type bound struct {
+	Type       string
+	Minimum    float64
+	Maximum    *float64
+	Properties map[string]*bound
+}
+
+var bounded = sync.OnceValues(readSettings[*bound])
+
+// bounds are those that the schema gives a number.
 func bounds(t *testing.T, path string) (low, high float64, whole bool) {
 	t.Helper()
-	raw, err := schemas.FS.ReadFile(settingsSchema)
+	node, err := bounded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var node struct {
-		Type       string
-		Minimum    float64
-		Maximum    *float64
-		Properties map[string]json.RawMessage
-	}
-	for _, key := range append([]string{""}, strings.Split(path, ".")...) {
-		if key != "" {
-			raw = node.Properties[key]
-		}
-		node.Type, node.Minimum, node.Maximum, node.Properties = "", 0, nil, nil
-		if err := json.Unmarshal(raw, &node); err != nil {
-			t.Fatal(err)
-		}
+	for key := range strings.SplitSeq(path, ".") {
+		node = node.Properties[key]
 	}
 	high = 1000
 	if node.Maximum != nil {

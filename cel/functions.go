@@ -8,6 +8,8 @@ import (
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // functions declares what the package comment adds to the language, each with
@@ -67,36 +69,16 @@ func under(p, dir string) (bool, error) {
 }
 
 // glob says that a whole path fits a pattern: * ? [a-z] stop at a slash, ** as
-// a whole segment stands for any number of segments.
+// a whole segment stands for any number of segments. A set is negated by ^ alone.
 func glob(p, pattern string) (bool, error) {
-	segments, patterns := strings.Split(p, "/"), strings.Split(pattern, "/")
+	patterns := strings.Split(pattern, "/")
 	if err := checkGlob(patterns); err != nil {
 		return false, err
 	}
-	i, j := 0, 0
-	retryI, retryJ := -1, -1 // where to go on after the latest **
-	for i < len(segments) {
-		if j < len(patterns) && patterns[j] == "**" {
-			j++
-			retryI, retryJ = i, j
-			continue
-		}
-		if j < len(patterns) {
-			if ok, _ := path.Match(patterns[j], segments[i]); ok {
-				i, j = i+1, j+1
-				continue
-			}
-		}
-		if retryI < 0 {
-			return false, nil
-		}
-		retryI++
-		i, j = retryI, retryJ
+	for i, s := range patterns {
+		patterns[i] = strings.ReplaceAll(s, "[!", `[\!`)
 	}
-	for j < len(patterns) && patterns[j] == "**" {
-		j++
-	}
-	return j == len(patterns), nil
+	return wildcard.Path(patterns, strings.Split(p, "/")), nil
 }
 
 // globError says what is wrong with a pattern.
@@ -111,7 +93,7 @@ func checkGlob(patterns []string) error {
 		if s != "**" && strings.Contains(s, "**") {
 			return globError("glob: ** must stand alone between slashes, not in " + s)
 		}
-		if _, err := path.Match(s, ""); err != nil {
+		if wildcard.Check(s) != nil {
 			return globError("glob: " + s + " is no pattern: close the [, or write \\[ for the character")
 		}
 	}

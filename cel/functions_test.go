@@ -46,6 +46,9 @@ func TestFunctions(t *testing.T) {
 		{glob, "x/main.go", "*.go", false},
 		{glob, "main.go", "[a-m]???.go", true},
 		{glob, "", "", true},
+		{glob, "!", "[!a]", true}, // ! is a character of a set
+		{glob, "b", "[!a]", false},
+		{glob, "b", "[^a]", true},
 		{glob, "", "**", true},
 		{domain, "api.example.com:443", "example.com", true},
 		{domain, "EXAMPLE.com", "example.com", true},

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"sort"
 	"strings"
 	"testing"
 )
@@ -73,12 +74,12 @@ func TestStateFitsAKeyframe(t *testing.T) {
 		h := NewHistory()
 		open := &Record{V: FormatVersion, N: 1, Kind: KindOpen, Chain: strings.Repeat("c", 32),
 			Session: strings.Repeat(filler, 128/len(filler)), Harness: strings.Repeat(filler, 128/len(filler)), Open: &Open{Env: &Env{}}}
-		for open.Open.Workspace = filler; ; open.Open.Workspace += filler {
-			if _, err := EncodeLine(open); err != nil {
-				break
-			}
-		}
-		open.Open.Workspace = strings.TrimSuffix(open.Open.Workspace, filler)
+		most := sort.Search(MaxLine, func(n int) bool {
+			open.Open.Workspace = strings.Repeat(filler, n+1)
+			_, err := EncodeLine(open)
+			return err != nil
+		})
+		open.Open.Workspace = strings.Repeat(filler, most)
 		h.Append(asWritten(t, open))
 		for n := int64(2); n < 600; n += 2 {
 			pre := longRecord(n, filler)

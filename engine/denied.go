@@ -5,6 +5,8 @@ import (
 	pathpkg "path"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // deny keeps the effects of a call that did not run, so that another way to one
@@ -269,14 +271,9 @@ func (e *Effect) reaches(key string) bool {
 	}
 	stem, cut := stemOf(key)
 	if !e.Recursive {
-		return !cut && matches(place, key)
+		return !cut && wildcard.Match(place, key)
 	}
 	place = flat(place)
 	return cut && strings.HasPrefix(place, stem) ||
-		slices.ContainsFunc(upwards(stem), func(p string) bool { return p == place || matches(place, p) })
-}
-
-func matches(pattern, path string) bool {
-	fits, err := pathpkg.Match(pattern, path)
-	return err == nil && fits
+		slices.ContainsFunc(upwards(stem), func(p string) bool { return p == place || wildcard.Match(place, p) })
 }

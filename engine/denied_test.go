@@ -7,32 +7,8 @@ import (
 )
 
 func TestDenied(t *testing.T) {
-	glob := func(e *Effect) { e.Certainty = CertaintyGlob }
-	do := func(verb string) func(*Effect) { return func(e *Effect) { e.Verb = verb } }
-	system := func(print, verb, target string) Action {
-		return command(print, EffectSystemCall, "", do(verb), func(e *Effect) { e.Target, e.Location = target, "" })
-	}
-	sends := func(print, url string) Action {
-		a := request(print, url)
-		a.Effects[0].Egress = true
-		return a
-	}
-	forced := func(a Action) Action {
-		a.Effects[0].Forced = true
-		return a
-	}
-	python := func(kind EffectKind, path string, change ...func(*Effect)) Action {
-		return command("python "+string(kind)+path, kind, path, change...)
-	}
 	deep := "./" + strings.Repeat("very/", 8) + "deep" // 46 bytes: a file below is cut short
 	file := deep + "/and/deeper/than/a/key/is/long.txt"
-	denied := func(list ...Action) *tale {
-		s := newTale()
-		for _, a := range list {
-			s.answered(a, Block)
-		}
-		return s
-	}
 	same, effect := DeniedFacts{Same: true, Ago: 1}, DeniedFacts{Effect: true, Ago: 1}
 	none := DeniedFacts{Ago: NeverAgo}
 	for name, test := range map[string]struct {
@@ -76,13 +52,13 @@ func TestDenied(t *testing.T) {
 		"a service, started":              {denied(system("1", "stop", "nginx")), system("2", "start", "nginx"), none},
 		"another service":                 {denied(system("1", "stop", "nginx")), system("2", "stop", "cron"), none},
 		"the whole machine":               {denied(system("1", "reboot", "")), system("2", "reboot", ""), effect},
-		"a host, by another program":      {denied(sends("1", "https://example.com/a?b")), sends("2", "example.com"), effect},
-		"a host, another address":         {denied(sends("1", "https://example.com/a")), sends("2", "http://me:x@EXAMPLE.com:8080/b"), effect},
-		"a push, denied by force":         {denied(forced(sends("1", "origin"))), sends("2", "origin"), none},
-		"a push, by force again":          {denied(forced(sends("1", "origin"))), forced(sends("2", "origin")), effect},
-		"a push by force, denied without": {denied(sends("1", "origin")), forced(sends("2", "origin")), effect},
-		"another host":                    {denied(sends("1", "https://example.com/a")), sends("2", "https://example.org/a"), none},
-		"a page of that host":             {denied(sends("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
+		"a host, by another program":      {denied(uploads("1", "https://example.com/a?b")), uploads("2", "example.com"), effect},
+		"a host, another address":         {denied(uploads("1", "https://example.com/a")), uploads("2", "http://me:x@EXAMPLE.com:8080/b"), effect},
+		"a push, denied by force":         {denied(forced(uploads("1", "origin"))), uploads("2", "origin"), none},
+		"a push, by force again":          {denied(forced(uploads("1", "origin"))), forced(uploads("2", "origin")), effect},
+		"a push by force, denied without": {denied(uploads("1", "origin")), forced(uploads("2", "origin")), effect},
+		"another host":                    {denied(uploads("1", "https://example.com/a")), uploads("2", "https://example.org/a"), none},
+		"a page of that host":             {denied(uploads("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
 		"a page, by another program":      {denied(request("1", "https://example.com/a")), request("2", "https://example.com/a"), effect},
 		"another page":                    {denied(request("1", "https://example.com/a")), request("2", "https://example.com/b"), none},
 		"ten actions ago":                 {times(denied(deletes("./a")), 9), deletes("./a"), DeniedFacts{Same: true, Ago: 10}},
@@ -98,6 +74,37 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
+}
+
+func glob(e *Effect) { e.Certainty = CertaintyGlob }
+
+func do(verb string) func(*Effect) { return func(e *Effect) { e.Verb = verb } }
+
+func system(print, verb, target string) Action {
+	return command(print, EffectSystemCall, "", do(verb), func(e *Effect) { e.Target, e.Location = target, "" })
+}
+
+func uploads(print, url string) Action {
+	a := request(print, url)
+	a.Effects[0].Egress = true
+	return a
+}
+
+func forced(a Action) Action {
+	a.Effects[0].Forced = true
+	return a
+}
+
+func python(kind EffectKind, path string, change ...func(*Effect)) Action {
+	return command("python "+string(kind)+path, kind, path, change...)
+}
+
+func denied(list ...Action) *tale {
+	s := newTale()
+	for _, a := range list {
+		s.answered(a, Block)
+	}
+	return s
 }
 
 // A person's no counts as a denial, however it is known; a yes takes it back.

@@ -12,7 +12,7 @@ import (
 
 // Version is the version of the deciding core, raised by hand whenever the
 // same facts and policy could come out otherwise.
-const Version = 4
+const Version = 5
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails
 // is a Finding with an Error; an error means that nothing can be said.

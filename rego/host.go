@@ -36,6 +36,7 @@ type Host struct {
 	compiler *ast.Compiler
 	verdicts map[string]engine.RuleResult
 	cover    *Coverage // nil: not asked for
+	thorough bool      // without OPA's shortcuts (see Thorough)
 	stale    []ast.Ref // of a host with a change (see Changed): the documents that it can matter to
 }
 
@@ -196,6 +197,9 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 		opa.EvalBaseCache(h.data),
 		opa.EvalGenerateJSON(keepTerm),
 	}, more...)
+	if h.thorough {
+		options = append(options, opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false))
+	}
 	if h.cover != nil {
 		options = append(options, opa.EvalQueryTracer(h.cover))
 	}

@@ -1,11 +1,11 @@
 package permissions
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // place is the pattern of a rule for files, as in .gitignore, below a folder.
@@ -152,7 +152,7 @@ func (p place) body(wide bool) string {
 	for i, part := range p.parts {
 		switch last := i == len(p.parts)-1; {
 		case part != "**":
-			b.WriteString("/" + segment(part))
+			b.WriteString("/" + wildcard.Regexp(part))
 		case last && !wide:
 			b.WriteString("/.*") // not the folder itself
 		case !last:
@@ -160,39 +160,4 @@ func (p place) body(wide bool) string {
 		}
 	}
 	return b.String() + "(?:/.*)?"
-}
-
-var class = regexp.MustCompile(`^\[[!^]?\]?[^\]/]*\]`)
-
-// segment makes a regular expression of a name with * ? [a-z] in it.
-func segment(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '*':
-			b.WriteString("[^/]*")
-		case c == '?':
-			b.WriteString("[^/]")
-		case c == '[' && class.MatchString(s[i:]):
-			set := class.FindString(s[i:])
-			i += len(set) - 1
-			b.WriteString(characters(set))
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
-		default:
-			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
-		}
-	}
-	return b.String()
-}
-
-// characters makes a class of RE2 of one of .gitignore.
-func characters(set string) string {
-	inner := set[1 : len(set)-1]
-	negated := ""
-	if inner[0] == '!' || inner[0] == '^' {
-		negated, inner = "^/", inner[1:]
-	}
-	return "[" + negated + strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`).Replace(inner) + "]"
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,11 @@ func envelopeJSON(change func(doc map[string]any, signatures []any)) func(*testi
 }
 
 func attacks() []attack {
+	return slices.Concat(signatureAttacks(), archiveAttacks(), releaseAttacks())
+}
+
+// signatureAttacks are those on signatures and their envelope.
+func signatureAttacks() []attack {
 	return []attack{
 		{"stripped signature", func(_ *testing.T, in *Candidate) { in.Envelope = nil }, Unsigned, "sign it with `reviewer policy sign`"},
 		{"envelope without signatures", func(t *testing.T, in *Candidate) { in.Envelope = sealed(t, in.Archive, release()) }, Unsigned, "no signature"},
@@ -125,7 +131,12 @@ func attacks() []attack {
 			doc["payload"] = base64.StdEncoding.EncodeToString(bytes.Replace(raw, []byte(`"sequence":42`), []byte(`"sequence":99`), 1))
 		}), Threshold, "trust show"},
 		{"a trust file's statement", func(t *testing.T, in *Candidate) { in.Envelope = signedFile(t, trustFile(t), "alice", "bob").Envelope }, Unsigned, "no release of a policy"},
+	}
+}
 
+// archiveAttacks are those on the archive, rightly signed.
+func archiveAttacks() []attack {
+	return []attack{
 		{"extra file", func(t *testing.T, in *Candidate) {
 			in.Archive = plainArchive(t, entry{name: "extra.rego", content: "package reviewer\n"})
 		}, Digest, "get the archive that belongs"},
@@ -155,7 +166,12 @@ func attacks() []attack {
 		{"a manifest of another sequence", func(t *testing.T, in *Candidate) {
 			resign(t, in, packed(t, entry{name: ".manifest", content: strings.Replace(manifest, "42", "43", 1)}))
 		}, Scope, "its manifest says sequence"},
+	}
+}
 
+// releaseAttacks are those on what the release says, and on time.
+func releaseAttacks() []attack {
+	return []attack{
 		{"older sequence", func(_ *testing.T, in *Candidate) { in.Highest = seen(43, "x") }, Rollback, "--allow-rollback"},
 		{"equal sequence, other digest", func(_ *testing.T, in *Candidate) { in.Highest = seen(42, "x") }, Rollback, "another archive than sequence 42"},
 		{"what was seen cannot be read", func(_ *testing.T, in *Candidate) {

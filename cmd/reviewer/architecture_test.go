@@ -32,12 +32,40 @@ type wall struct {
 
 func walls() []wall {
 	return []wall{
-		{"engine", nil,
+		{"engine", []string{"engine/wildcard"},
 			"the nouns and the deciding core: everybody imports it, so it brings nothing along, and it reaches nothing beyond its arguments"},
+		{"engine/wildcard", nil,
+			"what a pattern matches follows from two texts, and shells, .gitignore files and conditions share one matcher"},
 		{"engine/harness", []string{"engine"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
-		{"engine/classify", []string{"engine", "mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3"},
+		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/shell", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
+		{"engine/classify/abstract", []string{"engine", "mvdan.cc/sh/v3/syntax"},
+			"what is known of a string is the ground of every reader of code, so it knows none of them"},
+		{"engine/classify/mask", []string{"engine"},
+			"a secret is one wherever it stands: no path, program or language has a say"},
+		{"engine/classify/sql", []string{"engine/classify/abstract"},
+			"a script means the same whoever sends it, so clients and shells are out of reach"},
+		{"engine/classify/operation", []string{"engine/classify/abstract"},
+			"the name of an operation is read as text, whichever service has it"},
+		{"engine/classify/place", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask"},
+			"what a path is does not depend on the command that names it"},
+		{"engine/classify/marks", []string{"engine", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place"},
+			"marks are made of texts, and no code is understood for them"},
+		{"engine/classify/prompt", []string{"engine", "engine/classify/abstract", "engine/classify/marks", "engine/classify/mask"},
+			"what a person wrote is read before anything is known of a call"},
+		{"engine/classify/shell", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/place", "engine/classify/sql", "mvdan.cc/sh/v3/syntax"},
+			"the machine is handed what knows programs and languages; it imports neither, so that each can be changed alone"},
+		{"engine/classify/languages", []string{"engine", "engine/classify/abstract", "engine/classify/shell"},
+			"code of a language has its effects through the machine, whichever program runs it"},
+		{"engine/classify/tasks", []string{"engine/classify/abstract", "engine/classify/place", "engine/classify/shell", "go.yaml.in/yaml/v3"},
+			"files of tasks hold shell code: the machine runs it, and the programs in it are not looked at here"},
+		{"engine/classify/windows", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place", "engine/classify/shell"},
+			"programs that cmd or PowerShell start are run by the machine with what it was handed"},
+		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/place", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows"},
+			"the top of what is known of commands: nobody below may lean on a single program"},
+		{"engine/classify/classifytest", []string{},
+			"what tests share is at hand for the lowest package, so it imports none"},
 		{"engine/audit", []string{"engine"},
 			"a log can be verified without knowing what its records mean"},
 		{"engine/detect", []string{"engine"},
@@ -54,7 +82,7 @@ func walls() []wall {
 			"what a small change to a policy is, for every language in which one is made"},
 		{"rego", []string{"engine", "engine/mutant", "github.com/open-policy-agent/opa/v1/"},
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
-		{"cel", []string{"engine", "engine/mutant", "cel.dev/cel-go/"},
+		{"cel", []string{"engine", "engine/mutant", "engine/wildcard", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
 		{"bundles", []string{"engine", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
@@ -66,7 +94,7 @@ func walls() []wall {
 			"what importers of other tools' policies share: reading JSON with its lines and writing a list; it knows neither the tools nor the language of conditions"},
 		{"bundles/safeclaw", []string{"engine", "bundles", "bundles/foreign"},
 			"what SafeClaw's words mean can be told without deciding anything; whether an expression can be used is asked of who imports"},
-		{"bundles/permissions", []string{"engine", "bundles", "bundles/foreign"},
+		{"bundles/permissions", []string{"engine", "engine/wildcard", "bundles", "bundles/foreign"},
 			"what Claude Code's permission rules mean can be told without deciding anything"},
 		{"bundles/signing", []string{"golang.org/x/crypto/ssh", "golang.org/x/mod/semver"},
 			"who signed what can be checked before anything of a policy is read, so nothing that reads one is at hand"},
@@ -95,7 +123,7 @@ func walls() []wall {
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
 		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
-		{"cmd/reviewer/sources", []string{"engine", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
+		{"cmd/reviewer/sources", []string{"engine", "engine/wildcard", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
@@ -113,6 +141,17 @@ func walls() []wall {
 	}
 }
 
+// meaning lists the packages that say what a call means.
+func meaning() []string {
+	list := []string{"engine/classify"}
+	for _, w := range walls() {
+		if strings.HasPrefix(w.from, "engine/classify/") && w.from != "engine/classify/classifytest" {
+			list = append(list, w.from)
+		}
+	}
+	return list
+}
+
 // ban is a package of the standard library that some packages must not import.
 type ban struct {
 	from []string
@@ -126,7 +165,7 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
-	local := []string{"engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas"}
+	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/report", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
@@ -148,7 +187,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return []string{"engine", "engine/harness", "engine/classify", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot"}
+	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot")
 }
 
 // goPackage is what these tests read of `go list`.

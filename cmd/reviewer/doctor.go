@@ -12,9 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
 
@@ -23,8 +25,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Prove that a denial denies, and look for ways around reviewer",
 		Long: "Looks at the state directory, the policy, all layers of the agent's settings as they\n" +
-			"hold in this folder, and the client's version; starts the installed hook as the\n" +
-			"client would and checks that its denial is one. Exit code 2 where something fails.",
+			"hold in this folder, and the client's version; has the policy decide with OPA's rule index\n" +
+			"and early exit and without; starts the installed hook as the client would and checks that\n" +
+			"its denial is one. Exit code 2 where something fails.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e := &examination{p: a.paint(&output{}), a: a}
@@ -112,7 +115,8 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return
 	}
-	if err := check(ctx, eff); err != nil {
+	decider, err := compileChecked(ctx, eff)
+	if err != nil {
 		e.say("fail", "policy, so calls are denied: %v", err)
 		return
 	}
@@ -121,6 +125,23 @@ func (e *examination) policy(ctx context.Context) {
 	if mode != "enforce" {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
 	}
+	e.shortcuts(ctx, eff, decider, here)
+}
+
+// shortcuts compares what policy decides with OPA's rule index and early exit
+// and without them.
+func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, decider *rego.Host, workspace string) {
+	own, err := ownLayers(e.home, workspace)
+	if err != nil {
+		e.say("fail", "%v", err)
+		return
+	}
+	found, err := decidedTwice(ctx, eff, decider, own)
+	if err != nil {
+		e.say("fail", "deciding with and without OPA's rule index: %v", err)
+		return
+	}
+	e.check(shortcutsMatter(found), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own", found.Decisions, found.Own)
 }
 
 func (e *examination) client(ctx context.Context) {

@@ -2,33 +2,150 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // TestFrozenLogs verifies and replays the logs that older versions left in
 // testdata/audits, one folder for each format version. expected.txt says what
 // comes out; under a newer environment that is how many decisions cannot be
-// compared, with the reason written above it.
+// compared, with the reason written above it. All are decided again all the
+// same, by the policy that decided then, and what comes out otherwise is listed
+// below it.
 func TestFrozenLogs(t *testing.T) {
-	homes, err := filepath.Glob("../../testdata/audits/*/home")
-	if err != nil || len(homes) == 0 {
-		t.Fatalf("no frozen logs are there: %v", err)
-	}
-	for _, frozen := range homes {
+	for _, frozen := range frozenHomes(t) {
 		t.Run(filepath.Base(filepath.Dir(frozen)), func(t *testing.T) {
-			home := t.TempDir()
-			if err := os.CopyFS(home, os.DirFS(frozen)); err != nil {
-				t.Fatal(err)
-			}
-			private(t, home)
-			got := resultOf(t, home, "audit", "verify") + resultOf(t, home, "audit", "replay")
+			home := copied(t, frozen)
+			got := resultOf(t, home, "audit", "verify") + resultOf(t, home, "audit", "replay") + decidedAgain(t, home)
 			if want := expected(t, filepath.Join(filepath.Dir(frozen), "expected.txt")); got != want {
 				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
+	}
+}
+
+func frozenHomes(t *testing.T) []string {
+	homes, err := filepath.Glob("../../testdata/audits/*/home")
+	if err != nil || len(homes) == 0 {
+		t.Fatalf("no frozen logs are there: %v", err)
+	}
+	return homes
+}
+
+// copied is a state directory like one that is frozen.
+func copied(t *testing.T, frozen string) string {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS(frozen)); err != nil {
+		t.Fatal(err)
+	}
+	private(t, home)
+	return home
+}
+
+// decidedAgain decides all of a log again, whatever environment it is from, and
+// lists what differs.
+func decidedAgain(t *testing.T, home string) string {
+	var differ strings.Builder
+	decisions := 0
+	eachDecision(t, home, func(rec *engine.Record, p *engine.Policy, h *engine.History) {
+		decisions++
+		differ.WriteString(againstRecord(t, p, rec, h))
+	})
+	return fmt.Sprintf("%d decisions are decided again, and %d values differ\n", decisions, strings.Count(differ.String(), "\n")) + differ.String()
+}
+
+// eachDecision calls f with each record of a log that holds a decision, the policy
+// that made it, and the history before it. The state is folded anew from the
+// records, since that of another fold cannot be taken over.
+func eachDecision(t *testing.T, home string, f func(*engine.Record, *engine.Policy, *engine.History)) {
+	a := &app{stderr: t.Output(), env: func(string) string { return "" }, home: home}
+	store, sessions, err := a.chosen(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies := policiesOf(t.Context(), store)
+	history, chain := engine.NewHistory(), ""
+	for rec, err := range recordsOf(store, sessions) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Chain != chain {
+			history, chain = engine.NewHistory(), rec.Chain
+		}
+		if rec.Decision != nil {
+			policy, err := policies(rec.By.Policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(rec, policy, history)
+		}
+		history.Append(rec)
+	}
+}
+
+// againstRecord lists in what a decision differs from the one that was recorded,
+// a line for each value; so also of the other form of a call.
+func againstRecord(t *testing.T, policy *engine.Policy, rec *engine.Record, h *engine.History) string {
+	judge := func(r *engine.Record) engine.Review {
+		v, err := policy.Judge(t.Context(), r, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	v := judge(rec)
+	was, is := map[string]string{}, map[string]string{}
+	flatten(t, was, "findings", rec.Findings)
+	flatten(t, was, "decision", rec.Decision)
+	flatten(t, is, "findings", v.Findings)
+	flatten(t, is, "decision", v.Decision)
+	if form := rec.Reworked(); form != nil {
+		again := judge(form).Decision
+		flatten(t, was, "rewritten", []any{rec.Rewritten.Decision, rec.Rewritten.Rules})
+		flatten(t, is, "rewritten", []any{again.Enforced, again.RuleIDs()})
+	}
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if was[name] != is[name] {
+			fmt.Fprintf(&b, "%s: %s was %s, is %s\n", rec.ID(), name, cmp.Or(was[name], "absent"), cmp.Or(is[name], "absent"))
+		}
+	}
+	return b.String()
+}
+
+// flatten takes a document apart: each value in it that has no parts, by its path.
+func flatten(t *testing.T, into map[string]string, path string, doc any) {
+	raw, err := engine.CanonicalOf(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatal(err)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for key, part := range value {
+			flatten(t, into, path+"."+key, part)
+		}
+	case []any:
+		for i, part := range value {
+			flatten(t, into, fmt.Sprintf("%s.%d", path, i), part)
+		}
+	case nil:
+	default:
+		into[path] = string(raw)
 	}
 }
 

@@ -31,9 +31,10 @@ func (a *app) policyActivateCommand() *cobra.Command {
 		Use:   "activate ARCHIVE",
 		Short: "Verify a policy bundle, keep it, and let it hold from the next call on",
 		Long: "ARCHIVE is what `reviewer policy build` made; the signatures lie beside it in ARCHIVE.dsse.json.\n" +
-			"It is verified (see `reviewer policy verify`), compiled together with the layers that hold, kept, and\n" +
-			"made active in its layer at once: what goes wrong before leaves the policy that holds as it is. Where\n" +
-			"that is a bundle already, `reviewer policy rollback` goes back to it. The ledger tells of it.\n\n" +
+			"It is verified (see `reviewer policy verify`), compiled together with the layers that hold, tried with\n" +
+			"OPA's rule index and early exit and without, kept, and made active in its layer at once: what goes wrong\n" +
+			"before leaves the policy that holds as it is. Where that is a bundle already, `reviewer policy rollback`\n" +
+			"goes back to it. The ledger tells of it.\n\n" +
 			"Where a trust file vouches for the bundle, and it is not older than what was seen, the command may run\n" +
 			"in a script or in CI: those who signed have decided. Otherwise it takes a person at a terminal. Below\n" +
 			"an agent it never runs.",
@@ -268,7 +269,29 @@ func (s *switching) compile(ctx context.Context, files bundles.Memory) error {
 	if s.after, err = overOthers(s.bundle, others); err != nil {
 		return err
 	}
-	return check(ctx, s.after)
+	host, err := compileChecked(ctx, s.after)
+	if err != nil {
+		return err
+	}
+	return s.twice(ctx, host, files)
+}
+
+// twice refuses a bundle with which a decision hangs on OPA's shortcuts. Who goes
+// back is only told: what was active before is better than what is gone back from.
+func (s *switching) twice(ctx context.Context, host *rego.Host, files bundles.Memory) error {
+	own := map[string]fs.FS{}
+	if files != nil {
+		own[s.layer] = files
+	}
+	found, err := decidedTwice(ctx, s.after, host, own)
+	if err == nil {
+		err = shortcutsMatter(found)
+	}
+	if err != nil && (files == nil || s.in.back != nil) {
+		s.warn("%v", err)
+		return nil
+	}
+	return err
 }
 
 // load reads the bundle, and finds its layer.

@@ -92,6 +92,12 @@ func layersIn(files fs.FS) ([]*bundles.Bundle, error) {
 // check compiles everything of a policy, also the conditions that compile makes
 // only when they are first asked for, and returns all that is wrong.
 func check(ctx context.Context, e *bundles.Effective) error {
+	_, err := compileChecked(ctx, e)
+	return err
+}
+
+// compileChecked is check for those who go on with the compiled Rego.
+func compileChecked(ctx context.Context, e *bundles.Effective) (*rego.Host, error) {
 	places := places(e)
 	host, err := cel.Compile(wiring.AllConditions(e))
 	errs := []error{err}
@@ -100,8 +106,8 @@ func check(ctx context.Context, e *bundles.Effective) error {
 			errs = append(errs, fmt.Errorf("%s: %w", places[problem.ID](problem.Part, problem.Line), problem))
 		}
 	}
-	_, err = rego.Compile(ctx, e.Modules(), e.Data)
-	return errors.Join(append(errs, err, checkDetectors(e))...)
+	decider, err := rego.Compile(ctx, e.Modules(), e.Data)
+	return decider, errors.Join(append(errs, err, checkDetectors(e))...)
 }
 
 // places says of each condition where a line of one of its parts is written.

@@ -114,84 +114,89 @@ func checkBlame(t *testing.T, s *Store, good []byte, i int) {
 	}
 }
 
-func TestTamperingIsNamed(t *testing.T) {
-	cutLines := func(n int) func([]byte) []byte {
-		return func(b []byte) []byte {
-			lines := bytes.SplitAfter(b, []byte("\n"))
-			return bytes.Join(lines[:len(lines)-1-n], nil)
-		}
+// cutLines cuts the last n lines of a file.
+func cutLines(n int) func([]byte) []byte {
+	return func(b []byte) []byte {
+		lines := bytes.SplitAfter(b, []byte("\n"))
+		return bytes.Join(lines[:len(lines)-1-n], nil)
 	}
-	for name, c := range map[string]struct {
-		want string
-		do   func(t *testing.T, s *Store)
-	}{
-		"line changed": {"000001.jsonl line 2 (record ", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte { return bytes.Replace(b, []byte("call-0"), []byte("call-9"), 1) })
-		}},
-		"line taken out": {"line 3 (record ", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte {
-				lines := bytes.SplitAfter(b, []byte("\n"))
-				return bytes.Join(slices.Delete(lines, 2, 3), nil)
-			})
-		}},
-		"lines swapped": {"lines were taken out, put in or moved", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte {
-				lines := bytes.SplitAfter(b, []byte("\n"))
-				lines[2], lines[3] = lines[3], lines[2]
-				return bytes.Join(lines, nil)
-			})
-		}},
-		"last line of a file changed": {"its hash is not the prev of the next file's first line", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte {
-				i := bytes.LastIndex(b, []byte("README"))
-				copy(b[i:], "DREAME")
-				return b
-			})
-		}},
-		"lines cut off a middle file": {"lines at the end of the file before are missing", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), cutLines(2))
-		}},
-		"file in the middle missing": {"000002.jsonl: the file is missing", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 2)) }},
-		"first file missing":         {"the ledger names no retention that deleted them", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 1)) }},
-		"keyframe missing":           {"does not begin with a keyframe", func(t *testing.T, s *Store) { edit(t, chainFile(s, 2), dropFirstLine) }},
-		"line too long": {"line of ", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte {
-				return bytes.Replace(b, []byte("README"), bytes.Repeat([]byte("R"), engine.MaxLine), 1)
-			})
-		}},
-		"line beyond any length": {"line of more than", func(t *testing.T, s *Store) {
-			edit(t, chainFile(s, 1), func(b []byte) []byte {
-				return bytes.Replace(b, []byte("README"), bytes.Repeat([]byte("R"), 3*engine.MaxKeyframe), 1)
-			})
-		}},
-		"cut before a seal": {"a seal covers line", func(t *testing.T, s *Store) {
-			seal, err := s.Seal(context.Background(), testKey)
-			if err != nil {
-				t.Fatal(err)
+}
+
+// tamperings are changes of a log and what verification says of each.
+var tamperings = map[string]struct {
+	want string
+	do   func(t *testing.T, s *Store)
+}{
+	"line changed": {"000001.jsonl line 2 (record ", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte { return bytes.Replace(b, []byte("call-0"), []byte("call-9"), 1) })
+	}},
+	"line taken out": {"line 3 (record ", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte {
+			lines := bytes.SplitAfter(b, []byte("\n"))
+			return bytes.Join(slices.Delete(lines, 2, 3), nil)
+		})
+	}},
+	"lines swapped": {"lines were taken out, put in or moved", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte {
+			lines := bytes.SplitAfter(b, []byte("\n"))
+			lines[2], lines[3] = lines[3], lines[2]
+			return bytes.Join(lines, nil)
+		})
+	}},
+	"last line of a file changed": {"its hash is not the prev of the next file's first line", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte {
+			i := bytes.LastIndex(b, []byte("README"))
+			copy(b[i:], "DREAME")
+			return b
+		})
+	}},
+	"lines cut off a middle file": {"lines at the end of the file before are missing", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), cutLines(2))
+	}},
+	"file in the middle missing": {"000002.jsonl: the file is missing", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 2)) }},
+	"first file missing":         {"the ledger names no retention that deleted them", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 1)) }},
+	"keyframe missing":           {"does not begin with a keyframe", func(t *testing.T, s *Store) { edit(t, chainFile(s, 2), dropFirstLine) }},
+	"line too long": {"line of ", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte {
+			return bytes.Replace(b, []byte("README"), bytes.Repeat([]byte("R"), engine.MaxLine), 1)
+		})
+	}},
+	"line beyond any length": {"line of more than", func(t *testing.T, s *Store) {
+		edit(t, chainFile(s, 1), func(b []byte) []byte {
+			return bytes.Replace(b, []byte("README"), bytes.Repeat([]byte("R"), 3*engine.MaxKeyframe), 1)
+		})
+	}},
+	"cut before a seal": {"a seal covers line", func(t *testing.T, s *Store) {
+		seal, err := s.Seal(context.Background(), testKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; ; n++ {
+			if _, err := os.Stat(chainFile(s, n+1)); err != nil {
+				edit(t, chainFile(s, n), cutLines(1))
+				break
 			}
-			for n := 1; ; n++ {
-				if _, err := os.Stat(chainFile(s, n+1)); err != nil {
-					edit(t, chainFile(s, n), cutLines(1))
-					break
-				}
-			}
-			if seal.N < 2 {
-				t.Fatalf("seal covers %d lines", seal.N)
-			}
-		}},
-		"chain gone":   {"the chain is gone", func(t *testing.T, s *Store) { os.RemoveAll(s.sessionDir(testKey)) }},
-		"ledger gone":  {"the ledger is missing", func(t *testing.T, s *Store) { os.RemoveAll(s.ledgerDir()) }},
-		"ledger empty": {"the ledger does not name the chain", func(t *testing.T, s *Store) { os.Truncate(filepath.Join(s.ledgerDir(), fileName(1)), 0) }},
-		"chain moved": {"the chain of another session", func(t *testing.T, s *Store) {
-			os.Rename(s.sessionDir(testKey), s.sessionDir(engine.SessionKey{Harness: "claude-code", Session: "victim"}))
-		}},
-		"ledger changed": {"ledger/000001.jsonl line 2", func(t *testing.T, s *Store) {
-			fill(t, s, engine.SessionKey{Harness: "claude-code", Session: "later"}, 1)
-			edit(t, filepath.Join(s.ledgerDir(), fileName(1)), func(b []byte) []byte {
-				return bytes.Replace(b, []byte(testKey.Session), []byte("5e55-2022"), 1)
-			})
-		}},
-	} {
+		}
+		if seal.N < 2 {
+			t.Fatalf("seal covers %d lines", seal.N)
+		}
+	}},
+	"chain gone":   {"the chain is gone", func(t *testing.T, s *Store) { os.RemoveAll(s.sessionDir(testKey)) }},
+	"ledger gone":  {"the ledger is missing", func(t *testing.T, s *Store) { os.RemoveAll(s.ledgerDir()) }},
+	"ledger empty": {"the ledger does not name the chain", func(t *testing.T, s *Store) { os.Truncate(filepath.Join(s.ledgerDir(), fileName(1)), 0) }},
+	"chain moved": {"the chain of another session", func(t *testing.T, s *Store) {
+		os.Rename(s.sessionDir(testKey), s.sessionDir(engine.SessionKey{Harness: "claude-code", Session: "victim"}))
+	}},
+	"ledger changed": {"ledger/000001.jsonl line 2", func(t *testing.T, s *Store) {
+		fill(t, s, engine.SessionKey{Harness: "claude-code", Session: "later"}, 1)
+		edit(t, filepath.Join(s.ledgerDir(), fileName(1)), func(b []byte) []byte {
+			return bytes.Replace(b, []byte(testKey.Session), []byte("5e55-2022"), 1)
+		})
+	}},
+}
+
+func TestTamperingIsNamed(t *testing.T) {
+	for name, c := range tamperings {
 		t.Run(name, func(t *testing.T) {
 			s := testStore(t)
 			s.RotateBytes = 6_000

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // Whatever tool is called, its action has a name that is listed.
@@ -20,7 +22,7 @@ func TestActionsListsEveryName(t *testing.T) {
 		tools = append(tools, name)
 	}
 	for _, tool := range tools {
-		if got := read(tool, map[string]any{}, shellInput{}).tool.action; !listed(got) {
+		if got := read(tool, map[string]any{}, shell.Input{}).tool.action; !listed(got) {
 			t.Errorf("%s: the action %q is not listed", tool, got)
 		}
 	}

@@ -9,28 +9,30 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // assemble makes an action of what was read. Strings are still raw.
-func assemble(r *reading, res *resolver) *engine.Action {
-	a := &engine.Action{Name: r.tool.action, Commands: r.script.commands, Opaque: r.script.opaque}
+func assemble(r *reading, res *place.Resolver) *engine.Action {
+	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque}
 	seen := map[engine.Effect]bool{}
-	for _, raw := range byKind(landings(r.script.effects)) {
-		e := res.effect(raw)
+	for _, raw := range byKind(landings(r.script.Effects)) {
+		e := res.Effect(raw)
 		if r.onlyLooks(res, &e) {
 			e.Class = ""
 		}
-		if !seen[e] && !(raw.guessed && !secret(&e)) {
+		if !seen[e] && !(raw.Guessed && !secret(&e)) {
 			seen[e] = true
 			a.Effects = append(a.Effects, e)
 		}
-		if raw.parents {
-			a.Effects = append(a.Effects, res.above(e)...)
+		if raw.Parents {
+			a.Effects = append(a.Effects, res.Above(e)...)
 		}
 	}
 	sortEffects(a.Effects)
 	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
-	signals := r.script.signals
+	signals := r.script.Signals
 	derive(a, res, signals)
 	a.Signals = sortedSignals(signals)
 	if blind(a.Effects) {
@@ -54,21 +56,21 @@ func assemble(r *reading, res *resolver) *engine.Action {
 // landings names both ends of a move apart: what is renamed or moved away, and
 // what it lands on. There, "move" says that the only copy may now be at the
 // target.
-func landings(list []rawEffect) []rawEffect {
+func landings(list []abstract.RawEffect) []abstract.RawEffect {
 	moving := map[int]bool{}
 	for _, e := range list {
-		if e.verb == "move" && e.command >= 0 {
-			moving[e.command] = true
+		if e.Verb == "move" && e.Command >= 0 {
+			moving[e.Command] = true
 		}
 	}
 	list = slices.Clone(list)
 	for i := range list {
 		switch e := &list[i]; {
-		case e.kind != engine.EffectFileWrite || !moving[e.command]:
-		case e.verb == "move":
-			e.verb = "rename"
-		case e.verb == "write":
-			e.verb = "move"
+		case e.Kind != engine.EffectFileWrite || !moving[e.Command]:
+		case e.Verb == "move":
+			e.Verb = "rename"
+		case e.Verb == "write":
+			e.Verb = "move"
 		}
 	}
 	return list
@@ -76,8 +78,8 @@ func landings(list []rawEffect) []rawEffect {
 
 // byKind orders raw effects, the worst kinds first, so that a look at the disk
 // is spent on them first where there are too many.
-func byKind(list []rawEffect) []rawEffect {
-	slices.SortStableFunc(list, func(a, b rawEffect) int { return cmp.Compare(kindRank(a.kind), kindRank(b.kind)) })
+func byKind(list []abstract.RawEffect) []abstract.RawEffect {
+	slices.SortStableFunc(list, func(a, b abstract.RawEffect) int { return cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)) })
 	return slices.Compact(list)
 }
 
@@ -99,7 +101,7 @@ func sortEffects(list []engine.Effect) {
 
 // weight orders effects of a kind for the case that not all can be kept.
 func weight(e engine.Effect) int {
-	w := 4 * rank(e.Location)
+	w := 4 * place.Rank(e.Location)
 	if e.Class != "" && e.Class != engine.ClassGenerated && e.Class != engine.ClassTest {
 		w += 32
 	}
@@ -123,11 +125,11 @@ func pathsOf(effects []engine.Effect) []string {
 	return slices.Compact(list)
 }
 
-func hostsOf(s script) []string {
+func hostsOf(s abstract.Script) []string {
 	list := []string{}
-	for _, e := range s.effects {
-		if e.kind == engine.EffectNetwork {
-			if h := hostOf(e.target); h != "" && !remoteName(s.commands, e) {
+	for _, e := range s.Effects {
+		if e.Kind == engine.EffectNetwork {
+			if h := place.HostOf(e.Target); h != "" && !remoteName(s.Commands, e) {
 				list = append(list, h)
 			}
 		}
@@ -137,12 +139,12 @@ func hostsOf(s script) []string {
 }
 
 // remoteName says that a target is git's name for a host ("origin") and not a host.
-func remoteName(commands []engine.Command, e rawEffect) bool {
-	return e.command >= 0 && e.command < len(commands) && commands[e.command].Name == "git" && !strings.ContainsAny(e.target.text, ":/.@")
+func remoteName(commands []engine.Command, e abstract.RawEffect) bool {
+	return e.Command >= 0 && e.Command < len(commands) && commands[e.Command].Name == "git" && !strings.ContainsAny(e.Target.Text, ":/.@")
 }
 
 // derive adds the signals that only resolved paths show.
-func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
+func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]bool) {
 	shown := signals[engine.SignalCredential] || signals[engine.SignalEnvDump] // a store or the environment, and no file
 	for i := range a.Effects {
 		e := &a.Effects[i]
@@ -161,10 +163,10 @@ func derive(a *engine.Action, res *resolver, signals map[engine.Signal]bool) {
 		if silencesHook(e) {
 			signals[engine.SignalGitNoVerify] = true
 		}
-		if tampers(e, res) {
+		if place.Tampers(e, res) {
 			signals[engine.SignalGuardTamper] = true
 		}
-		if alters(e) && e.Location == engine.LocationDevice && disk(e.Target) {
+		if place.Alters(e) && e.Location == engine.LocationDevice && disk(e.Target) {
 			signals[engine.SignalDiskWrite] = true
 		}
 	}
@@ -214,17 +216,18 @@ func leaksSecret(effects []engine.Effect) bool {
 
 // secret says that a file with secrets is read, or is at another place afterwards.
 func secret(e *engine.Effect) bool {
-	return (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile) && (e.Kind == engine.EffectFileRead || displaced(e))
+	return (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile) && (e.Kind == engine.EffectFileRead || place.Displaced(e))
 }
 
 // broad says that a root, a home, a system directory or what holds the
 // workspace is deleted, moved away or made accessible.
 func broad(e *engine.Effect) bool {
-	opens := e.Kind == engine.EffectFileWrite && e.Recursive && wordlist("chmod chown chgrp chattr setfacl").has(e.Verb)
-	if !gone(e) && !opens {
+	opens := e.Kind == engine.EffectFileWrite && e.Recursive &&
+		slices.Contains([]string{"chmod", "chown", "chgrp", "chattr", "setfacl"}, e.Verb)
+	if !place.Gone(e) && !opens {
 		return false
 	}
-	deep := e.Recursive || displaced(e)
+	deep := e.Recursive || place.Displaced(e)
 	switch e.Location {
 	case engine.LocationRoot, engine.LocationHomeRoot, engine.LocationAncestor:
 		return true
@@ -236,14 +239,6 @@ func broad(e *engine.Effect) bool {
 	return false
 }
 
-// displaced says that the target is at another place afterwards.
-func displaced(e *engine.Effect) bool {
-	return e.Kind == engine.EffectFileDelete && e.Verb == "move" || e.Verb == "rename"
-}
-
-// gone says that the target is not where it was.
-func gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || displaced(e) }
-
 func persistent(e *engine.Effect) bool {
 	if e.Persistence {
 		return true
@@ -253,8 +248,8 @@ func persistent(e *engine.Effect) bool {
 
 // losesGit says that version control's own data are deleted, by name or as
 // part of a directory.
-func losesGit(e *engine.Effect, res *resolver) bool {
-	if !gone(e) || strings.HasSuffix(e.Target, ".lock") && !e.Recursive { // what a crashed git leaves behind
+func losesGit(e *engine.Effect, res *place.Resolver) bool {
+	if !place.Gone(e) || strings.HasSuffix(e.Target, ".lock") && !e.Recursive { // what a crashed git leaves behind
 		return false
 	}
 	if _, ok := hookFile(e); ok {
@@ -263,7 +258,7 @@ func losesGit(e *engine.Effect, res *resolver) bool {
 	if e.Class == engine.ClassGitData || e.Class == engine.ClassGitHook && strings.Contains(e.Target+"/", "/.git/") {
 		return true
 	}
-	return e.Certainty == engine.CertaintyExact && res.holdsGit(e) // of a pattern the class says so
+	return e.Certainty == engine.CertaintyExact && res.HoldsGit(e) // of a pattern the class says so
 }
 
 // hookFile is the name of a file among the hooks of a repository.
@@ -276,51 +271,7 @@ func hookFile(e *engine.Effect) (string, bool) {
 // point in it: pre-push.sample, pre-push.bak.
 func silencesHook(e *engine.Effect) bool {
 	name, ok := hookFile(e)
-	return ok && gone(e) && !strings.Contains(name, ".")
-}
-
-// holdsGit says that a repository goes with a directory.
-func (r *resolver) holdsGit(e *engine.Effect) bool {
-	return gone(e) && e.Verb != "discard" && (e.Recursive || displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.lstat(join(e.Target, ".git")) != nil
-}
-
-// tampers says that an effect changes reviewer, or what the agent may do.
-func tampers(e *engine.Effect, res *resolver) bool {
-	if e.Kind == engine.EffectSystemCall && e.Verb == "mount" {
-		return res.coversGuard(e.Target)
-	}
-	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
-		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) || within(g, e.Target) })
-	}
-	if !alters(e) {
-		return false
-	}
-	if gone(e) && (e.Recursive || displaced(e)) && e.Target != "" && e.Host == "" {
-		for _, g := range res.guard {
-			if within(e.Target, g) && mayMatch(e, g) {
-				return true
-			}
-		}
-	}
-	if gone(e) && res.sweepsSettings(e) {
-		return true
-	}
-	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
-}
-
-// mayMatch says that a pattern below a directory can mean a path that lies in
-// it: one of the names on the way matches the pattern's last.
-func mayMatch(e *engine.Effect, p string) bool {
-	last := strings.ToLower(path.Base(e.Short))
-	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
-		return true
-	}
-	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
-	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
-	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
-		ok, err := path.Match(last, name)
-		return ok || err != nil
-	})
+	return ok && place.Gone(e) && !strings.Contains(name, ".")
 }
 
 // disk says that a device is a disk or a part of one.
@@ -348,7 +299,7 @@ func sortedSignals(set map[engine.Signal]bool) []engine.Signal {
 // blind says that something is deleted or overwritten and nobody knows what.
 func blind(effects []engine.Effect) bool {
 	return slices.ContainsFunc(effects, func(e engine.Effect) bool {
-		return alters(&e) && e.Certainty == engine.CertaintyUnknown && e.Reversibility != engine.R2
+		return place.Alters(&e) && e.Certainty == engine.CertaintyUnknown && e.Reversibility != engine.R2
 	})
 }
 
@@ -421,7 +372,7 @@ func writeType(e *engine.Effect) engine.Type {
 		return engine.TypeFileModification
 	case e.Exists == "no" || e.Verb == "mkdir":
 		return engine.TypeFileCreation
-	case wordlist("create write copy link download extract install move").has(e.Verb):
+	case slices.Contains([]string{"create", "write", "copy", "link", "download", "extract", "install", "move"}, e.Verb):
 		return engine.TypeFileCreation
 	}
 	return engine.TypeFileModification

@@ -9,23 +9,27 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/programs"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/google/go-cmp/cmp"
 )
 
 var updateShell = flag.Bool("update-shell", false, "rewrite the expectations in testdata/shell")
 
 // The world of the cases: an ordinary project of an ordinary person.
-func shellCaseInput() shellInput {
+func shellCaseInput() shell.Input {
 	dirs := map[string][]string{
 		"/srv/shop":     {"api", "build", "go.mod", "web"},
 		"/srv/shop/api": {"main.go"},
 		"/srv/shop/web": {"index.html"},
 		"/bin":          {"cat", "ls", "rm", "sh"},
 	}
-	return shellInput{
-		cwd:  value{literal, "/srv/shop"},
-		home: "/home/ana", program: "/opt/reviewer",
-		listDir: func(dir string) ([]string, error) {
+	return shell.Input{
+		Cwd:  abstract.Value{Sure: abstract.Literal, Text: "/srv/shop"},
+		Home: "/home/ana", Program: "/opt/reviewer", Knows: programs.Knowledge(),
+		ListDir: func(dir string) ([]string, error) {
 			if names, ok := dirs[dir]; ok {
 				return names, nil
 			}
@@ -58,7 +62,7 @@ func runShellCases(t *testing.T, file string) {
 			out = append(out, block)
 			continue
 		}
-		got := renderScript(interpretShell(src, shellCaseInput()))
+		got := renderScript(shell.Interpret(src, shellCaseInput()))
 		out = append(out, strings.Join(slices.Concat(head, got), "\n"))
 		if diff := cmp.Diff(want, got); diff != "" && !*updateShell {
 			t.Errorf("%s\n(-want +got):\n%s", src, diff)
@@ -91,21 +95,21 @@ func splitShellCase(block string) (head []string, src string, want []string) {
 }
 
 // renderScript writes what a script does in the form of the case files.
-func renderScript(s script) []string {
+func renderScript(s abstract.Script) []string {
 	var out []string
-	for _, c := range s.commands {
+	for _, c := range s.Commands {
 		out = append(out, "  run "+renderShellCommand(c))
 	}
-	for _, e := range s.effects {
+	for _, e := range s.Effects {
 		out = append(out, "  "+renderRaw(e))
 	}
 	var signals []string
-	for id := range s.signals {
+	for id := range s.Signals {
 		signals = append(signals, "  signal "+string(id))
 	}
 	slices.Sort(signals)
 	out = append(out, signals...)
-	for _, o := range s.opaque {
+	for _, o := range s.Opaque {
 		out = append(out, "  opaque "+o.Reason)
 	}
 	return slices.Compact(out)
@@ -125,8 +129,8 @@ func renderShellCommand(c engine.Command) string {
 	return strings.Join(words, " ")
 }
 
-func renderRaw(e rawEffect) string {
-	words := []string{string(e.kind), e.verb}
+func renderRaw(e abstract.RawEffect) string {
+	words := []string{string(e.Kind), e.Verb}
 	if t := renderRawTarget(e); t != "" {
 		words = append(words, t)
 	}
@@ -134,42 +138,42 @@ func renderRaw(e rawEffect) string {
 		on   bool
 		name string
 	}{
-		{e.guessed, "guessed"}, {e.recursive, "recursive"}, {e.forced, "forced"}, {e.privileged, "privileged"},
-		{e.egress, "egress"}, {e.persistence, "persistence"}, {e.contents, "contents"},
+		{e.Guessed, "guessed"}, {e.Recursive, "recursive"}, {e.Forced, "forced"}, {e.Privileged, "privileged"},
+		{e.Egress, "egress"}, {e.Persistence, "persistence"}, {e.Contents, "contents"},
 	} {
 		if f.on {
 			words = append(words, f.name)
 		}
 	}
-	if e.reversible != "" {
-		words = append(words, string(e.reversible))
+	if e.Reversible != "" {
+		words = append(words, string(e.Reversible))
 	}
-	if e.host != "" {
-		words = append(words, "@"+e.host)
+	if e.Host != "" {
+		words = append(words, "@"+e.Host)
 	}
 	return strings.Join(words, " ")
 }
 
-func renderRawTarget(e rawEffect) string {
-	v := e.target
-	isPath := e.kind == engine.EffectFileDelete || e.kind == engine.EffectFileWrite || e.kind == engine.EffectFileRead
-	if isPath && v.sure != unknown && !drive(v.text) && !strings.HasPrefix(v.text, "/") && v.text != "" {
+func renderRawTarget(e abstract.RawEffect) string {
+	v := e.Target
+	isPath := e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileRead
+	if isPath && v.Sure != abstract.Unknown && !place.Drive(v.Text) && !strings.HasPrefix(v.Text, "/") && v.Text != "" {
 		dir := "?"
-		if e.dir.sure != unknown {
-			dir = e.dir.text
+		if e.Dir.Sure != abstract.Unknown {
+			dir = e.Dir.Text
 		}
-		if e.dir.sure == prefix {
+		if e.Dir.Sure == abstract.Prefix {
 			dir += "…"
 		}
-		v.text = strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(v.text, "./")
+		v.Text = strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(v.Text, "./")
 	}
-	switch v.sure {
-	case unknown:
+	switch v.Sure {
+	case abstract.Unknown:
 		return "?"
-	case prefix:
-		return v.text + "…"
-	case glob:
-		return "glob:" + v.text
+	case abstract.Prefix:
+		return v.Text + "…"
+	case abstract.Glob:
+		return "glob:" + v.Text
 	}
-	return v.text
+	return v.Text
 }

@@ -3,48 +3,75 @@ package classify
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // checkPrograms look whether the work is good, whatever they are asked.
-const checkPrograms = wordlist(`pytest py.test tox nox nose2 nosetests unittest jest vitest mocha ava jasmine karma tap tape lab qunit rspec minitest cucumber behave phpunit pest paratest codecept
-	ctest bats shellspec busted prove gotestsum ginkgo gotest eslint oxlint standard xo stylelint tslint jshint htmlhint markdownlint markdownlint-cli2 textlint alex vale mypy pyright basedpyright pyre pylint flake8
-	pycodestyle pydocstyle bandit vulture pyflakes shellcheck checkbashisms hadolint yamllint actionlint ansible-lint cfn-lint tflint tfsec checkov golangci-lint staticcheck revive errcheck govulncheck nilaway
-	phpstan psalm phpcs phpmd rubocop reek brakeman standardrb ktlint detekt checkstyle pmd spotbugs swiftlint cppcheck clang-tidy cpplint vue-tsc svelte-check tsd attw publint knip depcheck madge
-	dialyzer credo hlint luacheck selene buf-lint spectral kubeval kubeconform conftest datree semgrep lychee linkinator proselint codespell cspell nextest cargo-nextest pa11y lhci`)
+var checkPrograms = []string{
+	"pytest", "py.test", "tox", "nox", "nose2", "nosetests", "unittest", "jest", "vitest", "mocha", "ava", "jasmine", "karma", "tap",
+	"tape", "lab", "qunit", "rspec", "minitest", "cucumber", "behave", "phpunit", "pest", "paratest", "codecept", "ctest", "bats",
+	"shellspec", "busted", "prove", "gotestsum", "ginkgo", "gotest", "eslint", "oxlint", "standard", "xo", "stylelint", "tslint",
+	"jshint", "htmlhint", "markdownlint", "markdownlint-cli2", "textlint", "alex", "vale", "mypy", "pyright", "basedpyright", "pyre",
+	"pylint", "flake8", "pycodestyle", "pydocstyle", "bandit", "vulture", "pyflakes", "shellcheck", "checkbashisms", "hadolint",
+	"yamllint", "actionlint", "ansible-lint", "cfn-lint", "tflint", "tfsec", "checkov", "golangci-lint", "staticcheck", "revive",
+	"errcheck", "govulncheck", "nilaway", "phpstan", "psalm", "phpcs", "phpmd", "rubocop", "reek", "brakeman", "standardrb", "ktlint",
+	"detekt", "checkstyle", "pmd", "spotbugs", "swiftlint", "cppcheck", "clang-tidy", "cpplint", "vue-tsc", "svelte-check", "tsd",
+	"attw", "publint", "knip", "depcheck", "madge", "dialyzer", "credo", "hlint", "luacheck", "selene", "buf-lint", "spectral",
+	"kubeval", "kubeconform", "conftest", "datree", "semgrep", "lychee", "linkinator", "proselint", "codespell", "cspell", "nextest",
+	"cargo-nextest", "pa11y", "lhci",
+}
 
 // checkWords are programs that do so with one of some words.
-var checkWords = []struct{ names, words wordlist }{
-	{"go", "test vet"},
-	{"cargo", "test check clippy nextest miri"},
-	{"mvn mvnw gradle gradlew sbt mill lein ant bazel bazelisk buck buck2 pants", "test check verify integrationtest integration-test connectedcheck lint ktlintcheck detekt checkstyle checkstylemain pmdmain spotlesscheck testdebugunittest testonly scalafmtcheck"},
-	{"make gmake just task rake mage invoke inv nox mix composer zig dune cabal stack swift flutter dart deno bun rails dotnet phoenix hatch pdm rye", "test tests check checks lint vet validate verify typecheck type-check unit spec specs e2e analyze analyse smoke selftest distcheck test:unit test:e2e"},
-	{"xcodebuild", "test test-without-building analyze"},
-	{"playwright cypress ng nx turbo lerna wtr web-test-runner", "test run lint e2e check"},
-	{"ruff biome dprint", "check lint ci"},
-	{"rome", "check ci"},
-	{"terraform tofu packer nomad vault consul", "validate test"},
-	{"helm", "lint test"},
-	{"docker-compose", "config"},
-	{"black isort prettier gofumpt rustfmt yapf autopep8 clang-format", "--check --check-only --diff --dry-run -c --list-different"},
-	{"tsc", "--noemit"},
-	{"terragrunt", "validate hclvalidate"},
-	{"manage.py artisan", "test check"},
-	{"setup.py", "test check"},
-	{"node", "--test"},
-	{"python python3 py", "-m=unittest -m=doctest -m=pytest"},
-	{"pre-commit", "run"},
-	{"nginx sshd apachectl httpd haproxy", "-t configtest"},
+var checkWords = []struct{ names, words []string }{
+	{[]string{"go"}, []string{"test", "vet"}},
+	{[]string{"cargo"}, []string{"test", "check", "clippy", "nextest", "miri"}},
+	{[]string{
+		"mvn", "mvnw", "gradle", "gradlew", "sbt", "mill", "lein", "ant", "bazel", "bazelisk", "buck", "buck2", "pants",
+	}, []string{
+		"test", "check", "verify", "integrationtest", "integration-test", "connectedcheck", "lint", "ktlintcheck", "detekt",
+		"checkstyle", "checkstylemain", "pmdmain", "spotlesscheck", "testdebugunittest", "testonly", "scalafmtcheck",
+	}},
+	{[]string{
+		"make", "gmake", "just", "task", "rake", "mage", "invoke", "inv", "nox", "mix", "composer", "zig", "dune", "cabal", "stack",
+		"swift", "flutter", "dart", "deno", "bun", "rails", "dotnet", "phoenix", "hatch", "pdm", "rye",
+	}, []string{
+		"test", "tests", "check", "checks", "lint", "vet", "validate", "verify", "typecheck", "type-check", "unit", "spec", "specs",
+		"e2e", "analyze", "analyse", "smoke", "selftest", "distcheck", "test:unit", "test:e2e",
+	}},
+	{[]string{"xcodebuild"}, []string{"test", "test-without-building", "analyze"}},
+	{[]string{"playwright", "cypress", "ng", "nx", "turbo", "lerna", "wtr", "web-test-runner"},
+		[]string{"test", "run", "lint", "e2e", "check"}},
+	{[]string{"ruff", "biome", "dprint"}, []string{"check", "lint", "ci"}},
+	{[]string{"rome"}, []string{"check", "ci"}},
+	{[]string{"terraform", "tofu", "packer", "nomad", "vault", "consul"}, []string{"validate", "test"}},
+	{[]string{"helm"}, []string{"lint", "test"}},
+	{[]string{"docker-compose"}, []string{"config"}},
+	{[]string{"black", "isort", "prettier", "gofumpt", "rustfmt", "yapf", "autopep8", "clang-format"},
+		[]string{"--check", "--check-only", "--diff", "--dry-run", "-c", "--list-different"}},
+	{[]string{"tsc"}, []string{"--noemit"}},
+	{[]string{"terragrunt"}, []string{"validate", "hclvalidate"}},
+	{[]string{"manage.py", "artisan"}, []string{"test", "check"}},
+	{[]string{"setup.py"}, []string{"test", "check"}},
+	{[]string{"node"}, []string{"--test"}},
+	{[]string{"python", "python3", "py"}, []string{"-m=unittest", "-m=doctest", "-m=pytest"}},
+	{[]string{"pre-commit"}, []string{"run"}},
+	{[]string{"nginx", "sshd", "apachectl", "httpd", "haproxy"}, []string{"-t", "configtest"}},
 }
 
 // scriptRunners run the scripts of a project by their names.
-const scriptRunners = wordlist(`npm pnpm yarn bun`)
+var scriptRunners = []string{"npm", "pnpm", "yarn", "bun"}
 
 // interpreters run the file that is their first operand.
-const scriptInterpreters = wordlist(`bash sh zsh dash ksh fish python python2 python3 py pypy node nodejs deno bun ruby perl php lua ts-node tsx rscript pwsh powershell julia elixir`)
+var scriptInterpreters = []string{
+	"bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "py", "pypy", "node", "nodejs", "deno", "bun", "ruby",
+	"perl", "php", "lua", "ts-node", "tsx", "rscript", "pwsh", "powershell", "julia", "elixir",
+}
 
 // checks says that an action looks whether the work is good. Checks that a
 // script of another name runs in passing do not count.
@@ -59,18 +86,18 @@ func checks(a *engine.Action) bool {
 
 func checkCommand(c engine.Command) bool {
 	words := lowerAll(slices.Concat(c.Sub, c.Operands))
-	name := strings.TrimSuffix(lower(c.Name), ".exe")
+	name := strings.TrimSuffix(mask.Lower(c.Name), ".exe")
 	all := slices.Concat(words, lowerAll(c.Flags))
 	switch {
-	case slices.ContainsFunc(all, wordlist("--version -version version --help -h help --init --showconfig --collect-only --listtests").has):
+	case abstract.AnyOf(all, "--version", "-version", "version", "--help", "-h", "help", "--init", "--showconfig", "--collect-only", "--listtests"):
 		return false
-	case checkPrograms.has(name), scriptRunners.has(name) && scriptCheck(words), checkScript(name, false):
+	case slices.Contains(checkPrograms, name), slices.Contains(scriptRunners, name) && scriptCheck(words), checkScript(name, false):
 		return true
-	case scriptInterpreters.has(name) && len(c.Operands) > 0 && scriptOf(words):
+	case slices.Contains(scriptInterpreters, name) && len(c.Operands) > 0 && scriptOf(words):
 		return true
 	}
 	for _, row := range checkWords {
-		if row.names.has(name) && slices.ContainsFunc(all, row.words.has) {
+		if slices.Contains(row.names, name) && abstract.AnyOf(all, row.words...) {
 			return true
 		}
 	}
@@ -80,7 +107,7 @@ func checkCommand(c engine.Command) bool {
 func lowerAll(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = lower(s)
+		out[i] = mask.Lower(s)
 	}
 	return out
 }
@@ -88,34 +115,48 @@ func lowerAll(list []string) []string {
 // scriptOf says that the first word that an interpreter is given is a check:
 // a file, a program of its own kind (php vendor/bin/phpunit), manage.py test.
 func scriptOf(words []string) bool {
-	base := path.Base(slashes(words[0]))
-	if checkPrograms.has(base) || checkScript(base, true) {
+	base := path.Base(place.Slashes(words[0]))
+	if slices.Contains(checkPrograms, base) || checkScript(base, true) {
 		return true
 	}
 	for _, row := range checkWords {
-		if row.names.has(base) && slices.ContainsFunc(words[1:], row.words.has) {
+		if slices.Contains(row.names, base) && abstract.AnyOf(words[1:], row.words...) {
 			return true
 		}
 	}
 	return false
 }
 
+// checkScripts begin the names of scripts that look whether the work is good.
+var checkScripts = []string{
+	"test", "lint", "check", "typecheck", "tsc", "types", "type", "validate", "verify", "e2e", "spec", "unit", "coverage", "audit",
+}
+
 // scriptCheck says that what npm and its kin run is a check: npm test, yarn
 // lint, pnpm run test:unit.
 func scriptCheck(words []string) bool {
 	for _, w := range words {
-		if wordlist("run run-script exec dlx x workspace -r").has(w) || strings.HasPrefix(w, "-") {
+		if slices.Contains([]string{"run", "run-script", "exec", "dlx", "x", "workspace", "-r"}, w) || strings.HasPrefix(w, "-") {
 			continue
 		}
-		if wordlist("t tst tests vitest jest mocha eslint").has(w) {
+		if slices.Contains([]string{"t", "tst", "tests", "vitest", "jest", "mocha", "eslint"}, w) {
 			return true
 		}
 		lead, _, _ := strings.Cut(w, ":")
 		lead, _, _ = strings.Cut(lead, "-")
-		return wordlist("test lint check typecheck tsc types type validate verify e2e spec unit coverage audit").has(lead)
+		return slices.Contains(checkScripts, lead)
 	}
 	return false
 }
+
+// checkLeads begin the names of scripts that check.
+var checkLeads = []string{
+	"validate", "validator", "validation", "verify", "verifier", "verification", "check", "checks", "checker", "audit", "lint",
+	"linter", "grade", "grader", "evaluate", "evaluation", "test", "tests", "runtests", "smoke",
+}
+
+// checkEnds end the names of scripts that check.
+var checkEnds = []string{"test", "tests", "spec", "validator", "checker", "verifier", "check", "verify", "lint"}
 
 // checkScript says that a script's name calls it a check: validate_all.py,
 // check-links.sh, cart_test.sh. A bare name without an extension or parts must
@@ -128,16 +169,14 @@ func checkScript(base string, file bool) bool {
 		return false
 	}
 	first, last := parts[0], parts[len(parts)-1]
-	lead := wordlist("validate validator validation verify verifier verification check checks checker audit lint linter grade grader evaluate evaluation test tests runtests smoke").has(first)
-	end := wordlist("test tests spec validator checker verifier check verify lint").has(last)
+	lead := slices.Contains(checkLeads, first)
+	end := slices.Contains(checkEnds, last)
 	if !file && ext == "" && len(parts) > 1 {
-		return lead && !wordlist("test check").has(first) || end && last != "check" // of programs: not test-connection, check-update
+		// Of programs: not test-connection, check-update.
+		return lead && first != "test" && first != "check" || end && last != "check"
 	}
-	return lead || end || first == "run" && len(parts) > 1 && wordlist("tests test checks lint").has(parts[1])
+	return lead || end || first == "run" && len(parts) > 1 && slices.Contains([]string{"tests", "test", "checks", "lint"}, parts[1])
 }
-
-// longWait is the least sleep that counts as waiting, in seconds.
-const longWait = 1
 
 // waits says that an action sleeps, or stays to see what happens.
 func waits(r *reading, a *engine.Action) bool {
@@ -147,17 +186,17 @@ func waits(r *reading, a *engine.Action) bool {
 	case "TaskOutput":
 		return r.args["block"] != false
 	}
-	return r.script.waits || slices.ContainsFunc(a.Commands, waitCommand)
+	return r.script.Waits || slices.ContainsFunc(a.Commands, waitCommand)
 }
 
 func waitCommand(c engine.Command) bool {
 	if slices.Contains(c.Via, "watch") || slices.Contains(c.Wrappers, "watch") {
 		return true
 	}
-	follow := slices.ContainsFunc(c.Flags, wordlist("-f -F --follow -w --watch -fn").has)
+	follow := abstract.AnyOf(c.Flags, "-f", "-F", "--follow", "-w", "--watch", "-fn")
 	switch c.Name {
 	case "sleep":
-		return slices.ContainsFunc(c.Operands, func(s string) bool { return sleepSeconds(s) >= longWait })
+		return slices.ContainsFunc(c.Operands, func(s string) bool { return languages.SleepSeconds(s) >= languages.LongWait })
 	case "start-sleep":
 		return psSleep(c)
 	case "inotifywait", "fswatch", "entr", "wait-on", "wait-for-it.sh", "wait-for-it", "dockerize":
@@ -166,13 +205,13 @@ func waitCommand(c engine.Command) bool {
 		return follow
 	case "kubectl", "oc", "gh", "aws", "gcloud", "az":
 		words := slices.Concat(c.Sub, c.Operands)
-		watched := slices.ContainsFunc(c.Flags, wordlist("-w --watch --follow").has) || slices.Contains(words, "logs") && follow
-		return watched || slices.ContainsFunc(words, wordlist("wait watch").has) || len(words) > 1 && words[0] == "rollout" && words[1] == "status"
+		watched := abstract.AnyOf(c.Flags, "-w", "--watch", "--follow") || slices.Contains(words, "logs") && follow
+		return watched || abstract.AnyOf(words, "wait", "watch") || len(words) > 1 && words[0] == "rollout" && words[1] == "status"
 	case "docker", "podman":
 		words := slices.Concat(c.Sub, c.Operands) // -w is a folder there
 		return slices.Contains(words, "logs") && follow || len(words) > 0 && words[0] == "wait"
 	}
-	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && sleepSeconds(c.Name) >= longWait // timeout /t 5 of Windows
+	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait // timeout /t 5 of Windows
 }
 
 // psSleep reads Start-Sleep.
@@ -182,47 +221,13 @@ func psSleep(c engine.Command) bool {
 		if !ok {
 			name, text = "-seconds", s
 		}
-		seconds := sleepSeconds(text)
-		if strings.HasPrefix(lower(name), "-m") {
+		seconds := languages.SleepSeconds(text)
+		if strings.HasPrefix(mask.Lower(name), "-m") {
 			seconds /= 1000
 		}
-		if seconds >= longWait {
+		if seconds >= languages.LongWait {
 			return true
 		}
-	}
-	return false
-}
-
-// sleepSeconds reads a time of sleep(1); -1: it is none that is known.
-func sleepSeconds(s string) float64 {
-	unit := 1.0
-	if n := len(s); n > 1 {
-		switch s[n-1] {
-		case 's':
-			s = s[:n-1]
-		case 'm':
-			s, unit = s[:n-1], 60
-		case 'h':
-			s, unit = s[:n-1], 3600
-		case 'd':
-			s, unit = s[:n-1], 86400
-		}
-	}
-	if s == "infinity" || s == "inf" {
-		return 1e9
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n < 0 {
-		return -1
-	}
-	return n * unit
-}
-
-// sleepCall says that code calls a function that sleeps.
-func sleepCall(name string, args []codeValue) bool {
-	switch name {
-	case "time.sleep", "asyncio.sleep", "sleep", "Kernel.sleep", "gevent.sleep", "trio.sleep", "anyio.sleep":
-		return len(args) > 0 && args[0].known && sleepSeconds(args[0].text.text) >= longWait
 	}
 	return false
 }

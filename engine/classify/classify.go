@@ -3,6 +3,21 @@
 // interpreted in memory (shell, PowerShell, paths, URLs, code), then every
 // string that leaves is masked and shortened.
 //
+// An event passes through these steps, each in its own file or package:
+//
+//	decode    the canonical bytes of the arguments (classify.go)
+//	read      the tool's arguments become raw effects (tools.go, tools_mcp.go);
+//	          code is interpreted (shell, windows, languages, sql, tasks) with
+//	          what is known of programs (programs, operation)
+//	resolve   raw effects become effects: real paths, classes, git (place)
+//	assemble  effects become the action: types, intent, signals (assemble.go, checks.go)
+//	mask      secrets and personal data are replaced (mask), marks made (marks)
+//	shorten   what does not fit into a record is shortened (shorten.go)
+//
+// Packages below classify import only what stands before them in this order:
+// abstract and operation; sql, mask, place; marks, prompt; shell; languages;
+// tasks, windows; programs. Callers import classify alone.
+//
 // Not its business: verdicts, scores, thresholds and lists that an
 // organisation may want to edit (policy), the session's history (engine), and
 // the wire formats of agents (engine/harness). Nothing here runs a program or
@@ -14,10 +29,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/programs"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // Version is raised by hand when the facts of some event change, so that
@@ -27,7 +50,7 @@ const Version = 5
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
 type Classifier struct {
-	World   World
+	World   place.World
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
@@ -43,21 +66,21 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	if err := ctx.Err(); err != nil {
 		return engine.Facts{}, fmt.Errorf("classify event: %w", err)
 	}
-	m := &masker{mac: c.MAC, personal: e.Redact}
+	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact}
 	facts := engine.Facts{Event: engine.EventFacts{Name: e.Name, Tool: e.Tool, CWD: e.CWD, Mode: e.Mode, PromptID: e.PromptID}}
 	switch e.Phase {
 	case engine.PhasePrompt:
-		f := m.contentOf(e.Prompt)
+		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = m.goalOf(e.Prompt, c.marker(workspace))
+		facts.Event.Goal = prompt.GoalOf(m, e.Prompt, c.marker(workspace))
 	case engine.PhasePre, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
-			return engine.Facts{}, fmt.Errorf("classify %s: %w", clip(m.text(e.Tool), 60), err)
+			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
 		}
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
-		facts.Event.Result = m.result(e.Result, facts.Action, c.marker(workspace))
+		facts.Event.Result = result(m, e.Result, facts.Action, c.marker(workspace))
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -67,46 +90,46 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	return facts, nil
 }
 
-func maskEvent(e *engine.EventFacts, m *masker) {
-	e.Name, e.Tool, e.CWD, e.Mode, e.PromptID = m.text(e.Name), m.text(e.Tool), m.text(e.CWD), m.text(e.Mode), m.text(e.PromptID)
+func maskEvent(e *engine.EventFacts, m *mask.Masker) {
+	e.Name, e.Tool, e.CWD, e.Mode, e.PromptID = m.Text(e.Name), m.Text(e.Tool), m.Text(e.CWD), m.Text(e.Mode), m.Text(e.PromptID)
 }
 
 // action reads the call and fills in what it means.
-func (c *Classifier) action(facts *engine.Facts, m *masker, e engine.Event, workspace string) error {
+func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event, workspace string) error {
 	canonical, args, err := decodeArgs(e.Args)
 	if err != nil {
 		return err
 	}
 	facts.Args = c.MAC(canonical)
-	m.learnName(e.Tool)
-	learn(m, args)
-	res := newResolver(c.World, workspace)
+	m.LearnName(e.Tool)
+	mask.Learn(m, args)
+	res := place.NewResolver(c.World, workspace)
 	in := c.shellInput(e.CWD)
-	in.disk = newCodeDisk(res)
+	in.Disk = shell.NewDisk(res)
 	r := read(e.Tool, args, in)
-	learn(m, in.disk.texts())
+	mask.Learn(m, in.Disk.Texts())
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")
 	}
 	a := assemble(r, res)
-	masked := m.arguments(r)
+	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")
 	a.Contents = masked.facts
 	a.Resource = resource(r, facts.Event.Args)
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
-	a.Marks = c.marker(workspace).ofAction(markedTexts(r))
+	a.Marks = c.marker(workspace).OfAction(markedTexts(r))
 	maskAction(a, m)
-	a.Words = actionWords(a, facts.Event.Args)
+	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
 	return nil
 }
 
-// shellInput is what is known where a call runs.
-func (c *Classifier) shellInput(cwd string) shellInput {
-	in := shellInput{cwd: value{text: cwd}, home: c.World.Home, program: c.Program, guard: c.World.Guard, listDir: c.listDir()}
+// Input is what is known where a call runs.
+func (c *Classifier) shellInput(cwd string) shell.Input {
+	in := shell.Input{Cwd: abstract.Value{Text: cwd}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(), Knows: programs.Knowledge()}
 	if cwd == "" {
-		in.cwd = value{sure: unknown}
+		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}
 	return in
 }
@@ -129,49 +152,18 @@ func decodeArgs(raw json.RawMessage) ([]byte, map[string]any, error) {
 	return canonical, args, nil
 }
 
-// learn lets the masker see all texts of the arguments before any leaves.
-func learn(m *masker, v any) {
-	switch v := v.(type) {
-	case string:
-		m.learn(v)
-		m.learnCoded(v)
-	case []string:
-		for _, item := range v {
-			m.learn(item)
-		}
-	case []any:
-		if argv, ok := stringList(v); ok {
-			m.learn(quoteAll(argv)) // an option and its value may be two items
-		}
-		for _, item := range v {
-			learn(m, item)
-		}
-	case map[string]any:
-		for k, item := range v {
-			m.learn(k)
-			if s, ok := item.(string); ok {
-				m.learn(k + "=" + s)
-			}
-			learn(m, item)
-		}
-	}
-}
-
-// maxNames bounds how many names of a directory a pattern is matched against.
-const maxNames = 2000
-
-// listDir gives the interpreter a look at directories.
+// ListDir gives the interpreter a look at directories.
 func (c *Classifier) listDir() func(string) ([]string, error) {
 	if c.World.ReadDir == nil {
 		return nil
 	}
 	return func(dir string) ([]string, error) {
-		list, err := c.World.ReadDir(dir, maxNames+1)
+		list, err := c.World.ReadDir(dir, place.MaxNames+1)
 		if err != nil {
 			return nil, err
 		}
-		if len(list) > maxNames {
-			return nil, errTooLong
+		if len(list) > place.MaxNames {
+			return nil, place.ErrTooLong
 		}
 		names := make([]string, len(list))
 		for i, e := range list {
@@ -184,7 +176,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 
 // result describes what a call came to; a is what it was, nil where that is not
 // known.
-func (m *masker) result(r *engine.Result, a *engine.Action, k *marker) *engine.ResultFacts {
+func result(m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
 	switch {
 	case r.Refused:
@@ -194,20 +186,20 @@ func (m *masker) result(r *engine.Result, a *engine.Action, k *marker) *engine.R
 	}
 	text := outputText(r.Output)
 	if f.Outcome != engine.OutcomeRan {
-		f.Class = errorClass(m.text(clip(r.Error, maxError)))
+		f.Class = errorClass(m.Text(abstract.Clip(r.Error, maxError)))
 		if f.Outcome == engine.OutcomeFailed {
-			f.Trouble = troubleOf(r.Error, a != nil && a.Check)
+			f.Trouble = prompt.TroubleOf(r.Error, a != nil && a.Check)
 		}
 		if text == "" {
 			text = r.Error
 		}
 	}
-	content := m.contentOf(text)
+	content := m.ContentOf(text)
 	f.Content = &content
 	if k != nil {
-		f.Marks = k.ofOutput(text, a)
-		if asked := asksForSecret(a); asked || len(content.Secrets) > 0 {
-			f.Secrets = k.ofFound(text, asked)
+		f.Marks = k.OfOutput(text, a)
+		if asked := marks.AsksForSecret(a); asked || len(content.Secrets) > 0 {
+			f.Secrets = k.OfFound(text, asked)
 		}
 	}
 	return f
@@ -231,25 +223,49 @@ func resource(r *reading, masked map[string]any) string {
 	return strings.TrimSpace(string(b))
 }
 
-func maskAction(a *engine.Action, m *masker) {
-	a.Name, a.Resource = m.text(a.Name), m.text(a.Resource)
+func maskAction(a *engine.Action, m *mask.Masker) {
+	a.Name, a.Resource = m.Text(a.Name), m.Text(a.Resource)
 	for i := range a.Commands {
 		c := &a.Commands[i]
-		c.Name, c.Sub, c.Flags, c.Operands = m.text(c.Name), m.texts(c.Sub), m.texts(c.Flags), m.texts(c.Operands)
+		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)
 	}
-	a.Paths = m.texts(a.Paths)
-	folded := m.folded()
+	a.Paths = m.Texts(a.Paths)
+	folded := m.Folded()
 	for i, h := range a.Hosts {
-		a.Hosts[i] = m.host(folded, h)
+		a.Hosts[i] = m.Host(folded, h)
 	}
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		e.Target, e.Short, e.Host = m.text(e.Target), m.text(e.Short), m.text(e.Host)
+		e.Target, e.Short, e.Host = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host)
 		if e.Kind == engine.EffectNetwork {
-			e.Target, e.Short = m.host(folded, e.Target), m.host(folded, e.Short)
+			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
 		}
 	}
 	for i := range a.Opaque {
-		a.Opaque[i].Where = m.text(a.Opaque[i].Where)
+		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)
 	}
+}
+
+// marker returns what makes marks for a session in a workspace.
+func (c *Classifier) marker(workspace string) *marks.Marker {
+	looks := marks.MaxLooks
+	return &marks.Marker{Mac: c.MAC, Known: func(s string) bool {
+		if workspace != "" && (place.Within(workspace, s) || s == path.Base(workspace) || strings.Contains("/"+workspace+"/", "/"+s+"/")) {
+			return true
+		}
+		if workspace == "" || c.World.Lstat == nil || strings.ContainsAny(s, " \x00@:") || strings.HasPrefix(s, "~") || len(s) > 255 || strings.HasPrefix(s, "/") || looks <= 0 {
+			return false
+		}
+		looks--
+		_, err := c.World.Lstat(workspace + "/" + s)
+		return err == nil
+	}}
+}
+
+// Mask takes the secrets out of a text that is no part of an event, such as the
+// words of an error.
+func (c *Classifier) Mask(text string) string {
+	m := &mask.Masker{Mac: c.MAC}
+	m.Learn(text)
+	return m.Text(text)
 }

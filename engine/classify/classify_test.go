@@ -2,12 +2,10 @@ package classify
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,25 +13,21 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
 
-func testMAC(b []byte) string {
-	h := hmac.New(sha256.New, []byte("a key for tests"))
-	h.Write(b)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // nowhere is a world of which only names are known.
-func nowhere() World {
-	return World{Home: "/home/kim", Guard: []string{"/home/kim/.reviewer", "/usr/local/bin/reviewer"}}
+func nowhere() place.World {
+	return place.World{Home: "/home/kim", Guard: []string{"/home/kim/.reviewer", "/usr/local/bin/reviewer"}}
 }
 
-func classifyCall(t testing.TB, w World, workspace, cwd, tool, args string) engine.Facts {
+func classifyCall(t testing.TB, w place.World, workspace, cwd, tool, args string) engine.Facts {
 	t.Helper()
-	c := &Classifier{World: w, MAC: testMAC}
+	c := &Classifier{World: w, MAC: classifytest.MAC}
 	f, err := c.Classify(context.Background(), engine.Event{
 		Harness: "claude-code", Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage(args), CWD: cwd,
 	}, workspace)
@@ -101,8 +95,8 @@ func render(f engine.Facts) string {
 	for _, o := range a.Opaque {
 		out = append(out, strings.TrimSpace("opaque "+o.Reason+" "+strings.ReplaceAll(o.Where, "\n", " ")))
 	}
-	for _, k := range sortedKeys(a.Contents) {
-		out = append(out, fmt.Sprintf("content %s %d bytes %d lines %s", k, a.Contents[k].Bytes, a.Contents[k].Lines, strings.Join(sortedKeys(a.Contents[k].Secrets), " ")))
+	for _, k := range slices.Sorted(maps.Keys(a.Contents)) {
+		out = append(out, fmt.Sprintf("content %s %d bytes %d lines %s", k, a.Contents[k].Bytes, a.Contents[k].Lines, strings.Join(slices.Sorted(maps.Keys(a.Contents[k].Secrets)), " ")))
 	}
 	for _, c := range f.Cut {
 		out = append(out, fmt.Sprintf("cut %s %d", c.Field, c.Bytes))
@@ -145,7 +139,7 @@ func join3[S ~string](list []S) string {
 }
 
 func TestPhases(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	for _, phase := range engine.Phases() {
 		f, err := c.Classify(context.Background(), engine.Event{
 			Name: "Event", Phase: engine.Phase(phase), Tool: "Read", Args: json.RawMessage(`{"file_path":"/srv/shop/a"}`), CWD: "/srv/shop", Prompt: "two\nlines",
@@ -174,7 +168,7 @@ func TestPhases(t *testing.T) {
 }
 
 func TestPostHasTheActionOfPre(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: json.RawMessage(`{"command":"rm -rf build"}`), CWD: "/srv/shop"}
 	pre, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
@@ -218,7 +212,7 @@ func TestRefused(t *testing.T) {
 		"cut":           `{"file_path":"/a"`,
 		"two documents": `{} {}`,
 	} {
-		c := &Classifier{World: nowhere(), MAC: testMAC}
+		c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 		if _, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: "Read", Args: json.RawMessage(args)}, ""); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // What a command changes elsewhere: the verb and the object of each effect on
@@ -92,9 +93,9 @@ func TestChangesElsewhere(t *testing.T) {
 
 func changesElsewhere(src string) string {
 	var out []string
-	for _, e := range interpretShell(src, shellCaseInput()).effects {
-		if e.kind == engine.EffectNetwork {
-			out = append(out, strings.TrimSpace(e.verb+" "+e.object))
+	for _, e := range shell.Interpret(src, shellCaseInput()).Effects {
+		if e.Kind == engine.EffectNetwork {
+			out = append(out, strings.TrimSpace(e.Verb+" "+e.Object))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -113,8 +114,8 @@ func TestUnseenChanges(t *testing.T) {
 		"terragrunt run-all apply --auto-approve":  true,
 	} {
 		unseen := false
-		for _, e := range interpretShell(src, shellCaseInput()).effects {
-			unseen = unseen || e.object == "stack" && e.forced
+		for _, e := range shell.Interpret(src, shellCaseInput()).Effects {
+			unseen = unseen || e.Object == "stack" && e.Forced
 		}
 		if unseen != want {
 			t.Errorf("%s: %t, want %t", src, unseen, want)

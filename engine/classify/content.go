@@ -2,34 +2,18 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
 // maxPlain is the length above which a text argument counts as content: names,
 // paths, queries and messages are shorter.
 const maxPlain = 2048
-
-// contentOf describes a text that is not stored.
-func (m *masker) contentOf(text string) engine.ContentFacts {
-	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: m.count(text)}
-	if text != "" {
-		f.MAC = m.mac([]byte(text))
-	}
-	return f
-}
-
-// countLines counts lines as people do: a last line without its end is one.
-func countLines(text string) int64 {
-	n := int64(strings.Count(text, "\n"))
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
-}
 
 // contentMap is a ContentFacts as it stands among arguments.
 func contentMap(f engine.ContentFacts) map[string]any {
@@ -72,7 +56,7 @@ func appendTexts(list []string, v any) []string {
 			list = appendTexts(list, item)
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			list = appendTexts(list, v[k])
 		}
 	}
@@ -81,14 +65,14 @@ func appendTexts(list []string, v any) []string {
 
 // arguments masks a call's arguments and takes contents out of them.
 type arguments struct {
-	mask     *masker
+	mask     *mask.Masker
 	names    []string // nested arguments that are contents
 	contents map[string]string
 	roles    map[string]role
 	facts    map[string]engine.ContentFacts
 }
 
-func (m *masker) arguments(r *reading) *arguments {
+func maskArguments(m *mask.Masker, r *reading) *arguments {
 	a := &arguments{mask: m, names: r.tool.contents, contents: r.contents, roles: map[string]role{}, facts: map[string]engine.ContentFacts{}}
 	for _, arg := range r.tool.args {
 		a.roles[arg.name] = arg.role
@@ -98,9 +82,9 @@ func (m *masker) arguments(r *reading) *arguments {
 
 func (a *arguments) object(m map[string]any, path string) map[string]any {
 	out := make(map[string]any, len(m))
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if v := a.value(m[k], join2(path, k), k); v != nil {
-			out[a.mask.text(k)] = v
+			out[a.mask.Text(k)] = v
 		}
 	}
 	return out
@@ -139,24 +123,24 @@ func (a *arguments) text(s, path, key string) any {
 	_, content := a.contents[path]
 	code := a.roles[path] == shellCode || a.roles[path] == powerCode
 	if content || slices.Contains(a.names, key) || len(s) > maxPlain && !code {
-		f := a.mask.contentOf(s)
-		a.facts[a.mask.text(path)] = f
+		f := a.mask.ContentOf(s)
+		a.facts[a.mask.Text(path)] = f
 		return contentMap(f)
 	}
 	if secret, ok := a.named(key, s); ok {
 		return secret
 	}
-	return a.mask.text(s)
+	return a.mask.Text(s)
 }
 
 // named masks a value that only its argument's name shows to be a secret.
 func (a *arguments) named(key, s string) (string, bool) {
 	lead := key + "="
-	spans := findSecrets(lead + s)
-	if len(spans) != 1 || spans[0].start != len(lead) || spans[0].end != len(lead)+len(s) || spans[0].kind == kindMasked {
+	spans := mask.FindSecrets(lead + s)
+	if len(spans) != 1 || spans[0].Start != len(lead) || spans[0].End != len(lead)+len(s) || spans[0].Kind == mask.KindMasked {
 		return "", false
 	}
-	return a.mask.replacement(spans[0].kind, s), true
+	return a.mask.Replacement(spans[0].Kind, s), true
 }
 
 // number keeps integers that every reader takes alike; others become text.

@@ -3,16 +3,14 @@ package classify
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 )
-
-// maxSettings is how much of an editor's settings is read, in bytes.
-const maxSettings = 64 << 10
 
 // looks begin the names of an editor's settings that say how it shows and lays
 // out text: none of them approves, starts or allows anything.
@@ -21,11 +19,11 @@ var looks = []string{"editor.", "diffEditor.", "files.", "search.", "explorer.",
 // onlyLooks says that a call changes the settings of an editor in which agents
 // live, and of those settings only such as have nothing to do with agents. What
 // the file holds now and then has to be known in full.
-func (r *reading) onlyLooks(res *resolver, e *engine.Effect) bool {
+func (r *reading) onlyLooks(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent || !strings.HasSuffix(e.Target, "/.vscode/settings.json") && !strings.HasSuffix(e.Target, "/User/settings.json") || e.Certainty != engine.CertaintyExact || e.Command >= 0 {
 		return false
 	}
-	before, known := res.now(e)
+	before, known := res.Now(e)
 	if !known {
 		return false
 	}
@@ -33,21 +31,9 @@ func (r *reading) onlyLooks(res *resolver, e *engine.Effect) bool {
 	if !known {
 		return false
 	}
-	old, read := settingsIn(before)
-	next, readNext := settingsIn(after)
+	old, read := programs.SettingsIn(before)
+	next, readNext := programs.SettingsIn(after)
 	return read && readNext && changeLooks(old, next)
-}
-
-// now is what a file holds; nothing where it is not there.
-func (r *resolver) now(e *engine.Effect) (text string, known bool) {
-	if e.Exists == "no" {
-		return "{}", true
-	}
-	if e.Exists != "yes" || r.world.ReadFile == nil {
-		return "", false
-	}
-	b, err := r.world.ReadFile(e.Target, maxSettings)
-	return string(b), err == nil
 }
 
 // then is what a file holds after a call of Write or Edit.
@@ -62,33 +48,6 @@ func (r *reading) then(before string) (text string, known bool) {
 		return strings.Replace(before, old, text, 1), found && known && strings.Count(before, old) == 1
 	}
 	return "", false
-}
-
-// settingsIn reads an object of settings, each given once. Comments are not
-// read, as is anything else behind which something could hide.
-func settingsIn(text string) (map[string]json.RawMessage, bool) {
-	d := json.NewDecoder(strings.NewReader(text))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
-	all := map[string]json.RawMessage{}
-	for d.More() {
-		key, err := d.Token()
-		name, ok := key.(string)
-		if _, twice := all[name]; err != nil || !ok || twice {
-			return nil, false
-		}
-		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return nil, false
-		}
-		all[name] = value
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, false
-	}
-	_, err := d.Token()
-	return all, err == io.EOF
 }
 
 func changeLooks(old, next map[string]json.RawMessage) bool {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 // Settings of an editor are a matter of the guard unless it is certain that
@@ -64,7 +65,7 @@ func guarded(t *testing.T, before string, args map[string]any) bool {
 	}
 	args["file_path"] = file
 	e.Args, _ = json.Marshal(args)
-	facts, err := (&Classifier{World: w, MAC: testMAC}).Classify(context.Background(), e, "/srv/shop")
+	facts, err := (&Classifier{World: w, MAC: classifytest.MAC}).Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,12 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
+)
 
 // maxClass bounds an error class, in bytes.
 const maxClass = 80
@@ -25,14 +31,14 @@ func errorClass(text string) string {
 		if lead != "" {
 			class = lead + ": " + class
 		}
-		return clip(class, maxClass)
+		return abstract.Clip(class, maxClass)
 	}
 	return lead
 }
 
 // cutExitCode takes off "Exit code N", as Claude Code begins its errors.
 func cutExitCode(line string) (string, bool) {
-	low := lower(line)
+	low := mask.Lower(line)
 	for _, lead := range []string{"exit code ", "error: exit code ", "command failed with exit code "} {
 		if strings.HasPrefix(low, lead) {
 			rest := strings.TrimLeft(line[len(lead):], "-0123456789")
@@ -43,7 +49,7 @@ func cutExitCode(line string) (string, bool) {
 }
 
 func normaliseLine(line string) string {
-	line = withoutQuoted(withoutTags(line))
+	line = withoutQuoted(prompt.WithoutTags(line))
 	var out []string
 	for _, w := range strings.Fields(line) {
 		if w = normaliseWord(w); w != "" && (w != "…" || len(out) == 0 || out[len(out)-1] != "…") {
@@ -57,36 +63,12 @@ func normaliseLine(line string) string {
 	return class
 }
 
-// withoutTags drops markup around an error, such as <tool_use_error>.
-func withoutTags(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			break
-		}
-		j := strings.IndexByte(s[i:min(len(s), i+maxTag)], '>')
-		if j < 0 {
-			b.WriteString(s[:i+1])
-			s = s[i+1:]
-			continue
-		}
-		b.WriteString(s[:i] + " ")
-		s = s[i+j+1:]
-	}
-	b.WriteString(s)
-	return b.String()
-}
-
-// maxTag bounds what counts as markup, in bytes.
-const maxTag = 40
-
 // withoutQuoted replaces quoted text; an apostrophe inside of a word is none.
 func withoutQuoted(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if (c == '"' || c == '\'' || c == '`') && (i == 0 || !alnum(s[i-1])) {
+		if (c == '"' || c == '\'' || c == '`') && (i == 0 || !mask.Alnum(s[i-1])) {
 			if j := strings.IndexByte(s[i+1:], c); j >= 0 {
 				b.WriteString("…")
 				i += j + 1
@@ -107,17 +89,17 @@ func normaliseWord(w string) string {
 	switch {
 	case core == "":
 		return ""
-	case strings.Contains(core, redacted), strings.ContainsAny(core, `/\`), strings.HasPrefix(core, "~"):
+	case strings.Contains(core, mask.Redacted), strings.ContainsAny(core, `/\`), strings.HasPrefix(core, "~"):
 		return "…" + colon(tail)
 	case fileLike(core):
 		return "…" + colon(tail)
-	case hasDigit(core) && strings.Trim(core, "0123456789abcdefABCDEFxX.:,+-TZ%_#") == "":
+	case mask.HasDigit(core) && strings.Trim(core, "0123456789abcdefABCDEFxX.:,+-TZ%_#") == "":
 		return ""
 	}
 	if strings.Count(core, "(") > strings.Count(core, ")") && strings.HasPrefix(tail, ")") {
 		core += ")"
 	}
-	core = strings.Map(dropDigit, core)
+	core = strings.Map(mask.DropDigit, core)
 	return core + colon(tail)
 }
 
@@ -133,15 +115,4 @@ func fileLike(w string) bool {
 	name, _, _ := strings.Cut(w, ":")
 	i := strings.LastIndexByte(name, '.')
 	return i > 0 && len(name)-i-1 >= 1 && len(name)-i-1 <= 4 && strings.Trim(name[i+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-}
-
-// clip cuts a text to at most n bytes without breaking a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -38,11 +40,11 @@ func shellWrappings(src string) map[string]string {
 		"comment":   "# all is well\n" + src,
 		"group":     "{\n" + src + "\n}",
 		"condition": "if true\nthen\n" + src + "\nfi",
-		"sh -c":     "sh -c -- " + quote(src),
-		"sudo":      "sudo -u root sh -c -- " + quote(src),
-		"env":       "env -i nice -n 5 bash -c -- " + quote(src),
-		"eval":      "eval " + quote(src),
-		"nested":    "bash -c -- " + quote("sh -c -- "+quote(src)),
+		"sh -c":     "sh -c -- " + shell.Quote(src),
+		"sudo":      "sudo -u root sh -c -- " + shell.Quote(src),
+		"env":       "env -i nice -n 5 bash -c -- " + shell.Quote(src),
+		"eval":      "eval " + shell.Quote(src),
+		"nested":    "bash -c -- " + shell.Quote("sh -c -- "+shell.Quote(src)),
 	}
 }
 
@@ -58,13 +60,13 @@ func FuzzShell(f *testing.F) {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		a, b := interpretShell(src, shellCaseInput()), interpretShell(src, shellCaseInput())
+		a, b := shell.Interpret(src, shellCaseInput()), shell.Interpret(src, shellCaseInput())
 		if diff := cmp.Diff(renderScript(a), renderScript(b)); diff != "" {
 			t.Fatalf("two runs differ on %q:\n%s", src, diff)
 		}
-		for _, e := range a.effects {
-			if e.command < -1 || e.command >= len(a.commands) {
-				t.Fatalf("effect of command %d of %d in %q", e.command, len(a.commands), src)
+		for _, e := range a.Effects {
+			if e.Command < -1 || e.Command >= len(a.Commands) {
+				t.Fatalf("effect of command %d of %d in %q", e.Command, len(a.Commands), src)
 			}
 		}
 		if len(src) < 4096 {
@@ -75,12 +77,12 @@ func FuzzShell(f *testing.F) {
 
 func checkWrappings(t *testing.T, src string) {
 	t.Helper()
-	plain := interpretShell(src, shellCaseInput())
-	if incomplete(plain) || strings.HasSuffix(src, `\`) || strings.ContainsAny(src, holes+"\x00") {
+	plain := shell.Interpret(src, shellCaseInput())
+	if incomplete(plain) || strings.HasSuffix(src, `\`) || strings.ContainsAny(src, abstract.Holes+"\x00") {
 		return
 	}
 	for name, code := range shellWrappings(src) {
-		wrapped := interpretShell(code, shellCaseInput())
+		wrapped := shell.Interpret(code, shellCaseInput())
 		if incomplete(wrapped) {
 			continue
 		}
@@ -95,16 +97,16 @@ func checkWrappings(t *testing.T, src string) {
 
 // incomplete tells whether something was not looked at: then nothing is
 // promised but that it says so.
-func incomplete(s script) bool {
-	return slices.ContainsFunc(s.opaque, func(o engine.Opaque) bool {
+func incomplete(s abstract.Script) bool {
+	return slices.ContainsFunc(s.Opaque, func(o engine.Opaque) bool {
 		return o.Reason == "syntax" || o.Reason == "budget" || o.Reason == "encoding"
 	})
 }
 
-func effectSet(s script) map[rawEffect]bool {
-	set := map[rawEffect]bool{}
-	for _, e := range s.effects {
-		e.command, e.privileged = 0, false
+func effectSet(s abstract.Script) map[abstract.RawEffect]bool {
+	set := map[abstract.RawEffect]bool{}
+	for _, e := range s.Effects {
+		e.Command, e.Privileged = 0, false
 		set[e] = true
 	}
 	return set
@@ -126,12 +128,12 @@ func TestShellBudget(t *testing.T) {
 		"functions":    "rm -rf /opt/x; a() { echo; }; b() { a; a; a; a; }; c() { b; b; b; b; }; d() { c; c; c; c; }; e() { d; d; d; d; }; f() { e; e; e; e; }; g() { f; f; f; f; }; h() { g; g; g; g; }; i() { h; h; h; h; }; i; i; i; i",
 		"arithmetic":   "rm -rf /opt/x; echo $((" + strings.Repeat("(", 2000) + "1" + strings.Repeat(")", 2000) + "))",
 	} {
-		s := interpretShell(src, shellCaseInput())
-		if len(s.effects) == 0 || s.effects[0].target.text != "/opt/x" {
+		s := shell.Interpret(src, shellCaseInput())
+		if len(s.Effects) == 0 || s.Effects[0].Target.Text != "/opt/x" {
 			t.Errorf("%s: the first effect is lost", name)
 		}
-		if len(s.commands) > maxCommands || len(s.effects) > maxEffects {
-			t.Errorf("%s: %d commands, %d effects", name, len(s.commands), len(s.effects))
+		if len(s.Commands) > shell.MaxCommands || len(s.Effects) > shell.MaxEffects {
+			t.Errorf("%s: %d commands, %d effects", name, len(s.Commands), len(s.Effects))
 		}
 		if slices.Contains([]string{"source", "nesting", "substitution", "doubling"}, name) && !incomplete(s) {
 			t.Errorf("%s: not reported as over budget", name)
@@ -145,6 +147,6 @@ func BenchmarkShell(b *testing.B) {
 	src := strings.Repeat(line, 64<<10/len(line))
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
-		interpretShell(src, shellCaseInput())
+		shell.Interpret(src, shellCaseInput())
 	}
 }

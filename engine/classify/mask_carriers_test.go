@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -50,7 +52,7 @@ func (s *planting) fill(t *testing.T, r *rand.Rand, text string) {
 			return
 		}
 		format, after, _ := strings.Cut(rest, "»")
-		value := specimen(r, pattern(t, format))
+		value := classifytest.Specimen(r, classifytest.Pattern(t, format))
 		s.values = append(s.values, value)
 		s.text += value
 		text = after
@@ -77,10 +79,10 @@ func TestMaskRecall(t *testing.T) {
 	missed, all := 0, 0
 	for range rounds {
 		for _, s := range samples(t, r, "secrets.txt") {
-			m := &masker{mac: testMAC}
-			m.learn(s.text)
+			m := &mask.Masker{Mac: classifytest.MAC}
+			m.Learn(s.text)
 			all++
-			if got := m.text(s.text); leaksAny(s, got) {
+			if got := m.Text(s.text); leaksAny(s, got) {
 				missed++
 				t.Logf("secrets.txt:%d: %q", s.line, got)
 			}
@@ -103,10 +105,10 @@ func TestMaskLeavesLikes(t *testing.T) {
 	hit, all := 0, 0
 	for range rounds {
 		for _, s := range samples(t, r, "likes.txt") {
-			m := &masker{mac: testMAC}
-			m.learn(s.text)
+			m := &mask.Masker{Mac: classifytest.MAC}
+			m.Learn(s.text)
 			all++
-			if got := m.text(s.text); got != s.text {
+			if got := m.Text(s.text); got != s.text {
 				hit++
 				t.Logf("likes.txt:%d: %q", s.line, got)
 			}
@@ -122,8 +124,8 @@ func TestMaskLeavesLikes(t *testing.T) {
 func TestMaskCarriers(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 25))
 	for _, s := range append(samples(t, r, "secrets.txt"), samples(t, r, "likes.txt")...) {
-		m := &masker{mac: testMAC}
-		want, text := m.count(s.text), maskedAlone(s.text)
+		m := &mask.Masker{Mac: classifytest.MAC}
+		want, text := m.Count(s.text), maskedAlone(s.text)
 		for name, e := range carriers(t, s.text) {
 			f := classifyEvent(t, e)
 			if got := secretsIn(t, name, f); got != nil && cmp.Diff(want, got.Secrets) != "" {
@@ -141,9 +143,9 @@ func TestMaskCarriers(t *testing.T) {
 
 // maskedAlone is a text as the masker leaves it that has seen no other.
 func maskedAlone(text string) string {
-	m := &masker{mac: testMAC}
-	m.learn(text)
-	return m.text(text)
+	m := &mask.Masker{Mac: classifytest.MAC}
+	m.Learn(text)
+	return m.Text(text)
 }
 
 // carriers are events that hold a text, by what holds it.
@@ -172,7 +174,7 @@ func carriers(t *testing.T, text string) map[string]engine.Event {
 
 func classifyEvent(t *testing.T, e engine.Event) engine.Facts {
 	t.Helper()
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	f, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -218,8 +220,8 @@ func BenchmarkMask(b *testing.B) {
 	text := string(list[:4<<10])
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		m := &masker{mac: testMAC}
-		m.learn(text)
-		m.text(text)
+		m := &mask.Masker{Mac: classifytest.MAC}
+		m.Learn(text)
+		m.Text(text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // oracleTally counts what was seen of a suite.
@@ -22,18 +23,21 @@ type oracleTally struct {
 }
 
 // TestOracle runs the suites in a sandbox: what is executed there must have
-// been predicted. See docs/oracle.md.
+// been predicted. See docs/oracle.md. Every sixth case is run; all with
+// REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs every command of the suites")
-	}
 	box := newOracleBox(t)
 	for _, suite := range []struct {
 		name  string
 		least float64 // share of the cases in which something was to be seen
 	}{{"evasions", 0.7}, {"traps", 0.3}} {
 		t.Run(suite.name, func(t *testing.T) {
-			tally := box.check(t, suiteCases(t, suite.name))
+			list := suiteCases(t, suite.name)
+			if os.Getenv("REVIEWER_EVERY") == "" {
+				n := -1
+				list = slices.DeleteFunc(list, func(suiteCase) bool { n++; return n%6 != 0 })
+			}
+			tally := box.check(t, list)
 			t.Logf("%d cases: something to predict in %d, not understood %d, ended %d, missing %d", tally.cases, tally.seen, tally.opaque, tally.late, tally.missing)
 			if share := float64(tally.seen) / float64(tally.cases); share < suite.least {
 				t.Errorf("something was to be seen in %.2f of the cases, want %.2f", share, suite.least)
@@ -70,7 +74,7 @@ func (b oracleBox) check(t *testing.T, list []suiteCase) (tally oracleTally) {
 	return tally
 }
 
-func (o *oracleTally) add(t *testing.T, world World, c suiteCase, seen oracleSeen) {
+func (o *oracleTally) add(t *testing.T, world place.World, c suiteCase, seen oracleSeen) {
 	args, err := json.Marshal(map[string]string{"command": c.src})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +194,7 @@ func holdsWords(text, argument string) bool {
 }
 
 // oracleWorld is the sandbox as the classifier may look at it beforehand.
-func oracleWorld(t *testing.T) World {
+func oracleWorld(t *testing.T) place.World {
 	root := t.TempDir()
 	if err := layTree(root); err != nil {
 		t.Fatal(err)
@@ -201,8 +205,8 @@ func oracleWorld(t *testing.T) World {
 		}
 		return root + name
 	}
-	local := LocalWorld("/home/ana", "", nil)
-	return World{
+	local := place.LocalWorld("/home/ana", "", nil)
+	return place.World{
 		Home:     "/home/ana",
 		Lstat:    func(name string) (fs.FileInfo, error) { return os.Lstat(at(name)) },
 		Readlink: func(name string) (string, error) { return os.Readlink(at(name)) },

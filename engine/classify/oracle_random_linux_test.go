@@ -4,25 +4,27 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
-)
 
-// oraclePrograms is how many programs are made up; the same ones each time.
-const oraclePrograms = 500
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
 
 // TestOracleRandom runs programs of a grammar in the sandbox: a command whose
 // words come about in one of many ways, in one of many constructs, up to three
-// deep. What it does must have been predicted.
+// deep. What it does must have been predicted. A hundred programs are made up, the
+// same ones each time; five hundred with REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracleRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs some hundred programs")
+	programs := 100
+	if os.Getenv("REVIEWER_EVERY") != "" {
+		programs = 500
 	}
 	box := newOracleBox(t)
 	g := &shellGrammar{Rand: rand.New(rand.NewPCG(7, 11))}
 	seen := map[string]bool{}
 	var list []suiteCase
-	for len(list) < oraclePrograms {
+	for len(list) < programs {
 		if src := g.program(); !seen[src] {
 			seen[src] = true
 			list = append(list, suiteCase{fmt.Sprintf("program %d", len(list)), src})
@@ -141,21 +143,21 @@ func (g *shellGrammar) construct(src string) string {
 	case 4:
 		return v + "() { " + src + "; }; " + v
 	case 5:
-		return "eval " + quote(src)
+		return "eval " + shell.Quote(src)
 	case 6:
-		return "bash -c " + quote(src)
+		return "bash -c " + shell.Quote(src)
 	case 7:
 		return "bash <<'END'\n" + src + "\nEND"
 	case 8:
-		return "bash <<< " + quote(src)
+		return "bash <<< " + shell.Quote(src)
 	case 9:
-		return "source <(printf '%s\\n' " + quote(src) + ")"
+		return "source <(printf '%s\\n' " + shell.Quote(src) + ")"
 	case 10:
-		return "printf '%s\\n' " + quote(src) + " | bash"
+		return "printf '%s\\n' " + shell.Quote(src) + " | bash"
 	case 11:
 		return "echo " + base64.StdEncoding.EncodeToString([]byte(src+"\n")) + " | base64 -d | bash"
 	case 12:
-		return "bash -c " + quote("trap "+quote(src)+" EXIT; true")
+		return "bash -c " + shell.Quote("trap "+shell.Quote(src)+" EXIT; true")
 	case 13:
 		return "while true; do " + src + "; break; done"
 	case 14:
@@ -181,13 +183,13 @@ func (g *shellGrammar) construct(src string) string {
 	case 24:
 		return "{ " + src + "; } | cat"
 	case 25:
-		return v + "=" + quote(src) + "; bash -c \"$" + v + "\""
+		return v + "=" + shell.Quote(src) + "; bash -c \"$" + v + "\""
 	case 26:
-		return v + "=" + quote(src) + "; export " + v + "; bash -c 'eval \"$" + v + "\"'"
+		return v + "=" + shell.Quote(src) + "; export " + v + "; bash -c 'eval \"$" + v + "\"'"
 	case 27:
-		return "printf '%s\\n' " + quote(src) + " > /tmp/" + v + "; . /tmp/" + v
+		return "printf '%s\\n' " + shell.Quote(src) + " > /tmp/" + v + "; . /tmp/" + v
 	case 28:
-		return "printf '%s\\n' " + quote(src) + " > /tmp/" + v + "; chmod +x /tmp/" + v + "; bash /tmp/" + v
+		return "printf '%s\\n' " + shell.Quote(src) + " > /tmp/" + v + "; chmod +x /tmp/" + v + "; bash /tmp/" + v
 	}
 	return "select " + v + " in a; do " + src + "; break; done <<< 1"
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // patternWorld is a workspace with files, folders, links and a repository.
@@ -30,7 +32,7 @@ func patternWorld(t *testing.T) (*Classifier, string) {
 	if err := os.Symlink("../.ssh", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	return &Classifier{World: LocalWorld(home, "", nil), MAC: testMAC, Program: testProgram}, dir
+	return &Classifier{World: place.LocalWorld(home, "", nil), MAC: classifytest.MAC, Program: classifytest.Program}, dir
 }
 
 // TestPatterns: a pattern has the facts of what it stands for, the worst of each.
@@ -70,21 +72,5 @@ func TestPatterns(t *testing.T) {
 		if got != row.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", row.command, got, row.want)
 		}
-	}
-}
-
-// A pattern that no name on the way matches does not mean a path.
-func TestMayMatch(t *testing.T) {
-	for short, want := range map[string]bool{
-		"/opt/**/shop-*": false, "/opt/*.pyc": false,
-		"/opt/**/guard": true, "/opt/gu*": true, "/opt/**/G?ARD": true, "/opt/*": true, "/opt/[f-h]*": true, "/opt/**/key*": true, "/opt/**": true,
-	} {
-		e := engine.Effect{Target: "/opt", Short: short, Certainty: engine.CertaintyGlob}
-		if got := mayMatch(&e, "/opt/guard/keys"); got != want {
-			t.Errorf("%s: got %v, want %v", short, got, want)
-		}
-	}
-	if e := (engine.Effect{Target: "/opt", Short: "/opt", Certainty: engine.CertaintyExact}); !mayMatch(&e, "/opt/guard/keys") {
-		t.Error("a directory by its name does not hold what lies in it")
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // Rewrite returns the raw arguments of a call after the operations of a
@@ -37,7 +40,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 		return nil, errors.New("rewrite: this event is no tool call")
 	}
 	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e.CWD)}
-	w.in.disk = newCodeDisk(newResolver(c.World, workspace))
+	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace))
 	if len(w.args) == 0 {
 		w.args = json.RawMessage("{}")
 	}
@@ -55,7 +58,7 @@ type rewriter struct {
 	facts   *engine.Facts
 	args    json.RawMessage
 	program string
-	in      shellInput
+	in      shell.Input
 	draft   *draft // of the shell code; nil: no operation has asked for it
 }
 
@@ -99,9 +102,9 @@ func (w *rewriter) value(v any) (any, error) {
 	switch {
 	case !ok:
 		return v, nil
-	case strings.Contains(text, redacted):
+	case strings.Contains(text, mask.Redacted):
 		return nil, errors.New("its value holds a masked secret, which would be written in place of the real one")
-	case strings.ContainsFunc(text, misleading):
+	case strings.ContainsFunc(text, shell.Misleading):
 		return nil, errors.New("its value holds a character that cannot be seen")
 	case text != engine.ReviewerProgram:
 		return v, nil

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -14,8 +17,8 @@ import (
 // made in the text at the end: what is between the words stays as it is.
 type draft struct {
 	src      string
-	in       shellInput
-	code     script
+	in       shell.Input
+	code     abstract.Script
 	commands []engine.Command         // as policy sees them
 	stands   map[*syntax.CallExpr]int // calls in src itself -> number of commands that they stand for
 	edits    map[*syntax.CallExpr][]wordEdit
@@ -34,18 +37,18 @@ type wordEdit struct {
 }
 
 // newDraft reads code. What is not understood as a whole is not changed.
-func newDraft(src string, in shellInput, facts *engine.Facts) (*draft, error) {
-	d := &draft{src: src, in: in, code: interpretShell(src, in), commands: facts.Action.Commands,
+func newDraft(src string, in shell.Input, facts *engine.Facts) (*draft, error) {
+	d := &draft{src: src, in: in, code: shell.Interpret(src, in), commands: facts.Action.Commands,
 		stands: map[*syntax.CallExpr]int{}, edits: map[*syntax.CallExpr][]wordEdit{}, touched: map[int]bool{}}
-	for _, o := range d.code.opaque {
+	for _, o := range d.code.Opaque {
 		if o.Reason == "syntax" || o.Reason == "budget" || o.Reason == "encoding" {
 			return nil, fmt.Errorf("the command is not understood as a whole (%s), so that it cannot be changed safely", o.Reason)
 		}
 	}
-	if len(d.commands) != len(d.code.commands) {
-		return nil, fmt.Errorf("only %d of %d commands are listed, so that their numbers do not say which is meant", len(d.commands), len(d.code.commands))
+	if len(d.commands) != len(d.code.Commands) {
+		return nil, fmt.Errorf("only %d of %d commands are listed, so that their numbers do not say which is meant", len(d.commands), len(d.code.Commands))
 	}
-	for _, st := range d.code.tree {
+	for _, st := range d.code.Tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
 			if call, ok := n.(*syntax.CallExpr); ok {
 				d.stands[call] = 0
@@ -53,9 +56,9 @@ func newDraft(src string, in shellInput, facts *engine.Facts) (*draft, error) {
 			return true
 		})
 	}
-	for _, o := range d.code.origins {
-		if _, here := d.stands[o.node]; here {
-			d.stands[o.node]++
+	for _, o := range d.code.Origins {
+		if _, here := d.stands[o.Node]; here {
+			d.stands[o.Node]++
 		}
 	}
 	return d, nil
@@ -63,11 +66,11 @@ func newDraft(src string, in shellInput, facts *engine.Facts) (*draft, error) {
 
 // site is one command that can be changed where it stands.
 type site struct {
-	origin
-	name  string     // as policy sees it
-	host  string     // the wrapper right in front of it
-	words []arg      // as Operation.Arg counts them
-	edits []wordEdit // of node.Args
+	abstract.Origin
+	name  string         // as policy sees it
+	host  string         // the wrapper right in front of it
+	words []abstract.Arg // as Operation.Arg counts them
+	edits []wordEdit     // of node.Args
 }
 
 // command finds the command with an index.
@@ -75,8 +78,8 @@ func (d *draft) command(i int) (*site, error) {
 	if i < 0 || i >= len(d.commands) {
 		return nil, fmt.Errorf("there is no command %d: the call has %d, counted from 0", i, len(d.commands))
 	}
-	o, c := d.code.origins[i], d.commands[i]
-	n, here := d.stands[o.node]
+	o, c := d.code.Origins[i], d.commands[i]
+	n, here := d.stands[o.Node]
 	switch {
 	case len(c.Via) > 0:
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: it comes from %s", i, c.Name, strings.Join(c.Via, ", "))
@@ -84,20 +87,20 @@ func (d *draft) command(i int) (*site, error) {
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: it is made from other text", i, c.Name)
 	case n > 1:
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: what stands there is %d commands, in a loop, a function or one within another", i, c.Name, n)
-	case !o.complete:
+	case !o.Complete:
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: its words are not told apart", i, c.Name)
 	}
-	s := &site{origin: o, name: c.Name, edits: d.edits[o.node]}
+	s := &site{Origin: o, name: c.Name, edits: d.edits[o.Node]}
 	if n := len(c.Wrappers); n > 0 {
 		s.host = c.Wrappers[n-1]
 	}
 	if s.edits == nil {
-		s.edits = make([]wordEdit, len(o.node.Args))
-		d.edits[o.node] = s.edits
+		s.edits = make([]wordEdit, len(o.Node.Args))
+		d.edits[o.Node] = s.edits
 	}
-	subs, rest := cutSubs(o.subs, o.operands)
-	s.words = slices.Concat([]arg{o.name}, subs, rest)
-	if len(subs) != len(o.subs) || !s.literal(o.name) {
+	subs, rest := shell.CutSubs(o.Subs, o.Operands)
+	s.words = slices.Concat([]abstract.Arg{o.Name}, subs, rest)
+	if len(subs) != len(o.Subs) || !s.literal(o.Name) {
 		return nil, fmt.Errorf("command %d cannot be rewritten: its name is not written out", i)
 	}
 	d.touched[i] = true
@@ -106,40 +109,40 @@ func (d *draft) command(i int) (*site, error) {
 
 // literal tells whether an argument stands in the code as one word without
 // expansions.
-func (s *site) literal(a arg) bool {
-	if a.word == nil || a.glob || a.splits || !constant(a.word) || s.at(a) < 0 {
+func (s *site) literal(a abstract.Arg) bool {
+	if a.Word == nil || a.Glob || a.Splits || !shell.Constant(a.Word) || s.at(a) < 0 {
 		return false
 	}
-	text, err := wordText(a.word)
-	return err == nil && text == a.text
+	text, err := wordText(a.Word)
+	return err == nil && text == a.Text
 }
 
 // wordText is what a constant word stands for.
 func wordText(w *syntax.Word) (string, error) {
-	s := newShell(shellInput{})
-	text := s.single(w).text
-	if s.full || strings.ContainsAny(text, holes) {
+	s := shell.New(shell.Input{})
+	text := s.Single(w).Text
+	if s.Full || strings.ContainsAny(text, abstract.Holes) {
 		return "", errors.New("not a constant")
 	}
 	return text, nil
 }
 
 // at is the place of an argument's word in the call; -1: it stands elsewhere.
-func (s *site) at(a arg) int { return slices.Index(s.node.Args, a.word) }
+func (s *site) at(a abstract.Arg) int { return slices.Index(s.Node.Args, a.Word) }
 
 // sure tells whether what stands before and at a word is one argument for each
 // word: otherwise a number does not say which is meant.
-func (s *site) sure(last arg) error {
-	for _, a := range slices.Concat([]arg{s.origin.name}, s.args) {
-		if a.word == nil || a.splits || a.glob || s.at(a) < 0 {
-			return fmt.Errorf("%q of %s may be any number of words", a.show(), s.name)
+func (s *site) sure(last abstract.Arg) error {
+	for _, a := range slices.Concat([]abstract.Arg{s.Origin.Name}, s.Args) {
+		if a.Word == nil || a.Splits || a.Glob || s.at(a) < 0 {
+			return fmt.Errorf("%q of %s may be any number of words", a.Show(), s.name)
 		}
-		if a.word == last.word {
+		if a.Word == last.Word {
 			break
 		}
 	}
 	if !s.literal(last) {
-		return fmt.Errorf("the word %q of %s is not written out", last.show(), s.name)
+		return fmt.Errorf("the word %q of %s is not written out", last.Show(), s.name)
 	}
 	return nil
 }
@@ -157,7 +160,7 @@ func (s *site) insertArg(i int, text string) error {
 }
 
 // behind changes what follows a word.
-func (s *site) behind(word arg, change func(*wordEdit)) error {
+func (s *site) behind(word abstract.Arg, change func(*wordEdit)) error {
 	if err := s.sure(word); err != nil {
 		return err
 	}
@@ -197,7 +200,7 @@ func (s *site) setFlag(flag string, value any) error {
 		return err
 	}
 	found := false
-	for _, g := range s.flags {
+	for _, g := range s.Flags {
 		switch cluster, same := s.names(g, flag); {
 		case cluster && value != nil:
 			return fmt.Errorf("%s of %s stands among other letters: drop it first", flag, s.name)
@@ -213,7 +216,7 @@ func (s *site) setFlag(flag string, value any) error {
 	if found {
 		return nil
 	}
-	return s.behind(s.words[len(s.subs)], func(e *wordEdit) {
+	return s.behind(s.words[len(s.Subs)], func(e *wordEdit) {
 		if !slices.Contains(e.flags, text) {
 			e.flags = append(e.flags, text)
 		}
@@ -222,14 +225,14 @@ func (s *site) setFlag(flag string, value any) error {
 
 // resetFlag puts a flag in the place of one that is there, or takes that away
 // where it is there more than once.
-func (s *site) resetFlag(g given, text string, again bool) error {
+func (s *site) resetFlag(g abstract.Given, text string, again bool) error {
 	if again {
 		return s.take(g)
 	}
-	if !s.literal(g.word) {
+	if !s.literal(g.Word) {
 		return s.notWritten(g)
 	}
-	if e := &s.edits[s.at(g.word)]; g.word.text != text || g.value != nil {
+	if e := &s.edits[s.at(g.Word)]; g.Word.Text != text || g.Value != nil {
 		e.set, e.text = true, text
 	}
 	return s.takeValue(g)
@@ -238,7 +241,7 @@ func (s *site) resetFlag(g given, text string, again bool) error {
 // flagText spells a flag: --name, --name=value, -x.
 func flagText(flag string, value any) (string, error) {
 	name := strings.TrimLeft(flag, "-")
-	if !strings.HasPrefix(flag, "-") || name == "" || strings.ContainsAny(flag, "= \t\n\x00") || strings.Contains(flag, redacted) {
+	if !strings.HasPrefix(flag, "-") || name == "" || strings.ContainsAny(flag, "= \t\n\x00") || strings.Contains(flag, mask.Redacted) {
 		return "", fmt.Errorf("%q is no flag: it has its dashes, and its value apart", flag)
 	}
 	if value == nil {
@@ -256,22 +259,22 @@ func flagText(flag string, value any) (string, error) {
 
 // names tells whether a word of options is or holds a flag: as a letter among
 // others, or as the whole word.
-func (s *site) names(g given, flag string) (cluster, same bool) {
-	if g.text == flag || g.word.text == flag {
+func (s *site) names(g abstract.Given, flag string) (cluster, same bool) {
+	if g.Text == flag || g.Word.Text == flag {
 		return false, true
 	}
 	letter, short := strings.CutPrefix(flag, "-")
-	if s.known && g.letters != "" {
-		return short && len([]rune(letter)) == 1 && strings.Contains(g.letters, letter), false
+	if s.Known && g.Letters != "" {
+		return short && len([]rune(letter)) == 1 && strings.Contains(g.Letters, letter), false
 	}
-	name, _, _ := strings.Cut(g.word.text, "=")
+	name, _, _ := strings.Cut(g.Word.Text, "=")
 	return false, name == flag
 }
 
 // dropFlag takes a flag away wherever it stands.
 func (s *site) dropFlag(flag string) error {
 	found := false
-	for _, g := range s.flags {
+	for _, g := range s.Flags {
 		cluster, same := s.names(g, flag)
 		var err error
 		switch {
@@ -286,66 +289,47 @@ func (s *site) dropFlag(flag string) error {
 		found = found || same || cluster
 	}
 	if !found {
-		return fmt.Errorf("%s has no flag %s%s", s.name, flag, hint(engine.Nearest(flag, textsOf(s.flags))))
+		return fmt.Errorf("%s has no flag %s%s", s.name, flag, hint(engine.Nearest(flag, shell.TextsOf(s.Flags))))
 	}
 	return nil
 }
 
-func (s *site) notWritten(g given) error {
-	return fmt.Errorf("the flag %s of %s is not written out as one word", g.text, s.name)
+func (s *site) notWritten(g abstract.Given) error {
+	return fmt.Errorf("the flag %s of %s is not written out as one word", g.Text, s.name)
 }
 
 // take takes a word of options away, with the value that belongs to it.
-func (s *site) take(g given) error {
-	if !s.literal(g.word) {
+func (s *site) take(g abstract.Given) error {
+	if !s.literal(g.Word) {
 		return s.notWritten(g)
 	}
-	s.edits[s.at(g.word)].gone = true
+	s.edits[s.at(g.Word)].gone = true
 	return s.takeValue(g)
 }
 
 // takeValue takes the value away that stands apart from its option.
-func (s *site) takeValue(g given) error {
+func (s *site) takeValue(g abstract.Given) error {
 	switch {
-	case g.value == nil:
+	case g.Value == nil:
 		return nil
-	case g.value.word == nil || g.value.splits || g.value.glob || s.at(*g.value) < 0:
+	case g.Value.Word == nil || g.Value.Splits || g.Value.Glob || s.at(*g.Value) < 0:
 		return s.notWritten(g)
 	}
-	s.edits[s.at(*g.value)].gone = true
+	s.edits[s.at(*g.Value)].gone = true
 	return nil
 }
 
 // takeLetter takes a letter out of a cluster.
-func (s *site) takeLetter(g given, letter string) error {
-	if !s.literal(g.word) {
+func (s *site) takeLetter(g abstract.Given, letter string) error {
+	if !s.literal(g.Word) {
 		return s.notWritten(g)
 	}
-	e := &s.edits[s.at(g.word)]
+	e := &s.edits[s.at(g.Word)]
 	e.cut += letter
-	rest := g.without(e.cut)
+	rest := g.Without(e.cut)
 	e.set, e.text, e.gone = rest != "", rest, e.gone || rest == ""
-	if g.valued && strings.HasSuffix(g.letters, letter) {
+	if g.Valued && strings.HasSuffix(g.Letters, letter) {
 		return s.takeValue(g)
 	}
 	return nil
-}
-
-// without is a cluster without some of its letters; empty where none is left.
-// The value that is glued to the last letter goes with it.
-func (g given) without(cut string) string {
-	left := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(cut, r) {
-			return -1
-		}
-		return r
-	}, g.letters)
-	glued := g.word.text[1+len(g.letters):]
-	if left == "" || g.valued && left[len(left)-1] != g.letters[len(g.letters)-1] {
-		glued = ""
-	}
-	if left == "" {
-		return ""
-	}
-	return "-" + left + glued
 }

@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/google/go-cmp/cmp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// testProgram is where reviewer lies in the tests.
-const testProgram = "/opt/our tools/reviewer"
-
 func rewriteCall(tool, args string, ops ...engine.Operation) (string, error) {
-	c := &Classifier{World: nowhere(), MAC: testMAC, Program: testProgram}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
 	out, err := c.Rewrite(context.Background(), engine.Event{
 		Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage(args), CWD: "/srv/shop",
 	}, "/srv/shop", ops)
@@ -75,6 +75,7 @@ type ops = []engine.Operation
 // The changes that ship: a push with a lease, a move into the trash, a time
 // limit, an install without scripts.
 func lease(cmd int, flag string) ops { return ops{set(cmd, "--force-with-lease"), drop(cmd, flag)} }
+
 func intoTrash(cmd int, flags ...string) ops {
 	list := ops{replace(cmd, 0, engine.ReviewerProgram), insert(cmd, 1, "trash")}
 	for _, f := range flags {
@@ -82,99 +83,105 @@ func intoTrash(cmd int, flags ...string) ops {
 	}
 	return append(list, set(cmd, "--ignore-missing"))
 }
+
 func limited(cmd int) ops { return ops{insert(cmd, 0, "timeout"), insert(cmd, 0, "300")} }
 
+// trash is the command that takes the place of rm.
+const trash = `'/opt/our tools/reviewer' trash --ignore-missing`
+
+// rewriteCases are commands, what to change in them, and the commands that result.
+var rewriteCases = []struct {
+	from string
+	ops  ops
+	want string
+}{
+	// A push with a lease.
+	{"git push --force origin main", lease(0, "--force"), "git push --force-with-lease origin main"},
+	{"git push origin main --force", lease(0, "--force"), "git push --force-with-lease origin main"},
+	{"git push -f", lease(0, "-f"), "git push --force-with-lease"},
+	{"git push -uf origin main", lease(0, "-f"), "git push --force-with-lease -u origin main"},
+	{"git push -fu origin main", lease(0, "-f"), "git push --force-with-lease -u origin main"},
+	{"git push -f -f origin", ops{drop(0, "-f"), drop(0, "-f")}, "git push origin"},
+	{"git push -uf origin", ops{drop(0, "-uf")}, "git push origin"},
+	{"git push -ofast -f origin", ops{drop(0, "-f")}, "git push -ofast origin"},
+	{"git push -fofast origin", ops{drop(0, "-f")}, "git push -ofast origin"},
+	{"git push -fo fast origin", ops{drop(0, "-o")}, "git push -f origin"},
+	{"git push -o fast origin", ops{drop(0, "-o")}, "git push origin"},
+	{"git push -o fast origin", ops{drop(0, "-o=fast")}, "git push origin"},
+	{"git  push   --force\torigin  main # now", lease(0, "--force"), "git  push --force-with-lease\torigin  main # now"},
+	{"git -C ../b push --force origin", lease(0, "--force"), "git -C ../b push --force-with-lease origin"},
+	{"git push --force-with-lease=main:abc --force origin", lease(0, "--force"), "git push --force-with-lease origin"},
+	{"git push '--force' origin", lease(0, "--force"), "git push --force-with-lease origin"},
+	{`git push "--force" or\igin`, lease(0, "--force"), `git push --force-with-lease or\igin`},
+	{"git push --force>log 2>&1", lease(0, "--force"), "git push --force-with-lease >log 2>&1"},
+	{"git push origin 2 --force>log", ops{drop(0, "--force")}, "git push origin 2 >log"},
+	{"git push \\\n  --force \\\n  origin main", lease(0, "--force"), "git push --force-with-lease \\\n \\\n  origin main"},
+	{"cd api && go test ./... | tee log && git push --force origin main; echo done", lease(3, "--force"),
+		"cd api && go test ./... | tee log && git push --force-with-lease origin main; echo done"},
+	{"(cd api; git push -f) || exit 1", lease(1, "-f"), "(cd api; git push --force-with-lease) || exit 1"},
+	{"if git push -f; then echo ok; fi", lease(0, "-f"), "if git push --force-with-lease; then echo ok; fi"},
+	{"GIT_TRACE=1 X=a\\ b git push -f >out", lease(0, "-f"), "GIT_TRACE=1 X=a\\ b git push --force-with-lease >out"},
+	{"! git push -f &", lease(0, "-f"), "! git push --force-with-lease &"},
+	{"sudo -u kim timeout 5 git push -f", lease(0, "-f"), "sudo -u kim timeout 5 git push --force-with-lease"},
+	{"env A=1 nice -n 5 git push --force x y", lease(0, "--force"), "env A=1 nice -n 5 git push --force-with-lease x y"},
+	{"/usr/bin/git push -f", lease(0, "-f"), "/usr/bin/git push --force-with-lease"},
+	{"x=$(git push -f 2>&1)", lease(0, "-f"), "x=$(git push --force-with-lease 2>&1)"},
+	{"echo \"done: `git push -f`\"", lease(0, "-f"), "echo \"done: `git push --force-with-lease`\""},
+	{"cat <<EOF\n$(git push -f)\nEOF", lease(0, "-f"), "cat <<EOF\n$(git push --force-with-lease)\nEOF"},
+	{"for b in $(cat list); do git push -f origin \"$b\"; done", lease(1, "-f"), "for b in $(cat list); do git push --force-with-lease origin \"$b\"; done"},
+	{"up() { git push -f \"$@\"; }; up origin", lease(0, "-f"), "up() { git push --force-with-lease \"$@\"; }; up origin"},
+	{"time git push -f", lease(0, "-f"), "time git push --force-with-lease"},
+	{"git push -f origin ünïcode-日本 && echo ✓", lease(0, "-f"), "git push --force-with-lease origin ünïcode-日本 && echo ✓"},
+	{"git commit -m '-f --force' && git push -f", lease(1, "-f"), "git commit -m '-f --force' && git push --force-with-lease"},
+	{"git push -f a; git push --force b", append(lease(0, "-f"), lease(1, "--force")...), "git push --force-with-lease a; git push --force-with-lease b"},
+
+	// Into the trash.
+	{"rm a.txt", intoTrash(0), trash + " a.txt"},
+	{"rm -f a.txt b.txt", intoTrash(0, "-f"), trash + " a.txt b.txt"},
+	{"rm -rf a", intoTrash(0, "-rf"), trash + " a"},
+	{"rm -rf a", intoTrash(0, "-r", "-f"), trash + " a"},
+	{"rm -r -f a", intoTrash(0, "-r", "-f"), trash + " a"},
+	{"rm a -f", intoTrash(0, "-f"), trash + " a"},
+	{"rm --recursive --force -v a", intoTrash(0, "--recursive", "--force", "-v"), trash + " a"},
+	{"rm -- -f", intoTrash(0), trash + " -- -f"},
+	{"rm -f -- -rf -x", intoTrash(0, "-f"), trash + " -- -rf -x"},
+	{`rm -f "my notes.txt" it\'s 'a;b'`, intoTrash(0, "-f"), trash + ` "my notes.txt" it\'s 'a;b'`},
+	{`rm -f "$HOME/a" $X *.tmp {a,b}`, intoTrash(0, "-f"), trash + ` "$HOME/a" $X *.tmp {a,b}`},
+	{"\\rm a", intoTrash(0), trash + " a"},
+	{"command rm a", intoTrash(0), "command " + trash + " a"},
+	{"'rm' a", intoTrash(0), trash + " a"},
+	{"/bin/rm a", intoTrash(0), trash + " a"},
+	{"X=1 rm a 2>/dev/null || true", intoTrash(0), "X=1 " + trash + " a 2>/dev/null || true"},
+	{">log rm a", intoTrash(0), ">log " + trash + " a"},
+	{"ls | grep x && { rm a; }", intoTrash(2), "ls | grep x && { " + trash + " a; }"},
+	{"cat <<'EOF' > notes\nrm a\nEOF\nrm -f b", intoTrash(1, "-f"), "cat <<'EOF' > notes\nrm a\nEOF\n" + trash + " b"},
+	{"# clean\n\n\trm  -f\\\n b\n", intoTrash(0, "-f"), "# clean\n\n\t" + trash + " b\n"},
+	{"for f in *.tmp; do rm \"$f\"; done", intoTrash(0), "for f in *.tmp; do " + trash + " \"$f\"; done"},
+
+	{"busybox timeout 5 rm a", intoTrash(0), "busybox timeout 5 " + trash + " a"},
+
+	// A time limit, and other words.
+	{"yes > out", limited(0), "timeout 300 yes > out"},
+	{"X=1 yes>out&", limited(0), "X=1 timeout 300 yes>out&"},
+	{"sudo nice yes > out", limited(0), "sudo nice timeout 300 yes > out"},
+	{"cat a | sort; cat /dev/zero > b", limited(2), "cat a | sort; timeout 300 cat /dev/zero > b"},
+	{"npm install left-pad", ops{set(0, "--ignore-scripts")}, "npm install --ignore-scripts left-pad"},
+	{"npm --prefix web i -D a b", ops{set(0, "--ignore-scripts")}, "npm --prefix web i --ignore-scripts -D a b"},
+	{"docker compose up -d web", ops{insert(0, 3, "api"), insert(0, 3, "db")}, "docker compose up api db -d web"},
+	{"docker compose up -d web", ops{insert(0, 4, "db")}, "docker compose up -d web db"},
+	{"kubectl get pods --context prod", ops{set(0, "--context", "it's staging")}, `kubectl get pods '--context=it'\''s staging'`},
+	{"kubectl get pods --context=prod -n x", ops{set(0, "--context", "staging")}, "kubectl get pods --context=staging -n x"},
+	{"kubectl get pods --context=a --context b", ops{set(0, "--context", "c")}, "kubectl get pods --context=c"},
+	{"kubectl get -n x pods", ops{drop(0, "-n")}, "kubectl get pods"},
+	{"ls -la src", ops{set(0, "-l"), set(0, "-a")}, "ls -la src"},
+	{"cp a b", ops{replace(0, 1, "a b"), replace(0, 2, "$HOME/`x`")}, "cp 'a b' '$HOME/`x`'"},
+	{"cp a b", ops{replace(0, 2, ""), insert(0, 2, "=c")}, "cp a '=c' ''"},
+	{"curl -sSL https://a.example -o out", ops{drop(0, "-L"), drop(0, "-o"), replace(0, 1, "https://b.example")}, "curl -sS https://b.example"},
+	{"git push", nil, "git push"},
+}
+
 func TestRewrite(t *testing.T) {
-	const trash = `'/opt/our tools/reviewer' trash --ignore-missing`
-	for _, c := range []struct {
-		from string
-		ops  ops
-		want string
-	}{
-		// A push with a lease.
-		{"git push --force origin main", lease(0, "--force"), "git push --force-with-lease origin main"},
-		{"git push origin main --force", lease(0, "--force"), "git push --force-with-lease origin main"},
-		{"git push -f", lease(0, "-f"), "git push --force-with-lease"},
-		{"git push -uf origin main", lease(0, "-f"), "git push --force-with-lease -u origin main"},
-		{"git push -fu origin main", lease(0, "-f"), "git push --force-with-lease -u origin main"},
-		{"git push -f -f origin", ops{drop(0, "-f"), drop(0, "-f")}, "git push origin"},
-		{"git push -uf origin", ops{drop(0, "-uf")}, "git push origin"},
-		{"git push -ofast -f origin", ops{drop(0, "-f")}, "git push -ofast origin"},
-		{"git push -fofast origin", ops{drop(0, "-f")}, "git push -ofast origin"},
-		{"git push -fo fast origin", ops{drop(0, "-o")}, "git push -f origin"},
-		{"git push -o fast origin", ops{drop(0, "-o")}, "git push origin"},
-		{"git push -o fast origin", ops{drop(0, "-o=fast")}, "git push origin"},
-		{"git  push   --force\torigin  main # now", lease(0, "--force"), "git  push --force-with-lease\torigin  main # now"},
-		{"git -C ../b push --force origin", lease(0, "--force"), "git -C ../b push --force-with-lease origin"},
-		{"git push --force-with-lease=main:abc --force origin", lease(0, "--force"), "git push --force-with-lease origin"},
-		{"git push '--force' origin", lease(0, "--force"), "git push --force-with-lease origin"},
-		{`git push "--force" or\igin`, lease(0, "--force"), `git push --force-with-lease or\igin`},
-		{"git push --force>log 2>&1", lease(0, "--force"), "git push --force-with-lease >log 2>&1"},
-		{"git push origin 2 --force>log", ops{drop(0, "--force")}, "git push origin 2 >log"},
-		{"git push \\\n  --force \\\n  origin main", lease(0, "--force"), "git push --force-with-lease \\\n \\\n  origin main"},
-		{"cd api && go test ./... | tee log && git push --force origin main; echo done", lease(3, "--force"),
-			"cd api && go test ./... | tee log && git push --force-with-lease origin main; echo done"},
-		{"(cd api; git push -f) || exit 1", lease(1, "-f"), "(cd api; git push --force-with-lease) || exit 1"},
-		{"if git push -f; then echo ok; fi", lease(0, "-f"), "if git push --force-with-lease; then echo ok; fi"},
-		{"GIT_TRACE=1 X=a\\ b git push -f >out", lease(0, "-f"), "GIT_TRACE=1 X=a\\ b git push --force-with-lease >out"},
-		{"! git push -f &", lease(0, "-f"), "! git push --force-with-lease &"},
-		{"sudo -u kim timeout 5 git push -f", lease(0, "-f"), "sudo -u kim timeout 5 git push --force-with-lease"},
-		{"env A=1 nice -n 5 git push --force x y", lease(0, "--force"), "env A=1 nice -n 5 git push --force-with-lease x y"},
-		{"/usr/bin/git push -f", lease(0, "-f"), "/usr/bin/git push --force-with-lease"},
-		{"x=$(git push -f 2>&1)", lease(0, "-f"), "x=$(git push --force-with-lease 2>&1)"},
-		{"echo \"done: `git push -f`\"", lease(0, "-f"), "echo \"done: `git push --force-with-lease`\""},
-		{"cat <<EOF\n$(git push -f)\nEOF", lease(0, "-f"), "cat <<EOF\n$(git push --force-with-lease)\nEOF"},
-		{"for b in $(cat list); do git push -f origin \"$b\"; done", lease(1, "-f"), "for b in $(cat list); do git push --force-with-lease origin \"$b\"; done"},
-		{"up() { git push -f \"$@\"; }; up origin", lease(0, "-f"), "up() { git push --force-with-lease \"$@\"; }; up origin"},
-		{"time git push -f", lease(0, "-f"), "time git push --force-with-lease"},
-		{"git push -f origin ünïcode-日本 && echo ✓", lease(0, "-f"), "git push --force-with-lease origin ünïcode-日本 && echo ✓"},
-		{"git commit -m '-f --force' && git push -f", lease(1, "-f"), "git commit -m '-f --force' && git push --force-with-lease"},
-		{"git push -f a; git push --force b", append(lease(0, "-f"), lease(1, "--force")...), "git push --force-with-lease a; git push --force-with-lease b"},
-
-		// Into the trash.
-		{"rm a.txt", intoTrash(0), trash + " a.txt"},
-		{"rm -f a.txt b.txt", intoTrash(0, "-f"), trash + " a.txt b.txt"},
-		{"rm -rf a", intoTrash(0, "-rf"), trash + " a"},
-		{"rm -rf a", intoTrash(0, "-r", "-f"), trash + " a"},
-		{"rm -r -f a", intoTrash(0, "-r", "-f"), trash + " a"},
-		{"rm a -f", intoTrash(0, "-f"), trash + " a"},
-		{"rm --recursive --force -v a", intoTrash(0, "--recursive", "--force", "-v"), trash + " a"},
-		{"rm -- -f", intoTrash(0), trash + " -- -f"},
-		{"rm -f -- -rf -x", intoTrash(0, "-f"), trash + " -- -rf -x"},
-		{`rm -f "my notes.txt" it\'s 'a;b'`, intoTrash(0, "-f"), trash + ` "my notes.txt" it\'s 'a;b'`},
-		{`rm -f "$HOME/a" $X *.tmp {a,b}`, intoTrash(0, "-f"), trash + ` "$HOME/a" $X *.tmp {a,b}`},
-		{"\\rm a", intoTrash(0), trash + " a"},
-		{"command rm a", intoTrash(0), "command " + trash + " a"},
-		{"'rm' a", intoTrash(0), trash + " a"},
-		{"/bin/rm a", intoTrash(0), trash + " a"},
-		{"X=1 rm a 2>/dev/null || true", intoTrash(0), "X=1 " + trash + " a 2>/dev/null || true"},
-		{">log rm a", intoTrash(0), ">log " + trash + " a"},
-		{"ls | grep x && { rm a; }", intoTrash(2), "ls | grep x && { " + trash + " a; }"},
-		{"cat <<'EOF' > notes\nrm a\nEOF\nrm -f b", intoTrash(1, "-f"), "cat <<'EOF' > notes\nrm a\nEOF\n" + trash + " b"},
-		{"# clean\n\n\trm  -f\\\n b\n", intoTrash(0, "-f"), "# clean\n\n\t" + trash + " b\n"},
-		{"for f in *.tmp; do rm \"$f\"; done", intoTrash(0), "for f in *.tmp; do " + trash + " \"$f\"; done"},
-
-		{"busybox timeout 5 rm a", intoTrash(0), "busybox timeout 5 " + trash + " a"},
-
-		// A time limit, and other words.
-		{"yes > out", limited(0), "timeout 300 yes > out"},
-		{"X=1 yes>out&", limited(0), "X=1 timeout 300 yes>out&"},
-		{"sudo nice yes > out", limited(0), "sudo nice timeout 300 yes > out"},
-		{"cat a | sort; cat /dev/zero > b", limited(2), "cat a | sort; timeout 300 cat /dev/zero > b"},
-		{"npm install left-pad", ops{set(0, "--ignore-scripts")}, "npm install --ignore-scripts left-pad"},
-		{"npm --prefix web i -D a b", ops{set(0, "--ignore-scripts")}, "npm --prefix web i --ignore-scripts -D a b"},
-		{"docker compose up -d web", ops{insert(0, 3, "api"), insert(0, 3, "db")}, "docker compose up api db -d web"},
-		{"docker compose up -d web", ops{insert(0, 4, "db")}, "docker compose up -d web db"},
-		{"kubectl get pods --context prod", ops{set(0, "--context", "it's staging")}, `kubectl get pods '--context=it'\''s staging'`},
-		{"kubectl get pods --context=prod -n x", ops{set(0, "--context", "staging")}, "kubectl get pods --context=staging -n x"},
-		{"kubectl get pods --context=a --context b", ops{set(0, "--context", "c")}, "kubectl get pods --context=c"},
-		{"kubectl get -n x pods", ops{drop(0, "-n")}, "kubectl get pods"},
-		{"ls -la src", ops{set(0, "-l"), set(0, "-a")}, "ls -la src"},
-		{"cp a b", ops{replace(0, 1, "a b"), replace(0, 2, "$HOME/`x`")}, "cp 'a b' '$HOME/`x`'"},
-		{"cp a b", ops{replace(0, 2, ""), insert(0, 2, "=c")}, "cp a '=c' ''"},
-		{"curl -sSL https://a.example -o out", ops{drop(0, "-L"), drop(0, "-o"), replace(0, 1, "https://b.example")}, "curl -sS https://b.example"},
-		{"git push", nil, "git push"},
-	} {
+	for _, c := range rewriteCases {
 		got, err := rewriteShell(t, c.from, c.ops...)
 		if err != nil {
 			t.Errorf("%q: %v", c.from, err)
@@ -293,7 +300,7 @@ func TestRewriteOthers(t *testing.T) {
 
 // TestRewriteProgramUnknown: without a path the word stays no literal text.
 func TestRewriteProgramUnknown(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: json.RawMessage(`{"command":"rm a"}`)}
 	if out, err := c.Rewrite(context.Background(), e, "", intoTrash(0)); err == nil || !strings.Contains(err.Error(), "is not known") {
 		t.Errorf("got %s, %v; want that the program is not known", out, err)
@@ -321,7 +328,7 @@ func TestRewriteQuotes(t *testing.T) {
 	}
 	for _, text := range texts {
 		got, err := rewriteShell(t, "tool a b", replace(0, 1, text), set(0, "--x", text))
-		if strings.ContainsFunc(text, misleading) {
+		if strings.ContainsFunc(text, shell.Misleading) {
 			if err == nil {
 				t.Errorf("%q gives %q, want it refused", text, got)
 			}
@@ -331,16 +338,16 @@ func TestRewriteQuotes(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		list, ok := parseShell(got)
+		list, ok := shell.Parse(got)
 		if !ok || len(list) != 1 {
 			t.Errorf("%q gives %q, which is not one command", text, got)
 			continue
 		}
 		var words []string
-		for _, a := range newShell(shellInput{}).expand(callOf(t, got)) {
-			words = append(words, a.text)
-			if a.glob || a.splits {
-				t.Errorf("%q gives %q, of which %q is open", text, got, a.text)
+		for _, a := range shell.New(shell.Input{}).Expand(callOf(t, got)) {
+			words = append(words, a.Text)
+			if a.Glob || a.Splits {
+				t.Errorf("%q gives %q, of which %q is open", text, got, a.Text)
 			}
 		}
 		if diff := cmp.Diff([]string{"tool", "--x=" + text, text, "b"}, words); diff != "" {
@@ -352,15 +359,15 @@ func TestRewriteQuotes(t *testing.T) {
 // TestRewriteDrops: a flag that is dropped is gone, wherever it stood.
 func TestRewriteDrops(t *testing.T) {
 	for _, src := range shellCaseSources(t) {
-		before := interpretShell(src, nowhereInput())
-		for i, c := range before.commands {
+		before := shell.Interpret(src, nowhereInput())
+		for i, c := range before.Commands {
 			for _, flag := range c.Flags {
 				out, err := rewriteShell(t, src, drop(i, flag))
 				if err != nil {
 					continue
 				}
-				after := interpretShell(out, nowhereInput())
-				if slices.Contains(after.commands[i].Flags, flag) {
+				after := shell.Interpret(out, nowhereInput())
+				if slices.Contains(after.Commands[i].Flags, flag) {
 					t.Errorf("%q without %s is %q", src, flag, out)
 				}
 			}
@@ -368,8 +375,8 @@ func TestRewriteDrops(t *testing.T) {
 	}
 }
 
-func nowhereInput() shellInput {
-	c := &Classifier{World: nowhere(), MAC: testMAC, Program: testProgram}
+func nowhereInput() shell.Input {
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
 	return c.shellInput("/srv/shop")
 }
 
@@ -378,7 +385,7 @@ func TestRewriteLeavesTheRest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	done := 0
 	for _, src := range shellCaseSources(t) {
-		n := len(interpretShell(src, nowhereInput()).commands)
+		n := len(shell.Interpret(src, nowhereInput()).Commands)
 		for range 4 {
 			if checkRewrite(t, src, randomOps(random, n)) {
 				done++
@@ -415,10 +422,10 @@ func checkRewrite(t *testing.T, src string, list ops) bool {
 	if err != nil {
 		return false
 	}
-	if _, ok := parseShell(out); !ok {
+	if _, ok := shell.Parse(out); !ok {
 		t.Errorf("%q becomes %q, which does not parse\n%+v", src, out, list)
 	}
-	before, after := interpretShell(src, nowhereInput()).commands, interpretShell(out, nowhereInput()).commands
+	before, after := shell.Interpret(src, nowhereInput()).Commands, shell.Interpret(out, nowhereInput()).Commands
 	if len(before) != len(after) {
 		t.Errorf("%q becomes %q, with %d commands\n%+v", src, out, len(after), list)
 		return true
@@ -440,7 +447,7 @@ func FuzzRewrite(f *testing.F) {
 		if len(src) > 4096 || !json.Valid([]byte(fmt.Sprintf("%q", src))) || strings.ContainsRune(src, '\uFFFD') {
 			return
 		}
-		n := len(interpretShell(src, nowhereInput()).commands)
+		n := len(shell.Interpret(src, nowhereInput()).Commands)
 		checkRewrite(t, src, randomOps(rand.New(rand.NewPCG(seed, 1)), n))
 	})
 }
@@ -448,7 +455,7 @@ func FuzzRewrite(f *testing.F) {
 // callOf are the words of code that is one call.
 func callOf(t *testing.T, src string) []*syntax.Word {
 	t.Helper()
-	list, _ := parseShell(src)
+	list, _ := shell.Parse(src)
 	call, ok := list[0].Cmd.(*syntax.CallExpr)
 	if !ok {
 		t.Fatalf("%q is no call", src)
@@ -495,7 +502,7 @@ func TestTrashIsDeletion(t *testing.T) {
 	}
 	effects := func(command string) *engine.Action {
 		args, _ := json.Marshal(map[string]any{"command": command})
-		return classifyCall(t, LocalWorld("/home/kim", "", nil), dir, dir, "Bash", string(args)).Action
+		return classifyCall(t, place.LocalWorld("/home/kim", "", nil), dir, dir, "Bash", string(args)).Action
 	}
 	for _, target := range []string{"a", "tree", "tree/b", "link", ".env", "none", "../x", "/", "~", "."} {
 		gone, kept := effects("rm -r "+target), effects("reviewer trash "+target)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -111,17 +112,17 @@ func shellWord(text string) string {
 	if text != "" && text[0] != '=' && strings.Trim(text, bare) == "" {
 		return text
 	}
-	return quote(text)
+	return shell.Quote(text)
 }
 
 // checkTree compares the tree of the new code with the old tree after the same
 // edits.
 func (d *draft) checkTree(src string) error {
-	got, ok := parseShell(src)
+	got, ok := shell.Parse(src)
 	if !ok {
 		return errMore
 	}
-	want, ok := parseShell(d.src)
+	want, ok := shell.Parse(d.src)
 	if !ok {
 		return errMore
 	}
@@ -172,7 +173,7 @@ func edited(args []*syntax.Word, edits []wordEdit) []*syntax.Word {
 
 // parseWord parses what shellWord has written; nil equals no word of a tree.
 func parseWord(text string) *syntax.Word {
-	list, ok := parseShell(": " + text)
+	list, ok := shell.Parse(": " + text)
 	if !ok || len(list) != 1 {
 		return nil
 	}
@@ -218,11 +219,11 @@ func alike(a, b reflect.Value) bool {
 // checkCommands compares the commands that were not named with those of the
 // new code.
 func (d *draft) checkCommands(src string) error {
-	after := interpretShell(src, d.in).commands
-	if len(after) != len(d.code.commands) {
-		return fmt.Errorf("%w: there are %d commands instead of %d", errMore, len(after), len(d.code.commands))
+	after := shell.Interpret(src, d.in).Commands
+	if len(after) != len(d.code.Commands) {
+		return fmt.Errorf("%w: there are %d commands instead of %d", errMore, len(after), len(d.code.Commands))
 	}
-	for i, c := range d.code.commands {
+	for i, c := range d.code.Commands {
 		switch {
 		case !d.touched[i] && !sameWords(c, after[i]):
 			return fmt.Errorf("%w: command %d (%s) is another one then", errMore, i, c.Name)

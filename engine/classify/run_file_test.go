@@ -11,18 +11,20 @@ import (
 	"testing/fstest"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/google/go-cmp/cmp"
 )
 
 // diskWorld is a machine with some files; git says of each that it is
 // untracked, unless its name is in states.
-func diskWorld(files, states map[string]string) World {
+func diskWorld(files, states map[string]string) place.World {
 	m := fstest.MapFS{}
 	for name, text := range files {
 		m[strings.TrimPrefix(name, "/")] = &fstest.MapFile{Data: []byte(text), Mode: 0o755}
 	}
 	name := func(p string) string { return path.Clean("./" + p) }
-	w := World{Home: "/home/ana"}
+	w := place.World{Home: "/home/ana"}
 	w.Lstat = func(p string) (fs.FileInfo, error) { return m.Lstat(name(p)) }
 	w.ReadDir = func(p string, limit int) ([]fs.DirEntry, error) { return m.ReadDir(name(p)) }
 	w.ReadHead = func(p string, limit int64) ([]byte, error) {
@@ -41,9 +43,9 @@ func diskWorld(files, states map[string]string) World {
 }
 
 // filesAction is what a command means on such a machine, in /srv/shop.
-func filesAction(t *testing.T, w World, command string) *engine.Action {
+func filesAction(t *testing.T, w place.World, command string) *engine.Action {
 	t.Helper()
-	c := &Classifier{World: w, MAC: testMAC}
+	c := &Classifier{World: w, MAC: classifytest.MAC}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", CWD: "/srv/shop", Args: []byte(fmt.Sprintf(`{"command":%q}`, command))}
 	facts, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {

@@ -2,10 +2,12 @@ package classify
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 )
 
 // measures are the limits of one attempt to make facts fit. Strings are
@@ -196,13 +198,13 @@ func (c *cutter) event(e *engine.EventFacts) {
 // forbade must not get lost for the names of files.
 func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)
-	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, maxGoalNames))
+	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, prompt.MaxGoalNames))
 	if len(g.Names) == 0 {
 		g.Names = nil
 	}
 	constraints := make([]engine.Constraint, len(g.Constraints))
 	for i, k := range g.Constraints {
-		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, maxGoalName))
+		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, prompt.MaxGoalName))
 		constraints[i] = k
 	}
 	if g.Constraints = constraints; len(constraints) == 0 {
@@ -228,7 +230,7 @@ func (c *cutter) content(field string, f engine.ContentFacts) *engine.ContentFac
 	if len(f.Secrets) > c.m.list {
 		c.note(field+".secrets", len(f.Secrets), "")
 		keep := map[string]int{}
-		for _, k := range sortedKeys(f.Secrets)[:c.m.list] {
+		for _, k := range slices.Sorted(maps.Keys(f.Secrets))[:c.m.list] {
 			keep[k] = f.Secrets[k]
 		}
 		f.Secrets = keep
@@ -246,7 +248,7 @@ func (c *cutter) args(args map[string]any) map[string]any {
 		return nil
 	}
 	out, total := map[string]any{}, 2
-	for _, k := range sortedKeys(args) {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		v := c.arg("event.args."+k, args[k])
 		size := jsonSize(v) + escapedSize(k) + 4
 		if total+size > c.m.args {
@@ -296,7 +298,7 @@ func (c *cutter) items(field string, v []any) any {
 }
 
 func (c *cutter) fields(field string, m map[string]any) any {
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if len(keys) > maxItems {
 		c.note(field, len(keys), "")
 		keys = keys[:maxItems]
@@ -353,7 +355,7 @@ func (c *cutter) contents(m map[string]engine.ContentFacts) map[string]engine.Co
 	if len(m) == 0 {
 		return nil
 	}
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if n := max(c.m.list/4, min(c.m.list, 2)); len(keys) > n {
 		c.note("action.contents", len(keys), "")
 		keys = keys[:n]

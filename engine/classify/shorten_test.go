@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 // fits checks what holds for all facts.
@@ -57,7 +59,8 @@ func fits(t *testing.T, f engine.Facts) {
 	}
 }
 
-// TestShortenFits makes facts of all sizes, far beyond what a call can hold.
+// TestShortenFits makes facts of all sizes, far beyond what a call can hold: forty
+// times, and 150 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestShortenFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := func() string {
@@ -71,7 +74,11 @@ func TestShortenFits(t *testing.T) {
 		}
 		return l
 	}
-	for range 150 {
+	times := 40
+	if os.Getenv("REVIEWER_EVERY") != "" {
+		times = 150
+	}
+	for range times {
 		a := &engine.Action{Name: "x" + text(), Resource: text(), Types: []engine.Type{engine.TypeFileRead}, Intent: engine.TypeFileRead, Fingerprint: strings.Repeat("0", 16), Paths: list(), Hosts: list(), Contents: map[string]engine.ContentFacts{}}
 		args := map[string]any{}
 		for range 1 << rng.IntN(6) {
@@ -88,8 +95,8 @@ func TestShortenFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, second := f, f
-		shorten(&first, engine.MaxFacts, testMAC)
-		shorten(&second, engine.MaxFacts, testMAC)
+		shorten(&first, engine.MaxFacts, classifytest.MAC)
+		shorten(&second, engine.MaxFacts, classifytest.MAC)
 		if !reflect.DeepEqual(first, second) {
 			t.Fatal("two cuts of the same facts differ")
 		}
@@ -169,7 +176,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("MultiEdit", `{"file_path":"a","edits":[{"old_string":"a"}]}`, "", "x")
 	f.Add("mcp__a__delete", `{"path":["a",{"url":"https://a"}],"sql":"drop table x","args":[1]}`, "C:\\x", "x")
 	f.Add("Glob", `{"pattern":"/**/[a-"}`, "/", "x")
-	c := &Classifier{World: nowhere(), MAC: testMAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
 	f.Fuzz(func(t *testing.T, tool, args, cwd, fault string) {
 		e := engine.Event{Phase: engine.PhasePost, Tool: tool, Args: json.RawMessage(args), CWD: cwd, Result: &engine.Result{Failed: true, Error: fault}}
 		facts, err := c.Classify(context.Background(), e, "/srv/shop")

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // signalsOf are the signals of a command in a workspace.
@@ -22,7 +26,7 @@ func signalsOf(t *testing.T, command string) []engine.Signal {
 
 func signalsOfCall(t *testing.T, tool string, args json.RawMessage) []engine.Signal {
 	t.Helper()
-	c := &Classifier{World: World{Home: "/home/anna", Guard: []string{"/home/anna/.local/state/reviewer"}}, MAC: func([]byte) string { return strings.Repeat("0", 32) }}
+	c := &Classifier{World: place.World{Home: "/home/anna", Guard: []string{"/home/anna/.local/state/reviewer"}}, MAC: func([]byte) string { return strings.Repeat("0", 32) }}
 	facts, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: tool, Args: args, CWD: "/srv/shop"}, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +146,7 @@ func TestStartupByTools(t *testing.T) {
 // Wherever the guard keeps its files, code that runs later and takes them away is
 // noticed.
 func TestStartupAgainstTheGuardsOwnPlace(t *testing.T) {
-	c := &Classifier{World: World{Home: "/home/anna", Guard: []string{"/var/guard"}}, MAC: testMAC}
+	c := &Classifier{World: place.World{Home: "/home/anna", Guard: []string{"/var/guard"}}, MAC: classifytest.MAC}
 	for code, want := range map[string]bool{"rm -rf /var/guard": true, "rm -rf /var/other": false} {
 		args, err := json.Marshal(map[string]string{"file_path": "/home/anna/.bashrc", "old_string": "x", "new_string": code})
 		if err != nil {
@@ -183,10 +187,10 @@ func TestPatched(t *testing.T) {
 		"diff --git \"a/x\" \"b/x\"\n":                                  nil,
 		"no patch":                                                      {},
 	} {
-		list, ok := patched(word(text))
+		list, ok := languages.Patched(abstract.Word(text))
 		var got []string
 		for _, a := range list {
-			got = append(got, a.text)
+			got = append(got, a.Text)
 		}
 		if ok != (want != nil) || !slices.Equal(got, want) {
 			t.Errorf("%q: %q %v, want %q", text, got, ok, want)

@@ -5,6 +5,11 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/windows"
 )
 
 // role says what an argument of a tool is.
@@ -124,17 +129,17 @@ type reading struct {
 	name     string
 	tool     tool
 	args     map[string]any
-	in       shellInput
-	script   script
+	in       shell.Input
+	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
 }
 
 // read looks a tool up and turns its arguments into raw effects.
-func read(name string, args map[string]any, in shellInput) *reading {
+func read(name string, args map[string]any, in shell.Input) *reading {
 	r := &reading{name: name, args: args, in: in, contents: map[string]string{}}
-	r.script.signals = map[engine.Signal]bool{}
+	r.script.Signals = map[engine.Signal]bool{}
 	t, ok := builtins[name]
 	switch {
 	case ok:
@@ -143,31 +148,18 @@ func read(name string, args map[string]any, in shellInput) *reading {
 	case strings.HasPrefix(name, "mcp__"):
 		r.mcp()
 	default:
-		r.tool = tool{action: "unknown." + dottedName(name)}
+		r.tool = tool{action: "unknown." + mask.DottedName(name)}
 		r.strange = true
 		r.opaque("tool", name)
-		r.scan(verbOf(name))
+		r.scan(operation.VerbOf(name))
 	}
 	return r
 }
 
-// dottedName keeps a tool's name apart from the dots of action names.
-func dottedName(name string) string {
-	if name == "" {
-		return "tool"
-	}
-	return strings.Map(func(c rune) rune {
-		if c == '.' || c <= ' ' {
-			return '_'
-		}
-		return c
-	}, name)
-}
-
 func (r *reading) opaque(reason, where string) {
 	o := engine.Opaque{Reason: reason, Where: where}
-	if !slices.Contains(r.script.opaque, o) {
-		r.script.opaque = append(r.script.opaque, o)
+	if !slices.Contains(r.script.Opaque, o) {
+		r.script.Opaque = append(r.script.Opaque, o)
 	}
 }
 
@@ -189,7 +181,7 @@ func (r *reading) table() {
 		case a.must:
 			r.refuse(a.name)
 		case a.role == searchDir:
-			r.path(engine.EffectFileRead, "search", value{}, true)
+			r.path(engine.EffectFileRead, "search", abstract.Value{}, true)
 		}
 	}
 	if r.tool.more != nil {
@@ -228,7 +220,7 @@ func (r *reading) eachString(a toolArg, list []any) {
 }
 
 func (r *reading) text(a toolArg, text string) {
-	lit := value{text: text}
+	lit := abstract.Value{Text: text}
 	switch a.role {
 	case readPath:
 		r.path(engine.EffectFileRead, "read", lit, false)
@@ -245,9 +237,9 @@ func (r *reading) text(a toolArg, text string) {
 	case fetchURL:
 		r.fetch(text)
 	case shellCode:
-		r.run(interpretShell(text, r.in))
+		r.run(shell.Interpret(text, r.in))
 	case powerCode:
-		r.run(interpretPowerShell(text, r.in))
+		r.run(windows.InterpretPowerShell(text, r.in))
 	case otherCode:
 		r.opaque("code", a.name)
 		r.contents[a.name] = text
@@ -258,42 +250,42 @@ func (r *reading) text(a toolArg, text string) {
 
 // path adds an effect of the tool itself on a path; without a text: on the
 // working directory.
-func (r *reading) path(kind engine.EffectKind, verb string, target value, recursive bool) {
-	if target.text == "" {
-		target = r.in.cwd
+func (r *reading) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
+	if target.Text == "" {
+		target = r.in.Cwd
 	}
-	r.script.effects = append(r.script.effects, rawEffect{kind: kind, verb: verb, target: target, dir: r.in.cwd, recursive: recursive, command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: kind, Verb: verb, Target: target, Dir: r.in.Cwd, Recursive: recursive, Command: -1})
 }
 
 func (r *reading) fetch(url string) {
-	r.script.effects = append(r.script.effects, rawEffect{kind: engine.EffectNetwork, verb: "fetch", target: value{text: url}, command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Text: url}, Command: -1})
 }
 
 // run joins what code would do to what the tool does.
-func (r *reading) run(s script) {
-	base := len(r.script.commands)
-	r.script.commands = append(r.script.commands, s.commands...)
-	for _, e := range s.effects {
-		if e.command >= 0 {
-			e.command += base
+func (r *reading) run(s abstract.Script) {
+	base := len(r.script.Commands)
+	r.script.Commands = append(r.script.Commands, s.Commands...)
+	for _, e := range s.Effects {
+		if e.Command >= 0 {
+			e.Command += base
 		}
-		r.script.effects = append(r.script.effects, e)
+		r.script.Effects = append(r.script.Effects, e)
 	}
-	for id, on := range s.signals {
+	for id, on := range s.Signals {
 		if on {
-			r.script.signals[id] = true
+			r.script.Signals[id] = true
 		}
 	}
-	r.script.waits = r.script.waits || s.waits
-	for _, o := range s.opaque {
+	r.script.Waits = r.script.Waits || s.Waits
+	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}
 }
 
 // add adds an effect of the tool itself that has no path.
-func (r *reading) add(e rawEffect) {
-	e.command = -1
-	r.script.effects = append(r.script.effects, e)
+func (r *reading) add(e abstract.RawEffect) {
+	e.Command = -1
+	r.script.Effects = append(r.script.Effects, e)
 }
 
 // monitor watches a command's output or a web socket.
@@ -325,7 +317,7 @@ func (r *reading) globPattern() {
 		return
 	}
 	if !strings.Contains(pattern, "..") {
-		r.script.effects = nil // the directory is not looked at
+		r.script.Effects = nil // the directory is not looked at
 	}
 	r.searches(pattern)
 }
@@ -344,13 +336,13 @@ func (r *reading) grepGlob() {
 
 // searches adds a pattern as seen from the directory that the tool is given.
 func (r *reading) searches(pattern string) {
-	dir := r.in.cwd
+	dir := r.in.Cwd
 	if p, ok := r.args["path"].(string); ok && strings.HasPrefix(p, "/") {
-		dir = value{text: p}
+		dir = abstract.Value{Text: p}
 	} else if ok {
 		pattern = strings.TrimSuffix(p, "/") + "/" + pattern
 	}
-	r.script.effects = append(r.script.effects, rawEffect{kind: engine.EffectFileRead, verb: "search", target: value{glob, pattern}, dir: dir, recursive: true, command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "search", Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Command: -1})
 }
 
 // search sends a query to the search engine of the agent's maker: no host of
@@ -360,7 +352,7 @@ func (r *reading) search() {
 	if !ok {
 		r.refuse("query")
 	}
-	r.add(rawEffect{kind: engine.EffectNetwork, verb: "search", target: value{sure: unknown}, egress: holdsSecret(query)})
+	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown}, Egress: mask.HoldsSecret(query)})
 }
 
 func (r *reading) workflow() {
@@ -370,7 +362,7 @@ func (r *reading) workflow() {
 }
 
 func (r *reading) stopTask() {
-	r.add(rawEffect{kind: engine.EffectProcess, verb: "kill", target: value{sure: unknown}})
+	r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Target: abstract.Value{Sure: abstract.Unknown}})
 }
 
 // schedule makes something run later by itself, here or at the agent's maker.
@@ -384,19 +376,19 @@ func (r *reading) schedule() {
 		r.tool.typ = engine.TypeMessage
 		return
 	}
-	r.script.signals[engine.SignalDeferred] = true
-	r.add(rawEffect{kind: engine.EffectSystemCall, verb: "schedule", target: value{sure: unknown}, persistence: true})
+	r.script.Signals[engine.SignalDeferred] = true
+	r.add(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "schedule", Target: abstract.Value{Sure: abstract.Unknown}, Persistence: true})
 	if r.name == "RemoteTrigger" {
-		r.add(rawEffect{kind: engine.EffectNetwork, verb: "send", target: value{sure: unknown}, egress: true})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	}
 }
 
 // leaves says how long the file is that is written whole.
 func (r *reading) leaves() {
 	text, ok := r.args["content"].(string)
-	for i := range r.script.effects {
-		if e := &r.script.effects[i]; ok && e.kind == engine.EffectFileWrite {
-			e.leaves = int64(len(text)) + 1
+	for i := range r.script.Effects {
+		if e := &r.script.Effects[i]; ok && e.Kind == engine.EffectFileWrite {
+			e.Leaves = int64(len(text)) + 1
 		}
 	}
 }
@@ -408,11 +400,11 @@ func (r *reading) exitWorktree() {
 		r.tool.typ = engine.TypeMessage
 		return
 	}
-	e := rawEffect{kind: engine.EffectFileDelete, verb: "delete", target: value{sure: unknown}, recursive: true, forced: discard}
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown}, Recursive: true, Forced: discard}
 	if discard {
-		r.script.signals[engine.SignalGitDiscard] = true
+		r.script.Signals[engine.SignalGitDiscard] = true
 	} else {
-		e.reversible = engine.R2 // refused by the client where anything would be lost
+		e.Reversible = engine.R2 // refused by the client where anything would be lost
 	}
 	r.add(e)
 }
@@ -420,16 +412,16 @@ func (r *reading) exitWorktree() {
 // share sends what the arguments hold to the agent's maker, and from there to others.
 func (r *reading) share() {
 	action, _ := firstString(r.args, "method", "action")
-	switch verbOf(action) {
+	switch operation.VerbOf(action) {
 	case "read":
-		r.add(rawEffect{kind: engine.EffectNetwork, verb: "fetch", target: value{sure: unknown}})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Sure: abstract.Unknown}})
 	case "delete":
-		r.add(rawEffect{kind: engine.EffectNetwork, verb: "delete", target: value{sure: unknown}, egress: true})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	default:
-		if len(r.contents)+len(r.script.effects) > 0 { // a text or a file, not a mere message
-			r.script.signals[engine.SignalPipeExternal] = true
+		if len(r.contents)+len(r.script.Effects) > 0 { // a text or a file, not a mere message
+			r.script.Signals[engine.SignalPipeExternal] = true
 		}
-		r.add(rawEffect{kind: engine.EffectNetwork, verb: "send", target: value{sure: unknown}, egress: true})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	}
 }
 

@@ -1,6 +1,8 @@
 package classify
 
-import "slices"
+import (
+	"slices"
+)
 
 // Tools lists the tools of Claude Code that are known, each with the names of
 // the arguments that mean something, sorted.

@@ -1,67 +1,21 @@
 package classify
 
 import (
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
-
-// TestTrouble reads testdata/trouble: a block is a kind and then an error's text.
-func TestTrouble(t *testing.T) {
-	raw, err := os.ReadFile("testdata/trouble/cases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	n := 0
-	for _, block := range strings.Split(strings.TrimSpace(string(raw)), "\n\n") {
-		if strings.HasPrefix(block, "#") {
-			continue
-		}
-		head, text, _ := strings.Cut(block, "\n")
-		want, mode, _ := strings.Cut(head, " ")
-		got := string(troubleOf(text, mode == "check"))
-		if got == "" {
-			got = "none"
-		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", text, got, head)
-		}
-		seen[want], n = true, n+1
-	}
-	for _, kind := range engine.Troubles() {
-		if !seen[kind] {
-			t.Errorf("no case of %s", kind)
-		}
-	}
-	if n < 80 {
-		t.Errorf("%d cases", n)
-	}
-}
 
 // TestTroubleOfResult: what ran has no trouble, whatever it printed.
 func TestTroubleOfResult(t *testing.T) {
-	m := &masker{mac: testMAC}
+	m := &mask.Masker{Mac: classifytest.MAC}
 	fault := "bash: foo: command not found"
-	if f := m.result(&engine.Result{Error: fault}, nil, nil); f.Trouble != "" {
+	if f := result(m, &engine.Result{Error: fault}, nil, nil); f.Trouble != "" {
 		t.Errorf("ran, and trouble %q", f.Trouble)
 	}
-	if f := m.result(&engine.Result{Failed: true, Error: fault}, nil, nil); f.Trouble != engine.TroubleCommand {
+	if f := result(m, &engine.Result{Failed: true, Error: fault}, nil, nil); f.Trouble != engine.TroubleCommand {
 		t.Errorf("trouble %q", f.Trouble)
 	}
-}
-
-func FuzzTrouble(f *testing.F) {
-	f.Add("Exit code 99999999999999999999\nerror 4", true)
-	f.Add("Exit code \n", false)
-	f.Add(strings.Repeat("é", maxTrouble), false)
-	f.Fuzz(func(t *testing.T, text string, check bool) {
-		got := string(troubleOf(text, check))
-		if got != "" && !slices.Contains(engine.Troubles(), got) {
-			t.Errorf("trouble %q", got)
-		}
-	})
 }

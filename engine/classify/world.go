@@ -1,127 +1,29 @@
 package classify
 
 import (
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// World is what is known of the machine on which an action would run. A
-// function that is nil says that nothing is known: facts about files (exists,
-// entry, git, links) then stay absent. Transcripts are classified that way.
-type World struct {
-	Home     string   // the person's home directory, absolute; empty: not known
-	Homes    []string // directories whose children are home directories; empty: the usual ones
-	TempDirs []string // directories for temporary files, besides the usual ones
-	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
+// What callers need of the packages below stands here as well, so that they
+// import one package only.
 
-	Lstat    func(name string) (fs.FileInfo, error)
-	Readlink func(name string) (string, error)
-	ReadDir  func(name string, limit int) ([]fs.DirEntry, error) // at most limit entries, in any order
-	ReadFile func(name string, limit int64) ([]byte, error)      // an error where the file is longer
-	ReadHead func(name string, limit int64) ([]byte, error)      // the beginning, at most limit bytes; nil: code that lies in files is not looked into
-	// Same says that two files are one under two names; nil: os.SameFile.
-	Same func(a, b fs.FileInfo) bool
-	// Git returns a view for one action, which tells the state of a file or
-	// directory: clean, dirty, untracked, ignored; empty: not known.
-	Git func() func(name string) string
-	// Unsaved tells what a command would lose that throws away changes at or
-	// below a path: clean where it is nothing, else the state of what would be
-	// lost; empty: not known.
-	Unsaved func(name string, what Discard) string
-}
+// World is what is known of the machine on which an action would run.
+type World = place.World
 
-// LocalWorld returns the world of this machine. tempDir is $TMPDIR or empty.
-// Git state is read from repositories' files and git itself never runs:
-// configuration of a hostile repository names commands that it would run.
+// Discard says what a command of version control throws away.
+type Discard = abstract.Discard
+
+// LocalWorld returns the world of this machine; see [place.LocalWorld].
 func LocalWorld(home, tempDir string, guard []string) World {
-	w := World{
-		Home:     home,
-		Guard:    guard,
-		Lstat:    os.Lstat,
-		Readlink: os.Readlink,
-		ReadDir:  readNames,
-		ReadFile: readFile,
-		ReadHead: readHead,
-	}
-	if filepath.IsAbs(tempDir) {
-		w.TempDirs = []string{tempDir}
-	}
-	w.Git, w.Unsaved = w.gitView, w.unsaved
-	return w
-}
-
-func readNames(name string, limit int) ([]fs.DirEntry, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	list, err := f.ReadDir(limit)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return list, err
-}
-
-// errTooLong says that a file is longer than the reader wants to look at.
-var errTooLong = errors.New("file is too long")
-
-func readFile(name string, limit int64) ([]byte, error) {
-	b, err := readHead(name, limit+1)
-	if err == nil && int64(len(b)) > limit {
-		return nil, errTooLong
-	}
-	return b, err
-}
-
-func readHead(name string, limit int64) ([]byte, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid // a pipe or device would block or never end
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// usualTemps hold temporary files on every machine of their kind.
-var usualTemps = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"}
-
-// usualHomes hold home directories.
-var usualHomes = []string{"/home", "/Users", "/export/home", "/var/home"}
-
-func (w World) temps() []string { return append(slices.Clone(w.TempDirs), usualTemps...) }
-
-func (w World) homes() []string {
-	if len(w.Homes) > 0 {
-		return w.Homes
-	}
-	return usualHomes
+	return place.LocalWorld(home, tempDir, guard)
 }
 
 // HomeOf returns the home directory that a folder of a recorded session lies
 // in, by the usual places; empty: none.
-func HomeOf(dir string) string {
-	for _, homes := range []string{"/home/", "/Users/"} {
-		if rest, ok := strings.CutPrefix(dir, homes); ok {
-			name, _, _ := strings.Cut(rest, "/")
-			return homes + name
-		}
-	}
-	if dir == "/root" || strings.HasPrefix(dir, "/root/") {
-		return "/root"
-	}
-	return ""
-}
+func HomeOf(dir string) string { return place.HomeOf(dir) }
+
+// HasPersonal reports whether a text holds personal data of some kinds, which
+// are engine.PersonalKinds.
+func HasPersonal(text string, kinds []string) bool { return mask.HasPersonal(text, kinds) }

@@ -1,10 +1,21 @@
 #!/usr/bin/env bash
 # Records a log for testdata/audits: a short session with every kind of answer,
 # one that was stopped and resumed, and one that is long enough for keyframes.
-# What is there is never recorded again; a new version of the format or the fold gets a
-# folder of its own.
+# What is there is never recorded again; a new version of the format, the engine
+# or the fold gets a folder of its own.
 #
 # usage: testdata/audits/record.sh PATH/TO/reviewer VERSION
+#
+# VERSION names the folder after what was raised, such as v1-engine5. It takes
+# half a minute, and needs nothing but the program:
+#
+#   make build && testdata/audits/record.sh bin/reviewer v1-engine5
+#
+# In the log are the program's environment (`reviewer version`) and the policy that
+# ships, so both must be as they are to stay. Until a version is released its log
+# may be recorded anew: remove the folder first. The logs of older versions then
+# belong to another environment. TestFrozenLogs prints what comes out of them;
+# their expected.txt has to say so, with the reason for each decision that differs.
 set -euo pipefail
 
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -30,6 +41,10 @@ done
 
 reviewer audit seal > /dev/null
 rm -f "$out/key" "$out"/*/lock "$out"/*/*/lock "$out"/*/*/snapshot.json
-{ echo "# What audit verify and audit replay print over this log."
+replayed=$(reviewer audit replay)
+{ echo "# What audit verify and audit replay print over this log, and what differs when"
+  echo "# it is decided again."
   reviewer audit verify
-  reviewer audit replay; } > "$here/$2/expected.txt"
+  echo "$replayed"
+  sed -n 's/.* records, \([0-9]*\) decisions: .*/\1 decisions are decided again, and 0 values differ/p' <<< "$replayed"
+} > "$here/$2/expected.txt"

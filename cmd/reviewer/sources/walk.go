@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // stdin is the argument that stands for standard input, and its path.
@@ -165,7 +166,7 @@ func (w *walker) pattern(pattern string) error {
 	before := len(w.files)
 	w.folder(root, func(path string) bool {
 		rel, err := filepath.Rel(root, path)
-		return err == nil && fitsBelow(parts, strings.Split(rel, string(filepath.Separator)))
+		return err == nil && wildcard.Path(parts, strings.Split(rel, string(filepath.Separator)))
 	})
 	if len(w.files) == before && w.ctx.Err() == nil && len(w.lost) == 0 {
 		return fmt.Errorf("find sessions: no file fits %s", pattern)
@@ -176,7 +177,7 @@ func (w *walker) pattern(pattern string) error {
 // splitPattern parts a pattern in the folder before its first special
 // character, and the rest, element by element.
 func splitPattern(pattern string) (root string, parts []string, err error) {
-	if _, err := filepath.Match(pattern, ""); err != nil {
+	if err := wildcard.Check(pattern); err != nil {
 		return "", nil, fmt.Errorf("find sessions: %s: %w", pattern, err)
 	}
 	parts = strings.Split(pattern, string(filepath.Separator))
@@ -188,20 +189,5 @@ func splitPattern(pattern string) (root string, parts []string, err error) {
 	case root == "":
 		root = "."
 	}
-	return root, parts[at:], nil
-}
-
-// fitsBelow says whether a path fits a pattern, or lies below one that does.
-func fitsBelow(pattern, path []string) bool {
-	if len(pattern) == 0 {
-		return true
-	}
-	if pattern[0] == "**" {
-		return fitsBelow(pattern[1:], path) || len(path) > 1 && fitsBelow(pattern, path[1:])
-	}
-	if len(path) == 0 {
-		return false
-	}
-	fits, err := filepath.Match(pattern[0], path[0])
-	return err == nil && fits && fitsBelow(pattern[1:], path[1:])
+	return root, append(parts[at:], "**"), nil // with all that is below
 }

@@ -72,6 +72,9 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	if book := bookOf(ctx); book != nil {
 		p = book.watch(c, p)
 	}
+	if t := twiceOf(ctx); t != nil {
+		p = t.watch(c, p)
+	}
 	if r.timeout > 0 { // from here on: compiling is paid for by the case that comes first
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeout)
@@ -225,6 +228,21 @@ func (r *Runner) rego(e *bundles.Effective) wiring.RegoCompiler {
 		}
 		return host.Reopen(ctx, data)
 	}
+}
+
+// compiled takes over what the modules of the policy were compiled to; nil: they
+// were not yet.
+func (r *Runner) compiled(host *rego.Host) error {
+	if host == nil {
+		return nil
+	}
+	e, err := bundles.Assemble(r.layers...)
+	if err != nil {
+		return err
+	}
+	key, err := engine.Digest([]any{e.Shipped(), e.Modules()})
+	r.hosts.made[key] = func() (*rego.Host, error) { return host, nil }
+	return err
 }
 
 // covering is what is noted of policies while they decide.

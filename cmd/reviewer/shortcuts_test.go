@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// someOf is how many cases and recorded decisions are passed over for one that
+// is decided twice; REVIEWER_EVERY=1 (`make fidelity`) passes over none.
+const someOf = 24
+
+// OPA's rule index and early exit change nothing about the cases of the policy
+// that ships.
+func TestShortcutsOfCases(t *testing.T) {
+	runner, list := shippedCases(t)
+	every := os.Getenv(everyVar) != ""
+	for i, c := range list {
+		if !every && i%someOf != 5 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			found := trial.CaseTwice(t.Context(), runner, c)
+			if found.Decisions == 0 {
+				t.Errorf("%s: nothing was decided", c.Name)
+			}
+			for _, d := range found.Differ {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Nor of inputs that are made for each of its Rego rules.
+func TestShortcutsOfRules(t *testing.T) {
+	runner, _ := shippedCases(t)
+	found, err := trial.TryShortcuts(t.Context(), runner.Layers(), trial.ShortcutOptions{Env: environment(), Own: []string{bundles.Base}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range found.Differ {
+		t.Error(d)
+	}
+	if found.Own < 100 {
+		t.Errorf("only %d inputs were made for the rules", found.Own)
+	}
+}
+
+// Nor of the frozen logs, whatever environment they are from.
+func TestShortcutsOfFrozenLogs(t *testing.T) {
+	every := os.Getenv(everyVar) != ""
+	for _, home := range frozenHomes(t) {
+		t.Run(filepath.Base(filepath.Dir(home)), func(t *testing.T) {
+			t.Parallel()
+			seen, twice := 0, 0
+			eachDecision(t, copied(t, home), func(rec *engine.Record, p *engine.Policy, h *engine.History) {
+				if seen++; !every && seen%someOf != 5 {
+					return
+				}
+				twice++
+				host := p.Decider.(*rego.Host)
+				both := engine.Policy{View: p.View, Matcher: p.Matcher, Decider: &rego.Twice{
+					Decider: host, Thorough: host.Thorough(),
+					Tell: func(_ context.Context, d rego.Difference) { t.Errorf("%s: %s", rec.ID(), d) },
+				}}
+				for _, r := range []*engine.Record{rec, rec.Reworked()} {
+					if r == nil {
+						continue
+					}
+					if _, err := both.Judge(t.Context(), r, h); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if twice < 361/someOf {
+				t.Errorf("only %d decisions were made twice", twice)
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package abstract
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Discard says what a command of version control throws away, as far as it is
+// there: changes of tracked files against the index, what is staged against the
+// last commit, files that are not tracked, files that are ignored, the stash.
+type Discard struct{ Changes, Staged, Untracked, Ignored, Stash bool }
+
+// certainty of a value that a shell word, an argument or a literal in embedded
+// code evaluates to before anything has run.
+type certainty int
+
+const (
+	Literal certainty = iota // text is the whole value
+	Glob                     // text is a pattern with *, ? or []
+	Prefix                   // text is a known beginning, the rest is not known
+	Unknown                  // nothing is known
+)
+
+// Value is an abstract string.
+type Value struct {
+	Sure certainty
+	Text string
+}
+
+// RawEffect is an effect whose target is not resolved yet: the shell
+// interpreter and the tool tables make them, the resolver turns each into an
+// engine.Effect by looking at the real path.
+type RawEffect struct {
+	Kind        engine.EffectKind
+	Verb        string
+	Target      Value // a path as seen from dir, or a URL or host where kind is network
+	Dir         Value // the directory in which the command would run
+	Recursive   bool
+	Forced      bool
+	Privileged  bool
+	Egress      bool
+	Persistence bool
+	Guessed     bool                 // a program of which nothing is known may do it: counts only for files with secrets
+	Contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
+	Parents     bool                 // makes the folders above the target too, where they are missing
+	Reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
+	Leaves      int64                // bytes that the file holds afterwards, and one; 0: not known
+	Bytes       int64                // bytes that are written, where the call says so
+	Discards    Discard              // what it throws away of what is in no commit
+	Object      string               // what it is about at a service: volume, table, rows; empty: not known
+	Command     int                  // index into script.commands; -1: the tool itself
+	Host        string               // where it happens; empty: on this machine
+}
+
+// Script is what the interpreter makes of a piece of code.
+type Script struct {
+	Commands []engine.Command
+	Origins  []Origin       // of the commands, one by one
+	Tree     []*syntax.Stmt // of the outermost code
+	Effects  []RawEffect
+	Signals  map[engine.Signal]bool
+	Opaque   []engine.Opaque
+	Waits    bool // code in it sleeps
+}
+
+// Origin is where in the code a command stands, so that it can be changed
+// there.
+type Origin struct {
+	Node     *syntax.CallExpr
+	Name     Arg
+	Args     []Arg // all words behind the name, in their order
+	Subs     []string
+	Flags    []Given
+	Operands []Arg
+	Known    bool // the program's grammar is known
+	Complete bool // its words were taken apart
+}
+
+// Without is a cluster without some of its letters; empty where none is left.
+// The value that is glued to the last letter goes with it.
+func (g Given) Without(cut string) string {
+	left := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(cut, r) {
+			return -1
+		}
+		return r
+	}, g.Letters)
+	glued := g.Word.Text[1+len(g.Letters):]
+	if left == "" || g.Valued && left[len(left)-1] != g.Letters[len(g.Letters)-1] {
+		glued = ""
+	}
+	if left == "" {
+		return ""
+	}
+	return "-" + left + glued
+}
+
+// Given is one word of options, as it was given.
+type Given struct {
+	Text    string // as it is shown: a value that stands apart behind =, --context=prod
+	Word    Arg
+	Letters string // the options of a cluster: rf of -rf, o of -oFILE; empty: the word is one option
+	Valued  bool   // the option, or the last letter, has a value
+	Value   *Arg   // that value where it stands apart
+}

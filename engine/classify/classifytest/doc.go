@@ -1,0 +1,6 @@
+// Package classifytest holds what the tests of several packages below classify
+// share: a keyed digest, tokens that nobody has issued, and values made from the
+// formats of issuers.
+//
+// Not its business: anything that ships. Only tests import it.
+package classifytest

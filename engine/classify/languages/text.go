@@ -1,0 +1,230 @@
+package languages
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// Sed is sed: a script, then files.
+func Sed(c *shell.Call) {
+	files := c.Opts.Operands
+	scripts := c.Opts.All("-e", "--expression")
+	fromFile := c.Opts.Has("-f", "--file")
+	if len(scripts) == 0 && !fromFile {
+		for len(files) > 0 && files[0].Text == "" {
+			files = files[1:] // sed -i '' of BSD
+		}
+		if len(files) > 0 {
+			scripts, files = files[:1], files[1:]
+		}
+	}
+	for _, script := range scripts {
+		sedScript(c, script)
+	}
+	for _, o := range c.Opts.List {
+		if o.Name == "-i" || o.Matches("--in-place") || o.Name == "-I" {
+			c.Writes("write", files...)
+			c.EditsStartup(scripts, files)
+			Spoils(c, files)
+			return
+		}
+	}
+	c.Reads(files...)
+}
+
+// Spoils notes that files that the script has written hold something else now.
+func Spoils(c *shell.Call, files []abstract.Arg) {
+	for _, f := range files {
+		if _, ok := c.Shell.Written(f); ok {
+			c.Shell.Store(f, abstract.UnknownArg(), false)
+		}
+	}
+}
+
+// sedScript looks for the commands of sed that read or write files or run programs.
+func sedScript(c *shell.Call, script abstract.Arg) {
+	t := script.Text
+	for i := 0; i < len(t); {
+		i = skipAddress(t, i)
+		if i >= len(t) {
+			return
+		}
+		switch t[i] {
+		case 's', 'y':
+			end, flags := sedSubstitute(t, i)
+			if t[i] == 's' {
+				sedFlags(c, script, t[i:end], flags)
+			}
+			i = end
+		case 'e':
+			i = sedLine(c, script, i, func(rest string) {
+				if rest != "" {
+					c.Child(func() shell.Outcome { return c.Shell.Embed(script.With(rest), "sed", false) })
+				}
+			})
+		case 'w', 'W':
+			i = sedLine(c, script, i, func(rest string) { c.Writes("write", script.With(rest)) })
+		case 'r', 'R':
+			i = sedLine(c, script, i, func(rest string) { c.Reads(script.With(rest)) })
+		case 'a', 'i', 'c', ':', 'b', 't', 'T', '#':
+			i = sedLine(c, script, i, func(string) {})
+		default:
+			i++
+		}
+	}
+}
+
+func sedLine(c *shell.Call, script abstract.Arg, i int, f func(rest string)) int {
+	line, _, _ := strings.Cut(script.Text[i+1:], "\n")
+	f(strings.TrimSpace(line))
+	return i + 1 + len(line)
+}
+
+// skipAddress skips blanks, separators and addresses such as 1,$ or /x/.
+func skipAddress(t string, i int) int {
+	for i < len(t) {
+		switch {
+		case strings.IndexByte(" \t\n;{}0123456789,$!~+", t[i]) >= 0:
+			i++
+		case t[i] == '/':
+			i = delimited(t, i+1, '/')
+		case t[i] == '\\' && i+1 < len(t):
+			i = delimited(t, i+2, t[i+1])
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+func delimited(t string, i int, end byte) int {
+	for ; i < len(t); i++ {
+		if t[i] == '\\' {
+			i++
+		} else if t[i] == end {
+			return i + 1
+		}
+	}
+	return len(t)
+}
+
+// sedSubstitute returns where an s or y command ends, and its flags.
+func sedSubstitute(t string, i int) (int, string) {
+	if i+1 >= len(t) {
+		return len(t), ""
+	}
+	end := delimited(t, delimited(t, i+2, t[i+1]), t[i+1])
+	start := end
+	for end < len(t) && strings.IndexByte("gpiImMe0123456789", t[end]) >= 0 {
+		end++
+	}
+	if end < len(t) && t[end] == 'w' {
+		line, _, _ := strings.Cut(t[end:], "\n")
+		end += len(line)
+	}
+	return end, t[start:end]
+}
+
+func sedFlags(c *shell.Call, script abstract.Arg, command, flags string) {
+	before, file, writes := strings.Cut(flags, "w")
+	if writes {
+		c.Writes("write", script.With(strings.TrimSpace(file)))
+	}
+	if strings.Contains(before, "e") {
+		// s/.*/command/e runs what the pattern space has become.
+		code := abstract.HoleText
+		middle := delimited(command, 2, command[1])
+		end := delimited(command, middle, command[1])
+		if text := strings.ReplaceAll(command[middle:max(end-1, middle)], `\`+command[1:2], command[1:2]); !strings.ContainsAny(text, `&\`) {
+			code = text
+		}
+		c.Child(func() shell.Outcome { return c.Shell.Embed(script.With(code), "sed", false) })
+	}
+}
+
+// Awk is awk: a program, then files.
+func Awk(c *shell.Call) {
+	files := c.Opts.Operands
+	programs := c.Opts.All("-e", "--source")
+	if len(programs) == 0 && !c.Opts.Has("-f", "--file") && len(files) > 0 {
+		programs, files = files[:1], files[1:]
+	}
+	for _, p := range programs {
+		awkProgram(c, p)
+	}
+	inPlace := false
+	for _, v := range c.Opts.All("-i", "--include") {
+		inPlace = inPlace || v.Is("inplace")
+	}
+	var paths []abstract.Arg
+	for _, f := range files {
+		if !abstract.IsAssignment(f) {
+			paths = append(paths, f)
+		}
+	}
+	if inPlace {
+		c.Writes("write", paths...)
+		return
+	}
+	c.Reads(paths...)
+}
+
+// awkProgram finds system(…), print > "file", print | "command" and
+// "command" | getline.
+func awkProgram(c *shell.Call, p abstract.Arg) {
+	tokens := Tokenize(p.Text, syntaxAwk)
+	for i, t := range tokens {
+		next := func(k int) Token {
+			if i+k < len(tokens) {
+				return tokens[i+k]
+			}
+			return Token{}
+		}
+		switch {
+		case t.Kind == TokenName && t.Text == "system" && next(1).Text == "(":
+			awkCode(c, p, tokens[i+2:])
+		case t.Kind == tokenPunct && t.Text == "|" && next(1).Kind == TokenString:
+			in := abstract.UnknownArg()
+			c.Shell.Subshell(func() shell.Outcome {
+				c.Shell.Frame.Stdin, c.Shell.Frame.Piped = &in, true
+				awkCode(c, p, tokens[i+1:])
+				return shell.Outcome{}
+			})
+		case t.Kind == TokenString && next(1).Text == "|" && next(2).Text == "getline":
+			awkCode(c, p, tokens[i:])
+		case t.Kind == tokenPunct && (t.Text == ">" || t.Text == ">>") && next(1).Kind == TokenString && awkPrints(tokens[:i]):
+			c.Writes("write", p.With(next(1).Text))
+		}
+	}
+}
+
+// awkCode runs the expression that begins tokens as shell code: strings are
+// known, fields and variables are not.
+func awkCode(c *shell.Call, p abstract.Arg, tokens []Token) {
+	var code strings.Builder
+	for _, t := range tokens {
+		if t.Kind == TokenString {
+			code.WriteString(t.Text)
+		} else if t.Kind == TokenName || t.Kind == tokenNumber {
+			code.WriteString(abstract.HoleText)
+		} else if t.Text != "$" && t.Text != "(" {
+			break
+		}
+	}
+	c.Child(func() shell.Outcome { return c.Shell.Embed(p.With(code.String()), "awk", false) })
+}
+
+// awkPrints tells whether the statement before a ">" is a print.
+func awkPrints(tokens []Token) bool {
+	for i := len(tokens) - 1; i >= 0; i-- {
+		switch t := tokens[i]; {
+		case t.Text == "print" || t.Text == "printf":
+			return t.Kind == TokenName
+		case t.Kind == tokenPunct && (t.Text == ";" || t.Text == "{" || t.Text == "}"):
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package marks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+)
+
+// Bounds of what is looked at for marks and of what is kept.
+const (
+	maxActionMarks = 28
+	MaxResultMarks = 48
+	maxMarked      = 64 << 10 // bytes of a text: the first
+	MaxLooks       = 64       // names that are looked up on the disk
+	longToken      = 12       // bytes from which a token can tell where it comes from
+	longWords      = 16       // …of words only
+	maxLiteral     = 2048     // bytes of a literal
+	maxValues      = 4        // values behind = in one piece
+	maxBackwards   = 512      // bytes of a word that is read backwards
+	secretValue    = 8        // bytes from which a value of a file with secrets counts
+)
+
+// The ranks of literals, the most telling first: of too many, those are kept.
+const (
+	rankPlace    = iota // an address, a host, a package, a command
+	rankToken           // long and not made of words
+	rankDecoded         // what stands in a literal as code
+	rankShort           // in actions: could be a short secret
+	rankReversed        // what reads so backwards
+	rankGram            // in secrets, and in actions what could be a piece of one: see grams
+	rankWord            // in prompts: could be the name of a package
+	ranks
+)
+
+// markShares is how many of 28 marks a rank may take before the others had theirs:
+// no wealth of words pushes out what is hidden.
+var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
+
+// literals are the texts in a text that could have come from elsewhere, by
+// rank, each once.
+type literals struct {
+	list [ranks][]string
+	seen map[string]bool
+	room int  // how many more of a rank are collected than can be kept
+	act  bool // of an action, which may hold pieces of secrets
+}
+
+func newLiterals(keep int) *literals { return &literals{seen: map[string]bool{}, room: 4 * keep} }
+
+func (l *literals) add(rank int, s string) {
+	if s == "" || len(s) > maxLiteral || l.full(rank) || l.seen[s] {
+		return
+	}
+	l.seen[s] = true
+	l.list[rank] = append(l.list[rank], s)
+}
+
+func (l *literals) full(rank int) bool { return len(l.list[rank]) >= l.room }
+
+// Marker makes marks: keyed hashes of literals. What is common to all that
+// happens in the workspace is none.
+type Marker struct {
+	Mac   func([]byte) string
+	Known func(name string) bool // the workspace holds a file of that name
+}
+
+// hashes returns the marks of the most telling literals, at most n: of each rank
+// its share, and then by rank.
+func (k *Marker) hashes(l *literals, n int) []string {
+	var out []string
+	took := map[string]bool{}
+	take := func(list []string, n int) {
+		for _, s := range list {
+			if n <= 0 {
+				return
+			}
+			mark := k.Mac([]byte("mark\x00" + s))[:8]
+			if took[s] || k.Known(s) || slices.Contains(out, mark) {
+				continue
+			}
+			took[s] = true
+			out = append(out, mark)
+			n--
+		}
+	}
+	for rank, list := range l.list {
+		take(list, n*markShares[rank]/maxActionMarks)
+	}
+	for _, list := range l.list {
+		take(list, n-len(out))
+	}
+	return out
+}
+
+// OfOutput returns the marks of what an action printed.
+func (k *Marker) OfOutput(text string, a *engine.Action) []string {
+	if readsSecrets(a) {
+		return k.ofSecrets(text)
+	}
+	return k.OfText(text)
+}
+
+// OfText returns the marks of an output or a prompt.
+func (k *Marker) OfText(text string) []string {
+	l := newLiterals(MaxResultMarks)
+	l.text(abstract.Clip(text, maxMarked), rankToken)
+	return k.hashes(l, MaxResultMarks)
+}
+
+// OfPrompt returns the marks of what a person wrote. Each word could be the name
+// of a package that they want.
+func (k *Marker) OfPrompt(text string) []string {
+	l := newLiterals(MaxResultMarks)
+	text = abstract.Clip(text, maxMarked)
+	l.text(text, rankToken)
+	for w := range strings.FieldsSeq(text) {
+		if name := packageName(strings.Trim(w, "\"'`(),;")); len(name) > 1 && !slices.Contains(StopWords, name) {
+			l.add(rankWord, packageLiteral+name)
+		}
+	}
+	return k.hashes(l, MaxResultMarks)
+}
+
+// ofSecrets returns the marks of the output of a file with secrets: its values.
+// Hosts and addresses in it are no secrets, and are met elsewhere.
+func (k *Marker) ofSecrets(text string) []string {
+	l := newLiterals(MaxResultMarks)
+	for line := range strings.Lines(abstract.Clip(text, maxMarked)) {
+		l.secrets(line)
+	}
+	return k.hashes(l, MaxResultMarks)
+}
+
+// OfFound returns the marks of the secrets that give themselves away in a text,
+// wherever it comes from; asked says that a secret was asked for, and nothing
+// else.
+func (k *Marker) OfFound(text string, asked bool) []string {
+	l := newLiterals(MaxResultMarks)
+	text = abstract.Clip(text, maxMarked)
+	for line := range strings.Lines(text) {
+		if asked {
+			l.secrets(line)
+		}
+	}
+	for _, s := range mask.FindSecrets(text) {
+		if s.Kind == mask.KindMasked || s.Kind == "client_id" {
+			continue
+		}
+		for line := range strings.Lines(text[s.Start:s.End]) { // a key has several
+			if line = strings.TrimSpace(line); len(line) >= secretValue && !strings.HasPrefix(line, "-----") {
+				l.secret(line)
+			}
+		}
+	}
+	return k.hashes(l, MaxResultMarks)
+}
+
+// OfAction returns the marks of a call's raw arguments, as they are and as they
+// read once decoded. Of contents the beginning counts.
+func (k *Marker) OfAction(texts []string) []string {
+	l := newLiterals(maxActionMarks)
+	l.act = true
+	room := maxMarked
+	for _, text := range texts {
+		text = abstract.Clip(text, room)
+		room -= len(text)
+		l.text(text, rankToken)
+		l.short(text, rankShort)
+		l.decoded(text)
+	}
+	return k.hashes(l, maxActionMarks)
+}
+
+// text collects the literals of a text; tokens get the given rank.
+func (l *literals) text(text string, rank int) {
+	place := rank
+	if rank == rankToken {
+		place = rankPlace
+	}
+	for line := range strings.Lines(text) {
+		for _, command := range commandsIn(line) {
+			l.add(place, command)
+		}
+		l.packages(line)
+		for _, piece := range pieces(line) {
+			if l.full(place) && l.full(rank) {
+				return
+			}
+			l.piece(piece, place, rank)
+			for range maxValues { // the value of an option or a parameter
+				_, value, ok := strings.Cut(piece, "=")
+				if piece = value; !ok {
+					break
+				}
+				l.piece(value, place, rank)
+			}
+		}
+	}
+}
+
+// pieces are the parts of a line between spaces, quotes and brackets.
+func pieces(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`<>()[]{}|;,\\", r) || r > 0x7f })
+}
+
+// piece collects the literals of a piece.
+func (l *literals) piece(p string, place, token int) {
+	p = strings.TrimRight(p, ".:!?*")
+	for _, address := range addresses(p) {
+		l.add(place, address)
+	}
+	if packageSpec(p) {
+		l.add(place, p)
+	}
+	if !strings.HasPrefix(p, "-") && foreignPath(p) {
+		l.add(place, p)
+	}
+	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune(":/?&#@%!$^~*=", r) }) {
+		if part = strings.Trim(part, ".-_+"); rare(part) {
+			l.add(token, part)
+			l.between(part, token)
+			l.pieces(part)
+		}
+	}
+	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") && !strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
+		l.add(token, coded) // base64, whose letters two of these are
+		l.pieces(coded)
+	}
+}
+
+// between collects what was drawn by lot and got an ending, as in the name of a
+// file or a repository.
+func (l *literals) between(token string, rank int) {
+	if !l.act || !strings.Contains(token, ".") {
+		return
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if Dense(part) {
+			l.add(rank, part)
+		}
+	}
+}
+
+// pieces collects what could be pieces of a secret.
+func (l *literals) pieces(token string) {
+	if !l.act || l.full(rankGram) {
+		return
+	}
+	for _, g := range grams(token) {
+		l.add(rankGram, g)
+	}
+}
+
+// StopWords say nothing of what a text is about.
+var StopWords = []string{
+	"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than", "when", "where", "which",
+	"while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could", "would", "should", "will",
+	"shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had", "does", "did", "doing", "done",
+	"its", "our", "your", "their", "his", "her", "him", "she", "they", "them", "you", "all", "any", "some", "each", "every", "both",
+	"few", "more", "most", "other", "another", "such", "only", "own", "same", "just", "also", "very", "too", "please", "let", "lets",
+	"make", "sure", "need", "want", "like", "get", "got", "use", "using", "used", "out", "over", "under", "about", "after", "before",
+	"again", "here", "there", "now", "new", "old", "one", "two", "way", "thing", "things", "something", "anything", "everything",
+	"still", "already", "via", "per", "etc", "todo", "okay", "yes", "thanks", "thank", "hello", "dev", "null", "usr", "bin", "lib",
+	"src", "www", "com", "org", "net", "http", "https", "true", "false", "none", "der", "die", "das", "und", "oder", "nicht", "mit",
+	"von", "für", "auf", "ist", "sind", "ein", "eine", "einen", "dem", "den", "des", "zu", "zur", "zum", "im", "als", "auch", "bitte",
+	"les", "une", "est", "dans", "pour", "avec", "sur", "pas", "qui", "que", "aux", "los", "las", "del", "una", "por", "para", "con",
+	"como", "uma", "dos", "não", "mais",
+}

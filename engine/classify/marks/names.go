@@ -1,0 +1,170 @@
+package marks
+
+import (
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+)
+
+// addresses are the parts of a piece that name a place in a network: the whole
+// address without its scheme, the host, a mailbox.
+func addresses(p string) []string {
+	scheme, rest, ok := strings.Cut(p, "://")
+	if !ok {
+		rest = p
+	}
+	if i := strings.LastIndexAny(scheme, "=@+"); ok && i >= 0 && i+1 < len(scheme) {
+		scheme = scheme[i+1:]
+	}
+	if mask.Lower(scheme) == "file" {
+		return nil
+	}
+	authority, tail := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, tail = rest[:i], rest[i:]
+	}
+	user, host := "", authority
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, host = authority[:i], authority[i+1:]
+	}
+	host, _, _ = strings.Cut(host, ":")
+	host = mask.Lower(strings.Trim(host, "."))
+	if i := strings.LastIndexByte(host, '='); i >= 0 && !ok {
+		host = host[i+1:]
+	}
+	if host == "" || place.Loopback(host) || !HostName(host) && !(ok && strings.Contains(host, ".")) {
+		return nil
+	}
+	list := []string{host}
+	if tail != "" && tail != "/" {
+		list = append(list, host+strings.TrimRight(tail, "/"))
+	}
+	if user = mask.Lower(user); !ok && user != "" && user != "git" && !strings.ContainsAny(user, "/:") {
+		list = append(list, user[strings.LastIndexByte(user, '=')+1:]+"@"+host)
+	}
+	return list
+}
+
+// fileExts are endings of file names that could be taken for those of hosts.
+var fileExts = []string{
+	"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp", "hpp", "cs", "java", "kt",
+	"kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r", "jl", "ex", "exs", "erl", "hrl",
+	"clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc", "html", "htm", "css", "scss", "sass",
+	"less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "config", "env", "lock",
+	"sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc", "docx", "pdf", "ppt", "pptx", "odt", "png", "jpg",
+	"jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov", "avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst",
+	"rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm", "apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o",
+	"obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak", "old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm",
+	"proto", "graphql", "gql", "tf", "tfvars", "tfstate", "hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties",
+	"plist", "pem", "key", "crt", "cer", "csr", "p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl",
+	"j2", "ejs", "hbs", "pug", "min", "d", "m", "mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer",
+	"rules", "editorconfig", "gitignore", "dockerignore", "npmrc",
+}
+
+// copyExts end the names of files that are patterns for others, and of hosts that
+// are examples.
+var copyExts = []string{"example", "sample", "dist", "test", "spec"}
+
+// HostName says that a word is the name of a host or an address, and not that of a
+// file or of something in code: at least two labels, the last of letters.
+func HostName(h string) bool {
+	if ip, err := netip.ParseAddr(h); err == nil {
+		return !ip.Unmap().IsLoopback() && !ip.Unmap().IsUnspecified()
+	}
+	labels := strings.Split(mask.Lower(h), ".")
+	if len(labels) < 2 || len(h) > 253 {
+		return false
+	}
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	top := labels[len(labels)-1]
+	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) && (len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
+}
+
+// packageSpec knows name@version, @scope/name@version and git+https addresses.
+func packageSpec(p string) bool {
+	if strings.HasPrefix(p, "git+") {
+		return true
+	}
+	i := strings.LastIndexByte(p, '@')
+	if eq := strings.Index(p, "=="); i < 0 && eq > 1 && eq+2 < len(p) {
+		i = eq + 1
+	}
+	if i < 2 || i+1 >= len(p) {
+		return false
+	}
+	version := strings.TrimLeft(p[i+1:], "^~v")
+	return version == "latest" || version == "next" || version != "" && mask.Digit(version[0]) && strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
+}
+
+// commonDirs hold what is the same on many machines.
+var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt/homebrew"}
+
+// foreignPath says that a piece is an absolute path, or one in a home directory,
+// that is not the same everywhere. Relative paths are names of the workspace, or
+// cannot be told from them.
+func foreignPath(p string) bool {
+	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "//") {
+		return false
+	}
+	return len(p) >= 6 && !slices.ContainsFunc(commonDirs, func(dir string) bool { return place.Within(dir, p) })
+}
+
+// rare says that a token is not met by chance: it is long, and has digits
+// among letters, or mixed cases that are no camel's, or several words.
+func rare(t string) bool {
+	if len(t) < longToken || len(t) > 512 || HostName(t) || FileName(t) {
+		return false
+	}
+	n := mask.Digits(t)
+	letters := len(t) - len(strings.Map(dropLetter, t))
+	switch {
+	case n > 0:
+		return letters >= 2 && !dated(t) || n >= longWords
+	case mixedCase(t):
+		return true
+	}
+	return len(t) >= longWords && strings.Count(t, "-")+strings.Count(t, "_")+strings.Count(t, ".")+strings.Count(t, "+") >= 2
+}
+
+func dropLetter(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return -1
+	}
+	return r
+}
+
+// dated says that a token is a time or a version: hardly anything but digits.
+func dated(t string) bool { return strings.Trim(t, "0123456789.-_+TZvVrcabe") == "" && !hexLike(t) }
+
+func hexLike(t string) bool { return mask.Run(t, 0, len(t), mask.HexChar) == len(t) }
+
+// FileName says that a token ends as the names of files do.
+func FileName(t string) bool {
+	ext := path.Ext(t)
+	return len(ext) > 1 && (slices.Contains(fileExts, mask.Lower(ext[1:])) || slices.Contains(copyExts, mask.Lower(ext[1:])))
+}
+
+// mixedCase says that upper and lower case alternate otherwise than in names
+// that are put together of words.
+func mixedCase(t string) bool {
+	odd, camel := 0, 0
+	for i := 1; i < len(t); i++ {
+		upper, before := t[i] >= 'A' && t[i] <= 'Z', t[i-1] >= 'A' && t[i-1] <= 'Z'
+		switch {
+		case !upper:
+		case before, i+1 < len(t) && !place.LowerLast(t[i+1:i+2]):
+			odd++ // several in a row, or alone at the end of a word
+		default:
+			camel++
+		}
+	}
+	return odd > 0 && camel > 1 && strings.ToUpper(t) != t || camel*3 > len(t)
+}

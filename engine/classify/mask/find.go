@@ -1,0 +1,132 @@
+package mask
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// span is a secret inside of a text.
+type span struct {
+	Start, End int
+	Kind       string
+}
+
+// KindMasked marks a secret that was replaced before.
+const KindMasked = "masked"
+
+// scanned is a text and the same in lower case, of the same length.
+type scanned struct{ raw, low string }
+
+// FindSecrets returns the secrets of a text in order, without overlaps.
+//
+// It is written by hand and not with regular expressions, because a hook is a
+// new process for each call: nothing is compiled, and a text is read once for
+// tokens and once for the words that announce a secret.
+func FindSecrets(s string) []span {
+	t := scanned{s, Lower(s)}
+	var found []span
+	found = appendMasked(found, s)
+	found = appendTokens(found, s)
+	found = appendPairs(found, s)
+	found = appendKeyBlocks(found, s)
+	found = appendPutty(found, s)
+	found = appendUserInfo(found, s)
+	found = appendAssignments(found, t)
+	found = appendHeaders(found, t)
+	found = appendOptions(found, s)
+	found = appendPiped(found, s)
+	found = appendLogins(found, s)
+	found = appendManifests(found, t)
+	found = appendLines(found, s)
+	return settle(found)
+}
+
+// settle sorts spans and drops those that overlap an earlier or longer one.
+// What was masked before always stays as it is.
+func settle(found []span) []span {
+	if len(found) < 2 {
+		return found
+	}
+	slices.SortStableFunc(found, func(a, b span) int {
+		if c := cmp.Compare(a.Start, b.Start); c != 0 {
+			return c
+		}
+		if a.Kind == KindMasked || b.Kind == KindMasked {
+			return 0 // it was found first
+		}
+		return cmp.Compare(b.End, a.End)
+	})
+	out := found[:1]
+	for _, s := range found[1:] {
+		last := &out[len(out)-1]
+		switch {
+		case s.Start >= last.End:
+			out = append(out, s)
+		case s.End > last.End && (s.Kind == KindMasked || last.Kind == KindMasked):
+			s.Start = last.End // never more than what the mask covers
+			out = append(out, s)
+		case s.End > last.End:
+			last.End = s.End // one secret that two rules saw in part
+		}
+	}
+	return out
+}
+
+// appendMasked finds what was masked before: REDACTED_, a kind, and a tag of
+// eight digits. Nothing else that begins so is taken for it, or a secret could
+// hide behind the word.
+func appendMasked(found []span, s string) []span {
+	for from := 0; ; {
+		i := strings.Index(s[from:], Redacted)
+		if i < 0 {
+			return found
+		}
+		i += from
+		from = i + len(Redacted)
+		end := Run(s, from, min(len(s), from+maxKind), func(c byte) bool { return c == '_' || lowerDigitChar(c) })
+		for at := from; at < end; at++ {
+			if s[at] == '_' && kinds()[s[from:at]] && Run(s, at+1, min(len(s), at+9), lowerHex) == at+9 {
+				found = append(found, span{i, at + 9, KindMasked})
+				from = at + 9
+				break
+			}
+		}
+	}
+}
+
+// maxKind bounds the name of a kind and its tag.
+const maxKind = 40
+
+func lowerDigitChar(c byte) bool { return Digit(c) || c >= 'a' && c <= 'z' }
+
+// Alnum reports whether a byte is an ASCII letter or digit.
+func Alnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// Digit reports whether a byte is an ASCII digit.
+func Digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// TokenChar are the characters of tokens, keys and identifiers.
+func TokenChar(c byte) bool { return Alnum(c) || c == '_' || c == '-' }
+
+// Base64Char reports whether a byte may stand in base64, of either alphabet.
+func Base64Char(c byte) bool { return TokenChar(c) || c == '+' || c == '/' || c == '=' }
+
+func dotted(c byte) bool { return TokenChar(c) || c == '.' }
+
+// HexChar reports whether a byte is a hexadecimal digit.
+func HexChar(c byte) bool {
+	return Digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func upperDigit(c byte) bool { return Digit(c) || c >= 'A' && c <= 'Z' }
+
+// Run returns where the run of chars that begins at i ends, at most limit.
+func Run(s string, i, limit int, chars func(byte) bool) int {
+	for i < limit && chars(s[i]) {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,289 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Printed says that bytes are a text, but for a character that is cut at the end.
+func Printed(b []byte) bool {
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 && len(b) >= utf8.UTFMax || !unicode.IsPrint(r) && !unicode.IsSpace(r) && r != utf8.RuneError {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// ContentOf describes a text that is not stored.
+func (m *Masker) ContentOf(text string) engine.ContentFacts {
+	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: m.Count(text)}
+	if text != "" {
+		f.MAC = m.Mac([]byte(text))
+	}
+	return f
+}
+
+// countLines counts lines as people do: a last line without its end is one.
+func countLines(text string) int64 {
+	n := int64(strings.Count(text, "\n"))
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// Masker replaces secrets in every string that leaves the process by
+// REDACTED_kind_tag. The replacement holds letters, digits and _ only, so that
+// a masked command or URL still parses as the raw one did.
+type Masker struct {
+	Mac      func([]byte) string
+	Personal []string          // kinds of personal data that count as secrets
+	known    map[string]string // secret found in the event -> its replacement
+	all      *strings.Replacer // of known; nil: has to be built again
+}
+
+// find returns what is to be replaced in a text, in order, without overlaps.
+func (m *Masker) find(text string) []span {
+	found := FindSecrets(text)
+	if len(m.Personal) == 0 {
+		return found
+	}
+	return settle(appendPersonal(found, text, m.Personal))
+}
+
+// Redacted begins each text that stands in the place of a secret.
+const Redacted = "REDACTED_"
+
+// Replacement names a secret by kind and by 32 bits of its MAC: enough to see
+// the same secret again, too few to guess it from.
+func (m *Masker) Replacement(kind, secret string) string {
+	return Redacted + kind + "_" + m.Mac([]byte(secret))[:8]
+}
+
+// Learn remembers the secrets of a text, so that they are also replaced where
+// nothing around them gives them away: `--password x` is recognised in the
+// command, but not in the list of its operands.
+func (m *Masker) Learn(text string) {
+	m.remember(text)
+	if strings.ContainsAny(text, `'"\`) {
+		m.remember(strings.NewReplacer(`'`, "", `"`, "", "\\", "").Replace(text))
+	}
+}
+
+// LearnName remembers the secrets of a tool's name, also as the name of its
+// action spells them.
+func (m *Masker) LearnName(name string) {
+	m.Learn(name)
+	for _, s := range m.find(name) {
+		if secret := name[s.Start:s.End]; s.Kind != KindMasked {
+			m.know(DottedName(secret), m.Replacement(s.Kind, secret))
+		}
+	}
+}
+
+func (m *Masker) remember(text string) {
+	for _, s := range m.find(text) {
+		secret := text[s.Start:s.End]
+		if s.Kind == KindMasked {
+			continue
+		}
+		with := m.Replacement(s.Kind, secret)
+		m.knowWords(secret, with)
+		for len(secret) > maxPiece {
+			m.know(secret[:maxPiece], with)
+			secret = secret[maxPiece:]
+		}
+		if len(secret) >= shortSecret || s.End-s.Start == len(secret) {
+			m.know(secret, with) // but no short rest of a long secret
+		}
+	}
+}
+
+// maxPiece is how much of a secret is searched for at once, in bytes: the time
+// to prepare a search grows with the square of the length.
+const maxPiece = 512
+
+func (m *Masker) know(secret, with string) {
+	if _, ok := m.known[secret]; ok {
+		return
+	}
+	if m.known == nil {
+		m.known = map[string]string{}
+	}
+	m.known[secret] = with
+	m.all = nil
+}
+
+// Text returns s without secrets, and as text: bytes that are none are replaced
+// as JSON would, so that policy sees the same live and from the log. Masking the
+// result again changes nothing.
+func (m *Masker) Text(s string) string {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	for range maxRounds {
+		spans := m.find(s)
+		if !slices.ContainsFunc(spans, func(s span) bool { return s.Kind != KindMasked }) {
+			return m.between(s, spans)
+		}
+		s = m.between(s, spans)
+	}
+	return s
+}
+
+// maxRounds bounds how often a text is looked at again: what was replaced can
+// show that what stands next to it is a secret too.
+const maxRounds = 4
+
+// between replaces the spans of a text, and known secrets between them.
+func (m *Masker) between(s string, spans []span) string {
+	if len(spans) == 0 {
+		return m.replaceKnown(s)
+	}
+	var b strings.Builder
+	at := 0
+	for _, span := range spans {
+		b.WriteString(m.replaceKnown(s[at:span.Start]))
+		if span.Kind == KindMasked {
+			b.WriteString(s[span.Start:span.End])
+		} else {
+			b.WriteString(m.Replacement(span.Kind, s[span.Start:span.End]))
+		}
+		at = span.End
+	}
+	b.WriteString(m.replaceKnown(s[at:]))
+	return b.String()
+}
+
+// Texts masks each string of a list, in a new list.
+func (m *Masker) Texts(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = m.Text(s)
+	}
+	return out
+}
+
+// shortSecret is the length below which a secret is only replaced where it
+// stands alone: "admin1" inside of a longer word is most likely another word.
+const shortSecret = 8
+
+func (m *Masker) replaceKnown(s string) string {
+	if len(m.known) == 0 || s == "" {
+		return s
+	}
+	if with, ok := m.known[s]; ok {
+		return with
+	}
+	if m.all == nil {
+		m.all = m.replacer()
+	}
+	s = m.all.Replace(s)
+	return replaceWords(s, func(word string) (string, bool) {
+		if len(word) >= shortSecret {
+			return "", false
+		}
+		with, ok := m.known[word]
+		return with, ok
+	})
+}
+
+// replacer covers the long secrets, the longest first where one begins with another.
+func (m *Masker) replacer() *strings.Replacer {
+	var secrets []string
+	for s := range m.known {
+		if len(s) >= shortSecret {
+			secrets = append(secrets, s)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(secrets))
+	for _, s := range secrets {
+		pairs = append(pairs, s, m.known[s])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// replaceWords calls with for each run of letters and digits.
+func replaceWords(s string, with func(string) (string, bool)) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		if !Alnum(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && Alnum(s[j]) {
+			j++
+		}
+		if r, ok := with(s[i:j]); ok {
+			b.WriteString(s[done:i])
+			b.WriteString(r)
+			done = j
+		}
+		i = j
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// Count returns how many secrets of each kind a text holds; nil: none.
+func (m *Masker) Count(text string) map[string]int {
+	var n map[string]int
+	for _, s := range m.find(text) {
+		kind := s.Kind
+		if kind == KindMasked {
+			kind = maskedKind(text[s.Start:s.End])
+		}
+		if n == nil {
+			n = map[string]int{}
+		}
+		n[kind]++
+	}
+	return n
+}
+
+// HoldsSecret says whether a text holds a secret, masked or not: facts must be
+// the same before and after masking.
+func HoldsSecret(text string) bool { return len(FindSecrets(text)) > 0 }
+
+// maskedKind returns the kind of a replacement: REDACTED_kind_tag.
+func maskedKind(s string) string {
+	s = strings.TrimPrefix(s, Redacted)
+	if i := strings.LastIndexByte(s, '_'); i > 0 {
+		return s[:i]
+	}
+	return "secret"
+}
+
+// DottedName keeps a tool's name apart from the dots of action names.
+func DottedName(name string) string {
+	if name == "" {
+		return "tool"
+	}
+	return strings.Map(func(c rune) rune {
+		if c == '.' || c <= ' ' {
+			return '_'
+		}
+		return c
+	}, name)
+}

@@ -1,0 +1,117 @@
+package mask
+
+import (
+	"strings"
+)
+
+// typed reads a value behind the type of its name, as in var token string = "x"
+// and token: str = "x".
+func (w named) typed(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name}
+	limit := min(len(s), w.end+maxName)
+	at := Run(s, w.end, limit, func(c byte) bool { return Blank(c) || c == ':' || c == '?' })
+	sign := Run(s, at, limit, func(c byte) bool { return dotted(c) || strings.IndexByte(" []<>|*&", c) >= 0 })
+	if at == w.end || sign == at || sign+1 >= len(s) || s[sign] != '=' || s[sign+1] == '=' || s[sign+1] == '>' {
+		return a, false
+	}
+	a, ok := a.readValue(s, Run(s, sign+1, min(len(s), sign+8), Blank))
+	return a, ok && a.quoted
+}
+
+// listed reads a value that follows its name in a list of arguments, as in
+// setenv("TOKEN", "x") and put('token', 'x').
+func (w named) listed(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name, random: true}
+	at := Run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return strings.IndexByte("\\\"'`", c) >= 0 })
+	if at == w.end || at >= len(s) || s[at] != ',' {
+		return a, false
+	}
+	a, ok := a.readValue(s, Run(s, at+1, min(len(s), at+8), Blank))
+	return a, ok && a.quoted
+}
+
+// element reads the text of an XML element that bears the name, also in a list
+// of properties, where the name is an element itself: <key>token</key>.
+func (w named) element(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name, quoted: true}
+	at := w.end
+	switch {
+	case strings.HasPrefix(t.low[at:], "</key>"):
+		at = Run(s, at+len("</key>"), min(len(s), at+maxName), spacing)
+		if !strings.HasPrefix(t.low[at:], "<string>") {
+			return a, false
+		}
+		at += len("<string")
+	case w.before != '<' && w.before != ':':
+		return a, false
+	case at < len(s) && s[at] == ' ': // attributes
+		at = Run(s, at, min(len(s), at+maxName), func(c byte) bool { return c != '>' && c != '\n' && c != '/' })
+	}
+	if at >= len(s) || s[at] != '>' {
+		return a, false
+	}
+	a.start = Run(s, at+1, min(len(s), at+1+maxName), spacing)
+	end := Run(s, a.start, min(len(s), a.start+judged), func(c byte) bool { return c != '<' && c != '\n' })
+	a.value = strings.TrimRight(s[a.start:end], " \t\r")
+	a.end = a.start + len(a.value)
+	rest := Run(s, end, min(len(s), end+maxName), spacing)
+	return a, a.value != "" && strings.HasPrefix(s[rest:], "</")
+}
+
+// block reads the first line of a block of YAML: token: |, token: >-.
+func (w named) block(t scanned) (assignment, bool) {
+	s := t.raw
+	a := assignment{name: w.name}
+	at := Run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return c == '"' || c == '\'' })
+	if at >= len(s) || s[at] != ':' {
+		return a, false
+	}
+	mark := Run(s, at+1, min(len(s), at+8), Blank)
+	end := Run(s, mark, min(len(s), mark+3), func(c byte) bool { return strings.IndexByte("|>-+", c) >= 0 || Digit(c) })
+	if end == mark || s[mark] != '|' && s[mark] != '>' || end >= len(s) || s[end] != '\n' && s[end] != '\r' {
+		return a, false
+	}
+	return a.readValue(s, Run(s, end, min(len(s), end+2*maxName), spacing))
+}
+
+// setters are the words before a name that gives it the next word as its value.
+var setters = []string{"env ", "setenv ", "setx ", "set ", "set -gx ", "set -x ", "put ", "env:set ", "config "}
+
+// set reads the word after a name that a command sets: ENV TOKEN x.
+func (w named) set(t scanned) (assignment, bool) {
+	a := assignment{name: w.name, random: true}
+	at := Run(t.raw, w.end, min(len(t.raw), w.end+8), Blank)
+	if at == w.end || at >= len(t.raw) || !w.after(t.low, setters) {
+		return a, false
+	}
+	return a.readValue(t.raw, at)
+}
+
+// after says that one of the words stands right before the name.
+func (w named) after(low string, words []string) bool {
+	lead := low[max(0, w.begin-maxName):w.begin]
+	lead = strings.TrimRight(lead, "/:") // of //registry.example/:_authToken
+	if i := strings.LastIndexByte(lead, ' '); i >= 0 {
+		lead = lead[:i+1]
+	}
+	for _, word := range words {
+		if strings.HasSuffix(lead, word) && (len(lead) == len(word) || !Alnum(lead[len(lead)-len(word)-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func spacing(c byte) bool { return Blank(c) || c == '\n' || c == '\r' }
+
+// said reads what a sentence says that the secret is: the password is x.
+func (w named) said(t scanned) (assignment, bool) {
+	a := assignment{name: w.name, random: true}
+	if !strings.HasPrefix(t.low[w.end:], " is ") {
+		return a, false
+	}
+	return a.readValue(t.raw, Run(t.raw, w.end+len(" is "), len(t.raw), Blank))
+}

@@ -1,0 +1,134 @@
+package mask
+
+import (
+	"strings"
+)
+
+// appendShapes finds tokens that have no prefix but a form with a mark inside:
+// Telegram (digits:A…), Azure AD, Mailchimp, MaxMind and Discord.
+func appendShapes(found []span, s string) []span {
+	for _, f := range shapes {
+		found = f.appendTo(found, s)
+	}
+	return appendDiscord(found, s)
+}
+
+// shape is a mark with a run of characters before and after it.
+type shape struct {
+	kind, mark       string
+	before           func(byte) bool
+	bmin, bmax       int
+	after            func(byte) bool
+	amin, amax       int
+	bounded          bool // neither run is part of a longer word
+	digitBeforeStart bool // the character before the mark is a digit
+}
+
+var shapes = []shape{
+	{"telegram_token", ":A", Digit, 8, 10, TokenChar, 33, 34, false, false},
+	{"azure_secret", "Q~", tilde, 4, 4, func(c byte) bool { return tilde(c) || c == '-' }, 31, 34, true, true},
+	{"mailchimp_key", "-us", lowerHex, 32, 32, Digit, 1, 2, true, false},
+	{"maxmind_key", "_mmk", func(c byte) bool { return Alnum(c) || c == '_' }, 36, 36, Alnum, 0, 0, true, false},
+	{"terraform_token", ".atlasv1.", Alnum, 14, 14, func(c byte) bool { return TokenChar(c) || c == '=' }, 60, 70, true, false},
+}
+
+func tilde(c byte) bool { return Alnum(c) || c == '_' || c == '.' || c == '~' }
+
+func lowerHex(c byte) bool { return Digit(c) || c >= 'a' && c <= 'f' }
+
+func (f shape) appendTo(found []span, s string) []span {
+	for from := 0; ; {
+		i := strings.Index(s[from:], f.mark)
+		if i < 0 {
+			return found
+		}
+		i += from
+		from = i + len(f.mark)
+		if f.digitBeforeStart && (i == 0 || !Digit(s[i-1])) {
+			continue
+		}
+		start, end := i, from
+		for start > 0 && i-start < f.bmax && f.before(s[start-1]) {
+			start--
+		}
+		for end < len(s) && end-from <= f.amax && f.after(s[end]) {
+			end++
+		}
+		if f.mark == ":A" && !opens(s, start) && !strings.HasSuffix(s[:start], "/bot") {
+			continue // longer than an id
+		}
+		n := end - from
+		if i-start < f.bmin || n < f.amin || n > f.amax || f.bounded && !alone(s, start, end) || filler(s[start:end]) {
+			continue
+		}
+		found = append(found, span{start, end, f.kind})
+	}
+}
+
+// alone says that s[start:end] is no part of a longer word or of base64.
+func alone(s string, start, end int) bool {
+	before := start > 0 && !opens(s, start) || start > 0 && strings.IndexByte("~@/-.", s[start-1]) >= 0
+	return !before && (end == len(s) || !Alnum(s[end]) && s[end] != '~')
+}
+
+// appendDiscord finds bot tokens: 24 to 26 characters that are the base64 of a
+// number, 6, and 27 to 38, with dots between.
+func appendDiscord(found []span, s string) []span {
+	for from := 0; ; {
+		i := strings.IndexByte(s[from:], '.')
+		if i < 0 {
+			return found
+		}
+		i += from
+		from = i + 1
+		if i+7 >= len(s) || s[i+7] != '.' || i < 24 {
+			continue
+		}
+		start, ok := discordStart(s, i)
+		end := Run(s, i+8, min(len(s), i+8+39), TokenChar)
+		if c := end - (i + 8); ok && Run(s, i+1, i+7, TokenChar) == i+7 && c >= 27 && c <= 38 && mixed(s[start:end]) {
+			found = append(found, span{start, end, "discord_token"})
+			from = end
+		}
+	}
+}
+
+// discordStart is the first place before the dot where the id of a bot begins:
+// digits in base64 begin with M, N or O.
+func discordStart(s string, dot int) (int, bool) {
+	first := dot
+	for first > 0 && dot-first < 26 && TokenChar(s[first-1]) {
+		first--
+	}
+	for ; dot-first >= 24; first++ {
+		if s[first] >= 'M' && s[first] <= 'O' {
+			return first, true
+		}
+	}
+	return 0, false
+}
+
+// mixed says that a text has digits and letters of both cases.
+func mixed(s string) bool {
+	var d, u, l bool
+	for i := 0; i < len(s); i++ {
+		d = d || Digit(s[i])
+		u = u || s[i] >= 'A' && s[i] <= 'Z'
+		l = l || s[i] >= 'a' && s[i] <= 'z'
+	}
+	return d && u && l
+}
+
+// repetitive says that a text has at most three different characters, as
+// examples have: xxxxxxxxxxxx, 0000000.
+func repetitive(s string) bool {
+	seen := ""
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(seen, s[i]) < 0 {
+			if seen += s[i : i+1]; len(seen) > 3 {
+				return false
+			}
+		}
+	}
+	return true
+}

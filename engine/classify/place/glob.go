@@ -1,0 +1,129 @@
+package place
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
+)
+
+// MaxNames bounds how many names of a directory a pattern is matched against.
+const MaxNames = 2000
+
+// maxMatches bounds how many paths one pattern may stand for. What is over it
+// stays a pattern of which no more is known.
+const maxMatches = 256
+
+// matches are the paths that a pattern stands for on the disk now, as a shell
+// lists them: a name that begins with a dot needs a dot. It tells whether that
+// could be found out.
+func (r *Resolver) matches(dir, pattern string) ([]string, bool) {
+	list := []string{dir}
+	for _, part := range strings.Split(pattern, "/") {
+		var next []string
+		for _, d := range list {
+			found, ok := r.matchesIn(d, part)
+			if !ok || len(next)+len(found) > maxMatches {
+				return nil, false
+			}
+			next = append(next, found...)
+		}
+		list = next
+	}
+	return list, true
+}
+
+func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
+	if !strings.ContainsAny(part, "*?[") {
+		if p := Join(dir, part); r.Lstat(p) != nil {
+			found = append(found, p)
+		}
+		return found, r.Looking()
+	}
+	if part == "**" || r.World.ReadDir == nil || !r.Looking() {
+		return nil, false
+	}
+	r.lookups++
+	list, err := r.World.ReadDir(dir, MaxNames+1)
+	if err != nil || len(list) > MaxNames {
+		return nil, err != nil && !errors.Is(err, fs.ErrPermission) // what is no folder holds nothing
+	}
+	for _, d := range list {
+		hidden := strings.HasPrefix(d.Name(), ".") && !strings.HasPrefix(part, ".")
+		if !hidden && wildcard.Match(part, d.Name()) {
+			found = append(found, Join(dir, d.Name()))
+		}
+	}
+	return found, true
+}
+
+// survey gives a pattern the facts of what it stands for, each time the worst.
+func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
+	entries := map[string]bool{}
+	for i, p := range list {
+		one := r.match(e, p, follow)
+		if Rank(one.Location) > Rank(e.Location) {
+			e.Location = one.Location
+		}
+		if graver(one.Class, e.Class, e.Kind) {
+			e.Class = one.Class
+		}
+		if i == 0 || gitLoss(one.Git) > gitLoss(e.Git) {
+			e.Git = one.Git
+		}
+		entries[one.Entry] = true
+	}
+	if len(list) > 0 {
+		e.Exists, e.Entry = "yes", entryOf(entries, e.Recursive)
+	}
+}
+
+// match is what a pattern does to one of the paths that it stands for.
+func (r *Resolver) match(e *engine.Effect, p string, follow bool) engine.Effect {
+	one := engine.Effect{Kind: e.Kind, Verb: e.Verb, Recursive: e.Recursive, Target: r.spelling(r.Real(p, "/", follow))}
+	one.Location, one.Class = r.Location(one.Target), r.Class(one.Target)
+	if one.Class == "" {
+		one.Class = r.Class(p)
+	}
+	if r.look(&one); r.HoldsGit(&one) {
+		one.Class = engine.ClassGitData
+	}
+	return one
+}
+
+// entryOf names what a pattern stands for by what the command can do to it: a
+// folder matters to what goes into folders, else a file.
+func entryOf(entries map[string]bool, recursive bool) string {
+	order := []string{"file", "link", "other", "dir"}
+	if recursive {
+		order = []string{"dir", "file", "link", "other"}
+	}
+	for _, kind := range order {
+		if entries[kind] {
+			return kind
+		}
+	}
+	return ""
+}
+
+// graver tells whether a class says more than another: of what is written, what
+// decides over others; of what is read, first of all secrets.
+func graver(a, b engine.Class, kind engine.EffectKind) bool {
+	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup, engine.ClassCI, engine.ClassGitData,
+		engine.ClassGitHook, engine.ClassStartup, engine.ClassEnvFile, engine.ClassCredential, engine.ClassAgent, engine.ClassGuard}
+	if kind == engine.EffectFileRead {
+		secret := func(c engine.Class) bool { return c == engine.ClassEnvFile || c == engine.ClassCredential }
+		if secret(a) != secret(b) {
+			return secret(a)
+		}
+	}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// gitLoss orders the states of version control by what a deletion would lose.
+func gitLoss(state string) int {
+	return slices.Index([]string{"clean", "ignored", "dirty", "", "untracked"}, state)
+}

@@ -1,0 +1,129 @@
+package place
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
+)
+
+// Displaced says that the target is at another place afterwards.
+func Displaced(e *engine.Effect) bool {
+	return e.Kind == engine.EffectFileDelete && e.Verb == "move" || e.Verb == "rename"
+}
+
+// Gone says that the target is not where it was.
+func Gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || Displaced(e) }
+
+// HoldsGit says that a repository goes with a directory.
+func (r *Resolver) HoldsGit(e *engine.Effect) bool {
+	return Gone(e) && e.Verb != "discard" && (e.Recursive || Displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.Lstat(Join(e.Target, ".git")) != nil
+}
+
+// Tampers says that an effect changes reviewer, or what the agent may do.
+func Tampers(e *engine.Effect, res *Resolver) bool {
+	if e.Kind == engine.EffectSystemCall && e.Verb == "mount" {
+		return res.coversGuard(e.Target)
+	}
+	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
+		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) || Within(g, e.Target) })
+	}
+	if !Alters(e) {
+		return false
+	}
+	if Gone(e) && (e.Recursive || Displaced(e)) && e.Target != "" && e.Host == "" {
+		for _, g := range res.guard {
+			if Within(e.Target, g) && mayMatch(e, g) {
+				return true
+			}
+		}
+	}
+	if Gone(e) && res.sweepsSettings(e) {
+		return true
+	}
+	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
+}
+
+// mayMatch says that a pattern below a directory can mean a path that lies in
+// it: one of the names on the way matches the pattern's last.
+func mayMatch(e *engine.Effect, p string) bool {
+	last := strings.ToLower(path.Base(e.Short))
+	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
+		return true
+	}
+	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
+	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
+	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
+		return wildcard.Match(last, name)
+	})
+}
+
+// maxSettings is how much of an editor's settings is read, in bytes.
+const maxSettings = 64 << 10
+
+// Now is what a file holds; nothing where it is not there.
+func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
+	if e.Exists == "no" {
+		return "{}", true
+	}
+	if e.Exists != "yes" || r.World.ReadFile == nil {
+		return "", false
+	}
+	b, err := r.World.ReadFile(e.Target, maxSettings)
+	return string(b), err == nil
+}
+
+// GuardProgram is the name under which reviewer is found among programs.
+const GuardProgram = "reviewer"
+
+// NamesGuard says that a name or a pattern of a process, a service or a package
+// means reviewer, or may: [r]eviewer, reviewer.service.
+func NamesGuard(a abstract.Arg) bool {
+	letters := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]().*?^$\\\"'", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(a.Text))
+	return strings.Contains(letters, GuardProgram)
+}
+
+// guardName tells by its name alone that a file is reviewer's: what it is told
+// in a workspace, and its program where programs are kept. In the workspace
+// itself a file of that name is a product of the work there.
+func (r *Resolver) guardName(n names) bool {
+	if n.base == ".reviewer.yaml" || n.base == ".reviewer.yml" || n.has(".reviewer") {
+		return true
+	}
+	at := len(n.parts) - 2
+	program := at >= 0 && (n.base == GuardProgram || n.base == GuardProgram+".exe") && (n.parts[at] == "bin" || n.parts[at] == "sbin")
+	return program && r.workspace != "" && !Within(strings.ToLower(r.workspace), n.full)
+}
+
+// coversGuard says that what is mounted at a path hides files of the guard.
+func (r *Resolver) coversGuard(at string) bool {
+	if class := r.Class(at); class == engine.ClassGuard || class == engine.ClassAgent && guards(at) {
+		return true
+	}
+	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(at, g) || Within(g, at) })
+}
+
+// clientSettings are files of a project or a person that decide what a client
+// may do, as they lie below the project or the home directory.
+var clientSettings = []string{".claude/settings.json", ".claude/settings.local.json", ".reviewer.yaml", ".codex/config.toml", ".gemini/settings.json", ".cursor/hooks.json", ".mcp.json"}
+
+// sweepsSettings says that a pattern which goes through all folders below a
+// directory means, by the beginning of a name, a client's settings that are there.
+func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
+	pattern := path.Base(e.Short)
+	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") || strings.ContainsAny(pattern[:1], "*?[") {
+		return false
+	}
+	return slices.ContainsFunc(clientSettings, func(name string) bool {
+		p := Join(e.Target, name)
+		return wildcard.Match(pattern, path.Base(name)) && r.Lstat(p) != nil
+	})
+}

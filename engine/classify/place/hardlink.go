@@ -1,0 +1,79 @@
+package place
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// maxTwins bounds how many protected files a file with several names is
+// compared with.
+const maxTwins = 512
+
+// agentHome are files below a home directory that say what an agent may do.
+var agentHome = []string{".gitconfig", ".claude/settings.json", ".claude.json", ".codex/config.toml"}
+
+// sameAs finds the protected file that a file of no class is another name of,
+// and returns its class. Only a file with more than one name is looked for.
+func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
+	if !info.Mode().IsRegular() || linkCount(info) < 2 || r.Names(p).Third || Within("/usr", p) {
+		return ""
+	}
+	if r.protected == nil {
+		r.protected = r.protectedFiles()
+	}
+	for _, name := range r.protected {
+		if other := r.Lstat(name); name != p && other != nil && os.SameFile(info, other) {
+			return r.Class(name)
+		}
+	}
+	return ""
+}
+
+// linkCount is how many names a file has; 0: not known.
+func linkCount(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 0
+}
+
+// protectedFiles lists the files that are there of the guard's own and of those
+// in the home directory that hold secrets or run by themselves.
+func (r *Resolver) protectedFiles() []string {
+	list := []string{}
+	add := func(name string) {
+		info := r.Lstat(name)
+		if info == nil || len(list) >= maxTwins {
+			return
+		}
+		if !info.IsDir() {
+			list = append(list, name)
+			return
+		}
+		if r.World.ReadDir == nil {
+			return
+		}
+		entries, _ := r.World.ReadDir(name, maxTwins)
+		for _, d := range entries {
+			if !d.IsDir() && len(list) < maxTwins {
+				list = append(list, Join(name, d.Name()))
+			}
+		}
+	}
+	for _, g := range r.guard {
+		add(g)
+	}
+	if r.home != "" {
+		add(Join(r.home, ".ssh"))
+		for _, names := range [][]string{credentialHome, startupHome, agentHome, {".netrc", ".pgpass", ".git-credentials", ".pypirc", ".vault-token", ".my.cnf", ".s3cfg"}} {
+			for _, n := range names {
+				add(Join(r.home, n))
+			}
+		}
+	}
+	add("/etc/shadow")
+	return list
+}

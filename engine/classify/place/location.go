@@ -1,0 +1,220 @@
+package place
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Location says where a real absolute path lies.
+func (r *Resolver) Location(p string) engine.Location {
+	switch {
+	case p == "":
+		return engine.LocationUnknown
+	case Drive(p):
+		return r.windowsLocation(p)
+	case p == "/":
+		return engine.LocationRoot
+	case Within("/dev", p) && !Within("/dev/shm", p):
+		return deviceLocation(p)
+	case r.homeRoot(p):
+		return engine.LocationHomeRoot
+	case r.workspace != "" && p == r.workspace:
+		return engine.LocationSelf
+	case r.workspace != "" && Within(r.workspace, p):
+		return engine.LocationInside
+	}
+	return r.awayLocation(p)
+}
+
+// awayLocation is for paths that are not in the workspace.
+func (r *Resolver) awayLocation(p string) engine.Location {
+	if rootDir(p) || r.isHomes(p) {
+		if loc := r.tempLocation(p); loc == engine.LocationTempRoot {
+			return loc
+		}
+		return engine.LocationRoot
+	}
+	if r.workspace != "" && Within(p, r.workspace) {
+		return engine.LocationAncestor
+	}
+	if loc := r.tempLocation(p); loc != "" {
+		return loc
+	}
+	switch {
+	case r.home != "" && Within(r.home, p) || r.belowHomes(p) || Within("/root", p):
+		return engine.LocationHome
+	case systemPath(p):
+		return engine.LocationSystem
+	}
+	return engine.LocationOutside
+}
+
+func (r *Resolver) homeRoot(p string) bool {
+	if p == r.home && r.home != "" || p == "/root" || p == "/var/root" {
+		return true
+	}
+	dir := path.Dir(p)
+	for _, h := range r.homes {
+		if dir == h && path.Base(p) != "Shared" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Resolver) isHomes(p string) bool {
+	for _, h := range r.homes {
+		if p == h {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Resolver) belowHomes(p string) bool {
+	for _, h := range r.homes {
+		if Within(h, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// tempLocation says temp only where the workspace is not below the same
+// temporary directory: there, what lies beside it is somebody's work.
+func (r *Resolver) tempLocation(p string) engine.Location {
+	for _, t := range r.temps {
+		if !Within(t, p) || Within(t, r.home) && Within(r.home, p) {
+			continue // a home directory below a temporary one is a home
+		}
+		if r.workspace != "" && Within(t, r.workspace) {
+			return engine.LocationOutside
+		}
+		if p == t {
+			return engine.LocationTempRoot
+		}
+		return engine.LocationTemp
+	}
+	if strings.HasPrefix(p, "/var/folders/") || strings.HasPrefix(p, "/private/var/folders/") {
+		return engine.LocationTemp
+	}
+	return ""
+}
+
+// rootDirs are directories just below the root that belong to the system, or
+// that disks are mounted to.
+var rootDirs = []string{
+	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run", "sbin", "snap", "srv", "sys",
+	"usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi",
+}
+
+// rootDir says that a path is such a directory, or a mounted disk itself.
+func rootDir(p string) bool {
+	parent, name := path.Split(p)
+	switch parent {
+	case "/":
+		return slices.Contains(rootDirs, name)
+	case "/mnt/", "/media/", "/Volumes/":
+		return true
+	}
+	return false
+}
+
+// systemDirs hold the operating system and what is installed into it.
+var systemDirs = []string{
+	"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
+	"/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi",
+}
+
+func systemPath(p string) bool {
+	for _, d := range systemDirs {
+		if Within(d, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// nullDevices swallow or make bytes, or are the process's own streams.
+var nullDevices = []string{"null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "ptmx"}
+
+func deviceLocation(p string) engine.Location {
+	name := strings.TrimPrefix(strings.TrimPrefix(p, "/dev"), "/")
+	switch {
+	case name == "":
+		return engine.LocationRoot
+	case slices.Contains(nullDevices, name) || strings.HasPrefix(name, "fd/") || strings.HasPrefix(name, "pts/"):
+		return engine.LocationNull
+	}
+	return engine.LocationDevice
+}
+
+// windowsLocation knows drives, the system's folders and profiles.
+func (r *Resolver) windowsLocation(p string) engine.Location {
+	low := strings.ToLower(p[2:])
+	parts := strings.Split(strings.Trim(low, "/"), "/")
+	ws := strings.ToLower(r.workspace)
+	switch {
+	case low == "/":
+		return engine.LocationRoot
+	case r.home != "" && strings.EqualFold(p, r.home):
+		return engine.LocationHomeRoot
+	case ws != "" && ws == strings.ToLower(p):
+		return engine.LocationSelf
+	case ws != "" && Within(ws, strings.ToLower(p)):
+		return engine.LocationInside
+	case len(parts) == 1 && slices.Contains(windowsSystem, parts[0]):
+		return engine.LocationRoot
+	case ws != "" && Within(strings.ToLower(p), ws):
+		return engine.LocationAncestor
+	case parts[0] == "users" && len(parts) == 1:
+		return engine.LocationRoot
+	case parts[0] == "users" && len(parts) == 2:
+		return engine.LocationHomeRoot
+	case strings.Contains(low, "/appdata/local/temp/"):
+		return engine.LocationTemp
+	case parts[0] == "users":
+		return engine.LocationHome
+	case slices.Contains(windowsSystem, parts[0]):
+		return engine.LocationSystem
+	}
+	return engine.LocationOutside
+}
+
+var windowsSystem = []string{
+	"windows", "programdata", "boot", "recovery", "program files", "program files (x86)", "system volume information",
+}
+
+// Rank orders locations by how much is lost when something there is deleted.
+func Rank(l engine.Location) int {
+	switch l {
+	case engine.LocationRoot:
+		return 12
+	case engine.LocationHomeRoot:
+		return 11
+	case engine.LocationAncestor:
+		return 10
+	case engine.LocationSelf:
+		return 9
+	case engine.LocationDevice:
+		return 8
+	case engine.LocationSystem:
+		return 7
+	case engine.LocationUnknown:
+		return 6
+	case engine.LocationHome:
+		return 5
+	case engine.LocationOutside:
+		return 4
+	case engine.LocationTempRoot:
+		return 3
+	case engine.LocationInside:
+		return 2
+	case engine.LocationTemp:
+		return 1
+	}
+	return 0
+}

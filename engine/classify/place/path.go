@@ -1,0 +1,357 @@
+package place
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// Limits of what one action may cost in looks at the disk. What is over them
+// stays lexical: facts are absent, never guessed.
+const (
+	maxLookups = 4096 // lstat and readlink calls
+	maxLinks   = 40   // links followed for one path, as Linux does
+	maxGit     = 64   // paths whose git state is asked
+)
+
+// Resolver turns raw effects into effects, by real paths.
+type Resolver struct {
+	World     World
+	workspace string // real; empty: none, or the root, which would make everything inside
+	home      string // real
+	temps     []string
+	homes     []string
+	guard     []string
+	infos     map[string]fs.FileInfo // nil: not there
+	classes   map[string]engine.Class
+	lookups   int
+	Git       func(string) string // nil: not known
+	asked     int                 // paths whose git state was asked
+	protected []string            // files that another name may stand for; nil: not listed yet
+	far       *Resolver           // for paths of other machines; nil: not made yet
+}
+
+// NewResolver returns a resolver for one action. workspace is the session's
+// folder, absolute; empty: none.
+func NewResolver(w World, workspace string) *Resolver {
+	r := &Resolver{World: w, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+	if w.Git != nil {
+		r.Git = w.Git()
+	}
+	if r.workspace = r.known(workspace); r.workspace == "/" {
+		r.workspace = ""
+	}
+	r.home = r.known(w.Home)
+	for _, t := range w.temps() {
+		r.temps = appendNew(r.temps, path.Clean(t), r.known(t))
+	}
+	for _, h := range w.homes() {
+		r.homes = appendNew(r.homes, path.Clean(h), r.known(h))
+	}
+	for _, g := range w.Guard {
+		r.guard = appendNew(r.guard, path.Clean(g), r.known(g))
+	}
+	return r
+}
+
+// elsewhere resolves paths of other machines, by their names alone: nothing here
+// says what is there, and no workspace is.
+func (r *Resolver) elsewhere() *Resolver {
+	if r.far == nil {
+		r.far = &Resolver{home: r.home, temps: r.temps, homes: r.homes, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+	}
+	return r.far
+}
+
+func appendNew(list []string, names ...string) []string {
+	for _, n := range names {
+		if n != "" && n != "." && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// known returns the real path of a configured absolute path, or nothing.
+func (r *Resolver) known(p string) string {
+	p = Slashes(p)
+	if !strings.HasPrefix(p, "/") {
+		if Drive(p) {
+			return WindowsClean(p)
+		}
+		return ""
+	}
+	return r.Real(p, "/", true)
+}
+
+// Lstat returns what is known of a file; nil: nothing.
+func (r *Resolver) Lstat(p string) fs.FileInfo {
+	if info, ok := r.infos[p]; ok {
+		return info
+	}
+	if r.World.Lstat == nil || r.lookups >= maxLookups {
+		return nil
+	}
+	r.lookups++
+	info, err := r.World.Lstat(p)
+	if err != nil {
+		info = nil
+	}
+	r.infos[p] = info
+	return info
+}
+
+// Looking says whether facts about files can be had.
+func (r *Resolver) Looking() bool { return r.World.Lstat != nil && r.lookups < maxLookups }
+
+// Real resolves links, . and .. from the root, as the kernel does; where a
+// component does not exist the rest is taken as written. cwd is what
+// /proc/self/cwd means to the command.
+func (r *Resolver) Real(p, cwd string, followLast bool) string {
+	rest := strings.Split(p, "/")
+	cur, links := "/", 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			cur = path.Dir(cur)
+			continue
+		}
+		next := path.Join(cur, name)
+		if to, ok := procLink(next, cwd); ok {
+			cur = to
+			continue
+		}
+		if !followLast && lastName(rest) {
+			return next
+		}
+		if to, ok := r.link(next); ok && links < maxLinks {
+			links++
+			if strings.HasPrefix(to, "/") {
+				cur = "/"
+			}
+			rest = append(strings.Split(to, "/"), rest...)
+			continue
+		}
+		cur = next
+	}
+	return cur
+}
+
+// lastName says that nothing follows; a slash at the end does follow, since
+// it makes the kernel go through a link.
+func lastName(rest []string) bool { return len(rest) == 0 }
+
+func (r *Resolver) link(p string) (string, bool) {
+	if r.World.Readlink == nil {
+		return "", false
+	}
+	info := r.Lstat(p)
+	if info == nil || info.Mode()&fs.ModeSymlink == 0 || r.lookups >= maxLookups {
+		return "", false
+	}
+	r.lookups++
+	to, err := r.World.Readlink(p)
+	return to, err == nil && to != ""
+}
+
+// procLink knows the links below /proc that lead out of it: another spelling
+// of the root and of the working directory.
+func procLink(p, cwd string) (string, bool) {
+	if !strings.HasPrefix(p, "/proc/") {
+		return "", false
+	}
+	parts := strings.Split(p, "/") // "", proc, PID, name
+	if len(parts) == 6 && parts[3] == "task" {
+		parts = slices.Delete(parts, 3, 5)
+	}
+	if len(parts) != 4 {
+		return "", false
+	}
+	switch parts[3] {
+	case "root":
+		return "/", true
+	case "cwd":
+		return cwd, strings.HasPrefix(cwd, "/")
+	}
+	return "", false
+}
+
+// spot is where a path lies, as written and really.
+type spot struct {
+	written string // absolute, cleaned
+	real    string
+	base    bool // the base directory is known
+}
+
+// locate resolves text as seen from dir.
+func (r *Resolver) locate(text, dir string, follow bool) spot {
+	text = Slashes(text)
+	if Drive(text) {
+		p := WindowsClean(text)
+		return spot{p, p, true}
+	}
+	abs, ok := r.absolute(text, dir)
+	if !ok {
+		return spot{}
+	}
+	follow = follow || strings.HasSuffix(text, "/") || strings.HasSuffix(text, "/.")
+	return spot{path.Clean(abs), r.spelling(r.Real(abs, dir, follow)), true}
+}
+
+// absolute applies the home directory and the working directory.
+func (r *Resolver) absolute(text, dir string) (string, bool) {
+	switch {
+	case strings.HasPrefix(text, "/"):
+		return text, true
+	case text == "~" || strings.HasPrefix(text, "~/"):
+		if r.World.Home == "" {
+			return r.homes[0] + "/~" + text[1:], true // some home, whosever it is
+		}
+		return r.World.Home + text[1:], true
+	case strings.HasPrefix(text, "~+"):
+		return dir + text[2:], strings.HasPrefix(dir, "/")
+	case strings.HasPrefix(text, "~") && plainName(userOf(text)):
+		return r.userHome(text), true
+	}
+	return dir + "/" + text, strings.HasPrefix(dir, "/")
+}
+
+func userOf(text string) string {
+	user, _, _ := strings.Cut(text[1:], "/")
+	return user
+}
+
+func (r *Resolver) userHome(text string) string {
+	user, rest, _ := strings.Cut(text[1:], "/")
+	switch {
+	case user == "root":
+		return "/root/" + rest
+	case r.World.Home != "" && path.Base(r.World.Home) == user:
+		return r.World.Home + "/" + rest
+	}
+	return r.homes[0] + "/" + user + "/" + rest
+}
+
+// plainName says that ~name is a user and not a file that begins with a tilde.
+func plainName(s string) bool {
+	if s == "" || !(s[0] >= 'a' && s[0] <= 'z') {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
+// spelling replaces the beginning of a path that is the workspace, home or
+// one that holds them under another spelling (a disk that ignores case, a bind
+// mount), by the spelling that we know: told by device and inode.
+func (r *Resolver) spelling(p string) string {
+	if !r.Looking() {
+		return p
+	}
+	for _, known := range []string{r.workspace, r.home} {
+		if known == "" || Within(known, p) {
+			continue
+		}
+		n := strings.Count(known, "/")
+		head, tail := splitAt(p, n)
+		if head != "" && strings.EqualFold(head, known) && r.same(head, known) {
+			return known + tail
+		}
+	}
+	return p
+}
+
+// splitAt cuts a path after n components.
+func splitAt(p string, n int) (head, tail string) {
+	at := 0
+	for range n {
+		i := strings.IndexByte(p[min(at+1, len(p)):], '/')
+		if i < 0 {
+			if strings.Count(p, "/") == n {
+				return p, ""
+			}
+			return "", ""
+		}
+		at += 1 + i
+	}
+	return p[:at], p[at:]
+}
+
+// same says that two paths are one file.
+func (r *Resolver) same(a, b string) bool {
+	x, y := r.Lstat(a), r.Lstat(b)
+	switch {
+	case x == nil || y == nil:
+		return false
+	case r.World.Same != nil:
+		return r.World.Same(x, y)
+	}
+	return os.SameFile(x, y)
+}
+
+// Within says that p is dir or below it.
+func Within(dir, p string) bool {
+	return dir != "" && (p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/')
+}
+
+// Slashes turns Windows separators around where the text is a Windows path.
+func Slashes(p string) string {
+	if Drive(p) || strings.HasPrefix(p, `\\`) {
+		return strings.ReplaceAll(p, `\`, "/")
+	}
+	return p
+}
+
+// Drive says that a path begins with a drive letter.
+func Drive(p string) bool {
+	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z') && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
+}
+
+// WindowsClean returns C:/x in one spelling.
+func WindowsClean(p string) string {
+	rest := path.Clean("/" + strings.ReplaceAll(p[2:], `\`, "/"))
+	return strings.ToUpper(p[:1]) + ":" + rest
+}
+
+// short writes a path as people do: from the workspace, else from home.
+func (r *Resolver) short(p string) string {
+	switch {
+	case p == "":
+		return ""
+	case r.workspace != "" && p == r.workspace:
+		return "."
+	case r.workspace != "" && Within(r.workspace, p):
+		return "." + p[len(r.workspace):]
+	case r.home != "" && Within(r.home, p):
+		return "~" + p[len(r.home):]
+	}
+	return p
+}
+
+// entry names what kind of thing is there.
+func entry(info fs.FileInfo) string {
+	switch {
+	case info == nil:
+		return ""
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "link"
+	case info.IsDir():
+		return "dir"
+	case info.Mode().IsRegular():
+		return "file"
+	}
+	return "other"
+}
+
+// noFollow are the verbs that act on a link itself.
+func noFollow(raw abstract.RawEffect) bool {
+	return raw.Kind == engine.EffectFileDelete && raw.Verb != "shred" || raw.Verb == "rename"
+}

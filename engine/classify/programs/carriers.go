@@ -1,0 +1,142 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// carrier is the grammar of a program that takes files, its arguments or its
+// input to another host, beside those whose business are requests.
+type carrier struct {
+	values string // its options that take a value
+	sub    string // the subcommands that send; empty: it always does
+	to     string // options whose value is the host
+	at     int    // the operand that is the host; -1: none
+	relay  bool   // it sends by a service of its own, which is called by its name
+	files  string // options whose value is a file that is sent
+	puts   string // options whose value are commands like those of ftp
+	rest   bool   // the operands behind are files that are sent
+}
+
+// carrierOf is the table of carriers.
+func carrierOf(name string) (carrier, bool) {
+	switch name {
+	case "ftpput":
+		return carrier{values: " -u -p -P ", rest: true}, true
+	case "smbclient":
+		return carrier{values: " -U -W -I -p -c -D -A -m -T --command --user ", puts: "-c --command"}, true
+	case "wormhole", "magic-wormhole":
+		return carrier{sub: "send tx", at: -1, relay: true, rest: true}, true
+	case "croc":
+		return carrier{sub: "send", at: -1, relay: true, rest: true}, true
+	case "ffsend":
+		return carrier{sub: "upload up u", at: -1, relay: true, rest: true}, true
+	case "grpcurl":
+		return carrier{values: " -d -H -proto -import-path -cacert -cert -key -authority -max-time -connect-timeout -rpc-header "}, true
+	case "websocat", "wscat":
+		return carrier{values: " -c --connect -H --header -x --execute ", to: "-c --connect"}, true
+	case "mosquitto_pub":
+		return carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1, to: "-h --host -L --url", files: "-f --file"}, true
+	case "kcat", "kafkacat":
+		return carrier{values: " -b -t -p -X -F -o -c -k -D -K ", sub: "-P", at: -1, to: "-b", rest: true}, true
+	case "logger":
+		return carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1, to: "-n --server", files: "-f --file"}, true
+	}
+	return carrier{}, false
+}
+
+func carrierPrograms(name string) shell.Program {
+	if k, ok := carrierOf(name); ok {
+		return shell.Program{Long: name == "grpcurl", Values: k.values, Run: carry}
+	}
+	switch name {
+	case "xdg-open", "open", "sensible-browser", "x-www-browser", "firefox", "google-chrome", "chrome", "chromium", "chromium-browser", "w3m", "lynx", "elinks":
+		return shell.Program{Run: browse}
+	}
+	return shell.Program{}
+}
+
+// carry sends what a carrier's arguments and input hold.
+func carry(c *shell.Call) {
+	k, _ := carrierOf(c.Name)
+	o, operands := c.Opts, c.Opts.Operands
+	if k.sub != "" && !carries(c, k.sub) {
+		c.Process()
+		return
+	}
+	if k.sub != "" && !strings.HasPrefix(k.sub, "-") {
+		c.Subs, operands = subName(o.Operand(0)), operands[1:]
+	}
+	c.Reads(o.All(strings.Fields(k.files)...)...)
+	for _, code := range o.All(strings.Fields(k.puts)...) {
+		puts(c, code)
+	}
+	hosts := o.All(strings.Fields(k.to)...)
+	switch {
+	case k.relay:
+		hosts = []abstract.Arg{abstract.Word(c.Name)}
+		c.Shell.SignalIf(len(operands) > 0, engine.SignalPipeExternal)
+	case len(hosts) == 0 && k.at >= 0 && len(operands) > k.at:
+		hosts, operands = operands[k.at:k.at+1], slices.Delete(slices.Clone(operands), k.at, k.at+1)
+	}
+	if k.rest {
+		c.Reads(operands...)
+	}
+	if len(hosts) == 0 {
+		c.Process()
+	}
+	for _, h := range hosts {
+		c.Sends("send", h.With(strings.TrimPrefix(h.Text, "//")))
+	}
+}
+
+// carries tells whether the first operand, or an option, says that data is sent.
+func carries(c *shell.Call, sub string) bool {
+	words := strings.Fields(sub)
+	return c.Opts.Operand(0).Is(words...) || c.Opts.Has(words...)
+}
+
+// puts reads the files that commands of a file transfer take away: put FILE,
+// mput FILE…, mirror -R DIR.
+func puts(c *shell.Call, code abstract.Arg) {
+	for _, line := range strings.FieldsFunc(code.Text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		f := fieldsOf(code.With(line))
+		if len(f) < 2 {
+			continue
+		}
+		files := slices.DeleteFunc(slices.Clone(f[1:]), func(a abstract.Arg) bool { return a.HasPrefix("-") })
+		switch back := len(files) < len(f)-1; {
+		case f[0].Is("put", "send", "append", "reput") && len(files) > 0:
+			c.Reads(files[0])
+		case f[0].Is("mput"):
+			c.Reads(files...)
+		case f[0].Is("mirror") && back && slices.ContainsFunc(f, func(a abstract.Arg) bool { return a.Is("-R", "--reverse") }):
+			c.ReadsTree(abstract.FirstOr(append(files, abstract.Word("."))))
+		}
+	}
+}
+
+// browse opens pages. What a browser is told in an address goes to the host.
+func browse(c *shell.Call) {
+	pages := slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool { return !abstract.IsURL(a) })
+	if len(pages) == 0 {
+		c.Process()
+	}
+	for _, u := range pages {
+		requests(c, request{method: "fetch"}, u)
+	}
+}
+
+// givesSecrets notes the arguments of a program of which nothing is known: it
+// may read the files that they name, which is worth a word if those hold secrets.
+func givesSecrets(c *shell.Call) {
+	for _, a := range c.Opts.Operands {
+		if a.Known() && !abstract.IsURL(a) && strings.ContainsAny(a.Text, "./") {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Guessed: true}, a)
+		}
+	}
+}

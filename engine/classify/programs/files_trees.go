@@ -1,0 +1,345 @@
+package programs
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// rsync copies trees, perhaps to or from another host.
+func rsync(c *shell.Call) {
+	if c.Opts.Has("-n", "--dry-run") {
+		c.Signal(engine.SignalDryRun)
+		c.Reads(c.Opts.Operands...)
+		return
+	}
+	if shell, ok := c.Opts.Get("-e", "--rsh"); ok {
+		c.Shell.CommandVariable(shell.Text, shell)
+	}
+	operands := c.Opts.Operands
+	if len(operands) < 2 {
+		return
+	}
+	sources, dest := operands[:len(operands)-1], operands[len(operands)-1]
+	deletes := c.Opts.Has("--delete", "--delete-after", "--delete-before", "--delete-during", "--delete-excluded", "--del", "--delete-delay")
+	transfer(c, sources, dest)
+	if c.Opts.Has("--remove-source-files") {
+		c.Deletes(true, false, sources...)
+	}
+	if deletes {
+		target := dest
+		if isRemote(dest) {
+			target = abstract.Word(abstract.HoleText)
+		}
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, target)
+	}
+}
+
+// transfer copies between hosts as scp and rsync name them.
+func transfer(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
+	for _, src := range sources {
+		if isRemote(src) {
+			c.Fetches(remoteHost(src))
+		} else if c.Opts.Has("-r", "-a", "-R", "--recursive", "--archive") {
+			c.ReadsTree(src)
+		} else {
+			c.Reads(src)
+		}
+	}
+	if isRemote(dest) {
+		c.Sends("send", remoteHost(dest))
+		return
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, dest)
+}
+
+// isRemote tells whether a path is written as host:path or as a URL.
+func isRemote(a abstract.Arg) bool {
+	colon := strings.IndexByte(a.Text, ':')
+	slash := strings.IndexByte(a.Text, '/')
+	drive := colon == 1 && strings.HasPrefix(a.Text[2:], `\`)
+	return colon > 0 && !drive && (slash < 0 || slash > colon) || abstract.IsURL(a)
+}
+
+// remoteHost is the host of user@host:path or of a URL.
+func remoteHost(a abstract.Arg) abstract.Arg {
+	if abstract.IsURL(a) {
+		return a
+	}
+	host, _, _ := strings.Cut(a.Text, ":")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	return a.With(host)
+}
+
+func tar(c *shell.Call) {
+	if len(c.Args) > 0 && !c.Args[0].HasPrefix("-") && c.Args[0].Text != "" {
+		c.Args[0].Text = "-" + c.Args[0].Text
+		c.Opts = shell.ParseOptions(c.Args, shell.Program{Values: tarValues})
+	}
+	o := c.Opts
+	for _, code := range append(o.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"), checkpointCode(o)...) {
+		if !plainCompressor(code.Text) {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "tar", false) })
+		}
+	}
+	file, _ := o.Get("-f", "--file")
+	dirs := o.All("-C", "--directory")
+	switch {
+	case o.Has("-x", "--extract", "--get"):
+		c.Reads(file)
+		if o.Has("-O", "--to-stdout", "--to-command") {
+			return
+		}
+		if len(dirs) == 0 {
+			dirs = []abstract.Arg{abstract.Word(".")}
+		}
+		for _, d := range dirs {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
+		}
+	case o.Has("-c", "-r", "-u", "--create", "--append", "--update"):
+		c.InDirectory(dirs, func() {
+			c.ReadsTree(o.Operands...)
+			if o.Has("--remove-files") {
+				c.Deletes(true, false, o.Operands...)
+			}
+		})
+		if isRemote(file) {
+			c.Sends("send", remoteHost(file))
+			return
+		}
+		c.Writes("write", file)
+	default:
+		c.Reads(file)
+	}
+}
+
+func checkpointCode(o shell.Options) []abstract.Arg {
+	var out []abstract.Arg
+	for _, a := range o.All("--checkpoint-action") {
+		if code, ok := strings.CutPrefix(a.Text, "exec="); ok {
+			out = append(out, a.With(code))
+		}
+	}
+	return out
+}
+
+func plainCompressor(name string) bool {
+	switch strings.Fields(name + " x")[0] {
+	case "gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "lzip", "lzma", "lzop", "unzstd", "brotli":
+		return true
+	}
+	return false
+}
+
+func archive(c *shell.Call) {
+	o := c.Opts
+	switch c.Name {
+	case "zip":
+		if code, ok := o.Get("-TT", "--unzip-command"); ok {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "zip", false) })
+		}
+		for i, a := range c.Args {
+			if a.Is("-TT") && i+1 < len(c.Args) {
+				c.Child(func() shell.Outcome { return c.Shell.Embed(c.Args[i+1], "zip", false) })
+			}
+		}
+		c.Writes("write", o.Operand(0))
+		if len(o.Operands) > 1 {
+			c.ReadsTree(o.Operands[1:]...)
+			if o.Has("-m", "--move") {
+				c.Deletes(true, false, o.Operands[1:]...)
+			}
+		}
+	case "unzip", "unrar", "7z", "7za":
+		unpack(c)
+	default:
+		c.Out.Taint |= abstract.Decoded
+		if o.Has("-c", "--stdout", "-l", "--list", "-t") || len(o.Operands) == 0 {
+			c.Reads(o.Operands...)
+			return
+		}
+		c.Writes("write", o.Operands...)
+	}
+}
+
+func unpack(c *shell.Call) {
+	o := c.Opts
+	c.Reads(o.Operand(0))
+	if o.Has("-l", "-t", "-p", "-Z", "-v", "-z") || o.Operand(0).Is("l", "t") {
+		return
+	}
+	dir := abstract.Word(".")
+	if d, ok := o.Get("-d"); ok {
+		dir = d
+	}
+	for _, a := range c.Args {
+		if strings.HasPrefix(c.Name, "7z") && a.HasPrefix("-o") {
+			dir = a.With(a.Text[2:])
+		}
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true, Forced: o.Has("-o")}, dir.With(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
+}
+
+// find walks trees and may delete what it finds, or run a command on it.
+func find(c *shell.Call) {
+	args := c.Args
+	for len(args) > 0 && args[0].Is("-H", "-L", "-P", "-E", "-X", "-s", "-x") {
+		args = args[1:]
+	}
+	var roots []abstract.Arg
+	for len(args) > 0 && !args[0].HasPrefix("-") && !args[0].Is("(", "!", ")") {
+		roots = append(roots, args[0])
+		args = args[1:]
+	}
+	if len(roots) == 0 {
+		roots = []abstract.Arg{abstract.Word(".")}
+	}
+	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
+	c.Reads(roots...)
+	c.Out = relativeNames(c, roots)
+	name, narrow := findName(args)
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a.Is("-delete"):
+			findDelete(c, roots, name, narrow)
+		case a.Is("-exec", "-execdir", "-ok", "-okdir"):
+			end := i + 1
+			for end < len(args) && !args[end].Is(";", "+") {
+				end++
+			}
+			findExec(c, a.Text, args[i+1:end], roots, name)
+			i = end
+		case a.Is("-fprint", "-fprintf", "-fprint0", "-fls") && i+1 < len(args):
+			c.Writes("write", args[i+1])
+		}
+	}
+}
+
+func findFlags(args []abstract.Arg) []abstract.Given {
+	var out []abstract.Given
+	inside := false // the command of -exec, whose options are its own
+	for i, a := range args {
+		switch {
+		case a.Is(";", "+"):
+			inside = false
+		case !inside && i+1 < len(args) && args[i+1].Known() && a.Is("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"):
+			out = append(out, abstract.Given{Text: a.Text + "=" + args[i+1].Text, Word: a, Valued: true, Value: &args[i+1]})
+		case a.HasPrefix("-") && a.Known() && !inside:
+			out = append(out, abstract.Given{Text: a.Text, Word: a})
+			inside = a.Is("-exec", "-execdir", "-ok", "-okdir")
+		}
+	}
+	return out
+}
+
+// findName is the pattern of a -name or -path test, and whether any test picks
+// some of the files only.
+func findName(args []abstract.Arg) (name string, narrow bool) {
+	for i := 0; i+1 < len(args); i++ {
+		switch args[i].Text {
+		case "-name", "-iname", "-path", "-wholename", "-ipath", "-regex":
+			if name == "" {
+				name = args[i+1].Text[strings.LastIndexByte(args[i+1].Text, '/')+1:]
+			}
+		case "-empty":
+			narrow = true
+		case "-o", "-or":
+			return "", false
+		}
+	}
+	if name == "*" || strings.ContainsAny(name, abstract.Holes) {
+		name = ""
+	}
+	return name, narrow
+}
+
+// matches is what find hands to its actions: any file below a root.
+func findMatches(root abstract.Arg, name string) abstract.Arg {
+	if name == "" {
+		name = "**"
+		return abstract.Arg{Text: strings.TrimSuffix(root.Text, "/") + "/" + name, Glob: true, Quoted: true, Taint: root.Taint}
+	}
+	return abstract.Arg{Text: strings.TrimSuffix(root.Text, "/") + "/**/" + name, Glob: true, Quoted: true, Taint: root.Taint}
+}
+
+func findDelete(c *shell.Call, roots []abstract.Arg, name string, narrow bool) {
+	for _, r := range roots {
+		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: name == "" && !narrow}
+		c.Emit(e, findMatches(r, name))
+	}
+}
+
+func findExec(c *shell.Call, how string, template, roots []abstract.Arg, name string) {
+	if len(template) == 0 {
+		return
+	}
+	s := c.Shell
+	for _, root := range roots {
+		m := findMatches(root, name)
+		s.Subshell(func() shell.Outcome {
+			s.Frame.Via = shell.AppendText(s.Frame.Via, "find"+how)
+			s.Frame.Depth++
+			if strings.HasSuffix(how, "dir") {
+				s.Scope.Enter([]abstract.Value{{Sure: abstract.Prefix, Text: abstract.JoinDir(s.Scope.Dirs[0], root).Text}})
+				m.Text = "./" + m.Text[strings.LastIndexByte(m.Text, '/')+1:]
+			}
+			if s.Frame.Depth > shell.MaxDepth {
+				s.OverBudget("find")
+				return shell.Outcome{}
+			}
+			argv := replaceMark(template, "{}", m)
+			for i := range argv {
+				argv[i].Glob = argv[i].Glob || argv[i].Text == m.Text
+			}
+			return s.Invoke(argv, c.Node)
+		})
+	}
+}
+
+// fd is find with a friendlier grammar.
+func fd(c *shell.Call) {
+	const values = " -e -t -d -E -c -S -g -o --extension --type --max-depth --min-depth --exact-depth --exclude --color --size --changed-within --changed-before --owner -j --threads --base-directory --search-path --max-results --format "
+	args := c.Args
+	var template []abstract.Arg
+	for i, a := range c.Args {
+		if a.Is("-x", "-X", "--exec", "--exec-batch") {
+			args, template = c.Args[:i], c.Args[i+1:]
+			break
+		}
+	}
+	c.Opts = shell.ParseOptions(args, shell.Program{Values: values})
+	roots := c.Opts.All("--base-directory", "--search-path")
+	if len(c.Opts.Operands) > 1 {
+		roots = append(roots, c.Opts.Operands[1:]...)
+	}
+	if len(roots) == 0 {
+		roots = []abstract.Arg{abstract.Word(".")}
+	}
+	c.Reads(roots...)
+	c.Out = relativeNames(c, roots)
+	if len(template) == 0 {
+		return
+	}
+	marked := false
+	for i, a := range template {
+		if a.Is(";") {
+			template = template[:i]
+			break
+		}
+		marked = marked || strings.Contains(a.Text, "{")
+	}
+	if !marked {
+		template = append(template[:len(template):len(template)], abstract.Word("{}"))
+	}
+	name := ""
+	if ext, ok := c.Opts.Get("-e", "--extension"); ok {
+		name = "*." + ext.Text
+	} else if p := c.Opts.Operand(0).Text; p != "" && p != "." {
+		name = "*" + strings.Trim(p, "^$") + "*"
+	}
+	findExec(c, "-exec", template, roots, name)
+}

@@ -1,0 +1,357 @@
+package programs
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/sql"
+)
+
+// request is what a client of HTTP sends. All clients make one, and one
+// function says what it does.
+type request struct {
+	method string // fetch, send, delete
+	bodies []abstract.Arg
+	socket *abstract.Arg // a socket of this machine instead of a host
+}
+
+// named is a method that a person wrote.
+func (r *request) named(m abstract.Arg, ok bool) {
+	if ok {
+		r.method = shell.HttpVerb(m.Text)
+	}
+}
+
+// header is a header line. Some servers take the method from one.
+func (r *request) header(line abstract.Arg) {
+	name, value, _ := strings.Cut(line.Text, ":")
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "x-http-method-override", "x-http-method", "x-method-override":
+		if v := shell.HttpVerb(strings.TrimSpace(value)); v == "delete" || r.method == "fetch" {
+			r.method = v
+		}
+	}
+}
+
+// body is a text that is sent along.
+func (r *request) body(text abstract.Arg) {
+	if r.method == "fetch" {
+		r.method = "send"
+	}
+	r.bodies = append(r.bodies, text)
+}
+
+// field is a field of a body that the client writes itself.
+func (r *request) field(name string, value abstract.Arg) {
+	if name == "_method" && shell.HttpVerb(value.Text) == "delete" {
+		r.method = "delete"
+	}
+	quoted, err := json.Marshal(map[string]string{name: value.Text})
+	if err != nil {
+		quoted = []byte(value.Text)
+	}
+	r.body(value.With(string(quoted)))
+}
+
+// bodies are the texts behind the data options of curl and wget: as they stand
+// there, or in a file that the script has written, or at standard input.
+func bodies(c *shell.Call, given []abstract.Arg) []abstract.Arg {
+	var out []abstract.Arg
+	for _, b := range given {
+		if i := strings.IndexByte(b.Text, '@'); i == 0 || i > 0 && b.Text[i-1] == '=' {
+			out = append(out, held(c, b.With(b.Text[i+1:]))...)
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// held is what is in a file, as far as that is known.
+func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
+	if file.Is("-", "/dev/stdin") && c.Shell.Frame.Stdin != nil {
+		return []abstract.Arg{*c.Shell.Frame.Stdin}
+	}
+	if file.From != nil {
+		return []abstract.Arg{*file.From}
+	}
+	if text, ok := c.Shell.Written(file); ok {
+		return []abstract.Arg{text}
+	}
+	return nil
+}
+
+// says is what method, path and body of a request say that it does, the worst
+// of them, and to what.
+func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
+	verb, object = r.method, nounOfPath(u.Text)
+	if verb == "send" {
+		if v, o := pathVerb(u.Text); v != "" {
+			verb, object = v, o
+		}
+	}
+	for _, b := range r.bodies {
+		if v, o := bodyVerb(b.Text); v != "" && (v == "delete" || verb == "send") {
+			verb, object = v, o
+		}
+	}
+	return verb, object
+}
+
+// requests is one request to one URL.
+func requests(c *shell.Call, r request, u abstract.Arg) {
+	verb, object := says(c, r, u)
+	queries(c, r, u)
+	if r.socket != nil {
+		u = r.socket.With("unix:" + r.socket.Text)
+	}
+	if verb == "send" && changed(c, requestChange(r, u), false, u) {
+		c.Out.Taint |= abstract.Fetched
+		return
+	}
+	if verb == "fetch" || verb == "send" {
+		if r.socket == nil || verb != "fetch" {
+			contacts(c, verb, u)
+		}
+		return
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: wholePath(u.Text)}, u)
+	c.Out.Taint |= abstract.Fetched
+}
+
+// contacts is a request that deletes nothing.
+func contacts(c *shell.Call, method string, u abstract.Arg) {
+	if strings.HasPrefix(u.Text, "file://") {
+		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
+		return
+	}
+	if method == "fetch" && u.Taint&(abstract.Substituted|abstract.Filed) != 0 && u.Value().Sure == abstract.Prefix && strings.Contains(u.Text, "/") {
+		method = "send" // the output of a command is part of the URL
+		c.Shell.SignalIf(u.Taint&abstract.Filed != 0, engine.SignalPipeExternal)
+	}
+	if method == "fetch" {
+		c.Fetches(u)
+		return
+	}
+	c.Sends(method, u)
+	c.Out.Taint |= abstract.Fetched
+}
+
+// queries finds statements for a database that a request carries: those of
+// ClickHouse, InfluxDB and whatever else answers to SQL over HTTP.
+func queries(c *shell.Call, r request, u abstract.Arg) {
+	texts := r.bodies
+	if _, query, ok := strings.Cut(u.Text, "?"); ok {
+		if values, err := url.ParseQuery(query); err == nil {
+			texts = append(texts[:len(texts):len(texts)], wordsOf(values["q"], values["query"], values["sql"])...)
+		}
+	}
+	host, _ := shell.SplitAddress(u.With(u.Text[schemeLength(u.Text):]))
+	for _, t := range texts {
+		if text := statementIn(t.Text); text != "" {
+			for _, l := range sql.Read(text, "").Losses {
+				c.Loses(shell.Database{Scheme: "http", Host: host}, l.Verb, l.Object)
+			}
+		}
+	}
+}
+
+func wordsOf(lists ...[]string) []abstract.Arg {
+	var out []abstract.Arg
+	for _, list := range lists {
+		for _, text := range list {
+			out = append(out, abstract.Word(text))
+		}
+	}
+	return out
+}
+
+// statementIn is the SQL of a body: all of it, a form's field, or a member of
+// JSON that is named after it.
+func statementIn(text string) string {
+	if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
+		if plain, err := url.QueryUnescape(value); err == nil {
+			return plain
+		}
+		return value
+	}
+	var members struct{ SQL, Statement, Stmt, Query string }
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		if json.Unmarshal([]byte(text), &members) != nil {
+			return ""
+		}
+		return members.SQL + members.Statement + members.Stmt + members.Query
+	}
+	return text
+}
+
+// pathVerb tells whether a segment of a path says that something ends:
+// /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
+func pathVerb(address string) (verb, object string) {
+	path := urlPath(address)
+	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
+	for i, s := range segments {
+		if v, noun := operation.EndingVerb(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
+			if noun == "" && i > 0 {
+				noun = operation.Singular(segments[i-1])
+			}
+			return v, operation.PlainNoun(noun)
+		}
+	}
+	return "", ""
+}
+
+func urlPath(address string) string {
+	_, path, _ := strings.Cut(address[schemeLength(address):], "/")
+	path, _, _ = strings.Cut(path, "?")
+	path, _, _ = strings.Cut(path, "#")
+	return path
+}
+
+// schemeLength is the length of what stands before the host.
+func schemeLength(address string) int {
+	if i := strings.Index(address, "://"); i >= 0 {
+		return i + len("://")
+	}
+	return 0
+}
+
+// nounOfPath is the kind of thing that a path of a REST interface is about: the
+// last segment in the plural before the name of the one thing.
+func nounOfPath(address string) string {
+	segments := strings.Split(strings.Trim(urlPath(address), "/"), "/")
+	for i := len(segments) - 1; i >= 0; i-- {
+		s := strings.ToLower(segments[i])
+		if noun := operation.Singular(s); noun != s && operation.PlainNoun(noun) != "" {
+			return noun
+		}
+	}
+	return ""
+}
+
+// wholePath tells whether a path names all that there is: /_all, /*.
+func wholePath(address string) bool {
+	segments := strings.Split(strings.TrimSuffix(urlPath(address), "/"), "/")
+	switch segments[len(segments)-1] {
+	case "_all", "*", "all", "%2A":
+		return true
+	}
+	return false
+}
+
+// bodyVerb tells what the body of a request does: a mutation of GraphQL, a
+// method of JSON-RPC, an action that a member names.
+func bodyVerb(text string) (verb, object string) {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "mutation") {
+		return graphVerb(trimmed)
+	}
+	if strings.HasPrefix(trimmed, "<delete") {
+		return "delete", ""
+	}
+	if !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") {
+		return "", ""
+	}
+	d := json.NewDecoder(strings.NewReader(trimmed))
+	for n := 0; n < maxBodyValues; n++ { // several values, one a line: the bulk form of search engines
+		var v any
+		if d.Decode(&v) != nil {
+			if n == 0 {
+				return graphVerb(trimmed) // not all of it is known
+			}
+			return "", ""
+		}
+		if verb, object := valueVerb(v, 0); verb != "" {
+			return verb, object
+		}
+	}
+	return "", ""
+}
+
+// maxBodyValues bounds the values of a body in the bulk form.
+const maxBodyValues = 1000
+
+func valueVerb(v any, depth int) (verb, object string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if verb, object = memberVerb(key, v[key]); verb == "" && depth < 4 {
+				verb, object = valueVerb(v[key], depth+1)
+			}
+			if verb != "" {
+				return verb, object
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if verb, object = valueVerb(item, depth+1); verb != "" {
+				return verb, object
+			}
+		}
+	}
+	return "", ""
+}
+
+func memberVerb(key string, v any) (verb, object string) {
+	text, isText := v.(string)
+	_, isMap := v.(map[string]any)
+	switch lower := strings.ToLower(key); {
+	case lower == "query" && isText:
+		return graphVerb(text)
+	case isText && (lower == "method" || lower == "action" || lower == "operation" || lower == "command"):
+		return operation.EndingVerb(text)
+	case isMap && (lower == "delete" || lower == "remove_index"):
+		return "delete", ""
+	}
+	return "", ""
+}
+
+// graphVerb is what a text of GraphQL ends. Only a mutation changes anything,
+// and what it calls its fields by says what they do: volumeDelete, deleteRef.
+func graphVerb(text string) (verb, object string) {
+	mutation := false
+	tokens := languages.Tokenize(text, languages.SyntaxNode)
+	for i, t := range tokens {
+		if t.Kind != languages.TokenName {
+			continue
+		}
+		if t.Text == "mutation" {
+			mutation = true
+			continue
+		}
+		alias := i+1 < len(tokens) && tokens[i+1].Text == ":" // a: deleteRef, or an argument
+		argument := i > 0 && (tokens[i-1].Text == "$" || tokens[i-1].Text == ":" && !inSelection(tokens[:i]))
+		if !mutation || alias || argument {
+			continue
+		}
+		if verb, object := operation.EndingVerb(t.Text); verb != "" {
+			return verb, object
+		}
+	}
+	return "", ""
+}
+
+// inSelection tells whether the innermost bracket that is open is a brace.
+func inSelection(tokens []languages.Token) bool {
+	depth := 0
+	for i := len(tokens) - 1; i >= 0; i-- {
+		switch tokens[i].Text {
+		case ")", "}", "]":
+			depth++
+		case "(", "{", "[":
+			if depth == 0 {
+				return tokens[i].Text == "{"
+			}
+			depth--
+		}
+	}
+	return true
+}

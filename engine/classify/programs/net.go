@@ -1,0 +1,576 @@
+package programs
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// netPrograms are the programs that talk to other hosts.
+func netPrograms(name string) shell.Program {
+	switch name {
+	case "curl", "curlie":
+		return shell.Program{Values: curlValues, Run: curl}
+	case "wget", "wget2":
+		return shell.Program{Values: wgetValues, Run: wget}
+	case "http", "https", "xh", "httpie":
+		return shell.Program{Values: " -a --auth --auth-type -o --output --session --verify --timeout --proxy -p --print ", Run: httpie}
+	case "aria2c", "axel":
+		return shell.Program{Values: " -d -o -x -s -j --dir --out ", Run: fetchAll}
+	case "nc", "ncat", "netcat", "socat", "telnet":
+		return shell.Program{Values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", Run: netcat}
+	case "ssh", "autossh", "mosh", "slogin", "plink", "dbclient":
+		return shell.Program{First: true, Values: sshValues, Run: ssh}
+	case "scp":
+		return shell.Program{Values: " -P -i -o -F -J -l -c -S -X -D ", Run: scp}
+	case "sftp", "ftp", "lftp", "tftp":
+		return shell.Program{Values: " -P -i -o -F -J -b -B -u -e -c -p ", Run: ftp}
+	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts", "tcpdump":
+		return shell.Program{Values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", Run: lookUp}
+	case "ssh-keyscan", "openssl":
+		return shell.Program{Long: name == "openssl", Values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername -config -extensions ", Run: openssl}
+	case "ssh-copy-id", "ssh-add", "ssh-keygen":
+		return shell.Program{Values: " -i -f -t -b -C -N -p -R -F -l ", Run: sshKeys}
+	case "mail", "mailx", "sendmail", "mutt", "msmtp", "swaks":
+		return shell.Program{Values: " -s -a -r -c -b -A -S --to --from --server --body ", Run: mail}
+	case "ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tailscale", "inlets", "zrok", "localhost.run":
+		return shell.Program{Values: " --url --hostname --port -p --name ", Run: tunnel}
+	case "rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy":
+		return shell.Program{Values: " --config --profile --region ", Run: bucket}
+	case "nsupdate":
+		return shell.Program{Values: " -k -y -p -t -u -r ", Run: nameUpdates}
+	case "http-server", "serve", "live-server", "caddy":
+		return shell.Program{Values: " -p --port -a --listen -l --config ", Run: server}
+	}
+	return shell.Program{}
+}
+
+const (
+	curlValues = " -A -b -c -C -d -D -e -E -F -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --user-agent --cookie --cookie-jar --continue-at --data --data-ascii --data-binary --data-raw --data-urlencode --json --dump-header --referer --cert --key --cacert --capath --form --form-string --header --config --max-time --connect-timeout --output --output-dir --quote --range --upload-file --user --proxy-user --write-out --proxy --request --retry --retry-delay --retry-max-time --url --resolve --connect-to --interface --limit-rate --max-redirs --noproxy --oauth2-bearer --unix-socket --url-query --ciphers --dns-servers --doh-url --socks5 --socks5-hostname --stderr --trace --trace-ascii --variable "
+	wgetValues = " -O -o -a -P -U -e -i -t -T -w -Q -l -A -R -D -I -X -B --output-document --output-file --append-output --directory-prefix --user-agent --header --post-data --post-file --body-data --body-file --method --user --password --input-file --tries --timeout --wait --execute --load-cookies --save-cookies --level --accept --reject --ca-certificate --referer "
+)
+
+// curl fetches URLs, or sends to them what its data options say.
+func curl(c *shell.Call) {
+	o := c.Opts
+	urls := append(o.Operands[:len(o.Operands):len(o.Operands)], o.All("--url")...)
+	r := request{method: "fetch"}
+	m, named := o.Get("-X", "--request")
+	r.named(m, named)
+	for _, h := range o.All("-H", "--header") {
+		r.header(h)
+	}
+	if body := o.All("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file"); len(body) > 0 {
+		if r.method == "fetch" && !named && !(o.Has("-G", "--get") && !readsFiles(c, body)) {
+			r.method = "send"
+		}
+		r.bodies = bodies(c, body)
+		uploads(c, o, body)
+	}
+	if c.Opts.Has("-K", "--config") {
+		c.Reads(o.All("-K", "--config")...)
+	}
+	c.Reads(o.All("-E", "--cert", "--key")...)
+	socket, local := o.Get("--unix-socket", "--abstract-unix-socket")
+	for _, u := range urls {
+		if local {
+			r.socket = &socket
+		}
+		requests(c, r, u)
+	}
+	for _, host := range detours(o) {
+		contacts(c, r.method, host)
+	}
+	saves(c, urls)
+	if code, ok := o.Get("--proxy-command"); ok {
+		c.Shell.CommandVariable(code.Text, code)
+	}
+}
+
+// detours are the hosts to which curl speaks whatever the host of its URL:
+// proxies, and the addresses that are given for a name.
+func detours(o shell.Options) []abstract.Arg {
+	hosts := o.All("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname")
+	for _, a := range o.All("--connect-to", "--resolve") {
+		if parts := strings.SplitN(a.Text, ":", 3); len(parts) == 3 && strings.Trim(parts[2], ":") != "" {
+			hosts = append(hosts, a.With(parts[2]))
+		}
+	}
+	return hosts
+}
+
+// httpMethod tells whether a word is a method: in capitals any, else one of the
+// usual ones.
+func httpMethod(a abstract.Arg) bool {
+	upper := strings.ToUpper(a.Text)
+	switch upper {
+	case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
+		return true
+	}
+	return a.Known() && upper == a.Text && strings.Trim(upper, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func readsFiles(c *shell.Call, body []abstract.Arg) bool {
+	for _, b := range body {
+		if strings.Contains(b.Text, "@") {
+			return true
+		}
+	}
+	return false
+}
+
+// uploads notes the files that data options name: @file, name=@file, -T file.
+func uploads(c *shell.Call, o shell.Options, body []abstract.Arg) {
+	for _, b := range body {
+		_, file, ok := strings.Cut(b.Text, "@")
+		before := b.Text[:len(b.Text)-len(file)]
+		if ok && (strings.HasPrefix(b.Text, "@") || strings.HasSuffix(before, "=@")) {
+			file, _, _ = strings.Cut(file, ";")
+			upload(c, b.With(file))
+		}
+		if _, file, ok := strings.Cut(b.Text, "=<"); ok {
+			upload(c, b.With(file))
+		}
+		if b.From != nil {
+			upload(c, b)
+		}
+		if b.Taint&abstract.Filed != 0 && !b.Known() {
+			c.Signal(engine.SignalPipeExternal) // "text=$(cat notes.txt)"
+		}
+	}
+	for _, f := range o.All("-T", "--upload-file") {
+		upload(c, f)
+	}
+}
+
+func upload(c *shell.Call, file abstract.Arg) {
+	if file.Is("-", "/dev/stdin", ".") && c.Shell.Frame.Stdin != nil && !c.Shell.Frame.Piped {
+		return // a here-document: the text is part of the command
+	}
+	c.Signal(engine.SignalPipeExternal)
+	c.Reads(file)
+}
+
+// saves notes the files into which curl writes what it fetches.
+func saves(c *shell.Call, urls []abstract.Arg) {
+	o := c.Opts
+	dir, inDir := o.Get("--output-dir")
+	outs := o.All("-o", "--output")
+	if o.Has("-O", "--remote-name", "--remote-name-all", "-J") {
+		for _, u := range urls {
+			base, _ := abstract.Arg{Text: strings.TrimSuffix(strings.SplitN(u.Text, "?", 2)[0], "/")}.Base()
+			outs = append(outs, abstract.Word(base))
+		}
+	}
+	outs = append(outs, o.All("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr")...)
+	for _, out := range outs {
+		if inDir {
+			out = languages.JoinPath(dir, out)
+		}
+		c.Writes("write", out)
+		c.Shell.Store(out, abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, false)
+	}
+	if len(o.All("-o", "--output")) > 0 && !outs[0].Is("-", "/dev/stdout") {
+		c.Out = abstract.Arg{}
+	}
+}
+
+func wget(c *shell.Call) {
+	o := c.Opts
+	r := request{method: "fetch"}
+	if o.Has("--post-data", "--post-file", "--body-data", "--body-file") {
+		r.method = "send"
+	}
+	m, named := o.Get("--method")
+	r.named(m, named)
+	for _, h := range o.All("--header") {
+		r.header(h)
+	}
+	r.bodies = bodies(c, o.All("--post-data", "--body-data"))
+	for _, f := range o.All("--post-file", "--body-file") {
+		r.bodies = append(r.bodies, held(c, f)...)
+	}
+	for _, f := range o.All("--post-file", "--body-file") {
+		upload(c, f)
+	}
+	if code, ok := o.Get("--use-askpass"); ok {
+		c.Shell.CommandVariable(code.Text, code)
+	}
+	for _, u := range o.Operands {
+		requests(c, r, u)
+	}
+	if o.Has("--spider") {
+		return
+	}
+	out, named := o.Get("-O", "--output-document")
+	if named && out.Is("-") {
+		return
+	}
+	for _, u := range o.Operands {
+		file := out
+		if !named {
+			base, _ := abstract.Arg{Text: strings.SplitN(u.Text, "?", 2)[0]}.Base()
+			file = abstract.Word(base)
+			if dir, ok := o.Get("-P", "--directory-prefix"); ok {
+				file = languages.JoinPath(dir, file)
+			}
+		}
+		c.Writes("write", file)
+		c.Shell.Store(file, abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, false)
+	}
+	c.Out = abstract.Arg{}
+}
+
+// httpie writes the method and the items of the body as operands.
+func httpie(c *shell.Call) {
+	operands := c.Opts.Operands
+	r := request{method: "fetch"}
+	if len(operands) > 1 && httpMethod(operands[0]) {
+		r.named(operands[0], true)
+		operands = operands[1:]
+	}
+	if len(operands) == 0 {
+		return
+	}
+	if raw, ok := c.Opts.Get("--raw"); ok {
+		r.body(raw)
+	} else if in := c.Shell.Frame.Stdin; in != nil && len(operands) == 1 && !c.Opts.Has("--ignore-stdin", "-I") {
+		r.body(*in)
+	}
+	for _, item := range operands[1:] {
+		httpItem(c, &r, item)
+	}
+	u := operands[0]
+	if u.HasPrefix(":") { // :3000/path is of this machine
+		u = u.With("localhost" + u.Text)
+	}
+	requests(c, r, u)
+	for _, out := range c.Opts.All("-o", "--output") {
+		c.Writes("write", out)
+	}
+}
+
+// httpItem is an item of a request: Header:value, name==value for the query,
+// name=value and name:=json for the body, name@file.
+func httpItem(c *shell.Call, r *request, item abstract.Arg) {
+	name, value, isField := strings.Cut(item.Text, "=")
+	switch {
+	case isField && strings.HasPrefix(value, "="):
+	case isField && strings.HasPrefix(value, "@"):
+		r.body(abstract.UnknownArg())
+		upload(c, item.With(value[1:]))
+	case isField:
+		r.field(strings.TrimSuffix(name, ":"), item.With(value))
+	case strings.Contains(item.Text, ":"):
+		r.header(item)
+	default:
+		if _, file, ok := strings.Cut(item.Text, "@"); ok {
+			r.body(abstract.UnknownArg())
+			upload(c, item.With(file))
+		}
+	}
+}
+
+func fetchAll(c *shell.Call) {
+	for _, u := range c.Opts.Operands {
+		c.Fetches(u)
+	}
+}
+
+// netcat is nc and socat: raw connections.
+func netcat(c *shell.Call) {
+	if c.Name == "socat" {
+		socat(c)
+		return
+	}
+	for _, code := range c.Opts.All("-e", "-c", "--exec", "--sh-exec") {
+		c.Signal(engine.SignalReverseShell)
+		if !shell.IsShell(shell.BaseName(code.Text)) {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "nc", false) })
+		}
+	}
+	if c.Opts.Has("-l", "--listen") {
+		c.Listens(bound4(c), nil)
+		return
+	}
+	if c.Opts.Has("-z") || len(c.Opts.Operands) == 0 {
+		c.Fetches(c.Opts.Operand(0))
+		return
+	}
+	c.Sends("send", c.Opts.Operand(0))
+	pours(c)
+	c.Out.Taint |= abstract.Fetched
+}
+
+// bound4 is the address on which nc listens: all of them, where none is named.
+func bound4(c *shell.Call) abstract.Arg {
+	if a, ok := c.Opts.Get("-s"); ok {
+		return a
+	}
+	if len(c.Opts.Operands) > 1 {
+		return c.Opts.Operand(0)
+	}
+	return abstract.Word("0.0.0.0")
+}
+
+func socat(c *shell.Call) {
+	for _, a := range c.Opts.Operands {
+		kind, rest, _ := strings.Cut(a.Text, ":")
+		kind = strings.ToLower(kind)
+		switch {
+		case strings.HasPrefix(kind, "exec") || strings.HasPrefix(kind, "system"):
+			c.Signal(engine.SignalReverseShell)
+			code, _, _ := strings.Cut(rest, ",")
+			if !shell.IsShell(shell.BaseName(strings.Fields(code + " x")[0])) {
+				c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), "socat", false) })
+			}
+		case strings.Contains(kind, "listen") || strings.HasSuffix(kind, "-l"):
+			c.Signal(engine.SignalListen)
+			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("0.0.0.0"))
+		case strings.HasPrefix(kind, "tcp") || strings.HasPrefix(kind, "udp") || strings.HasPrefix(kind, "openssl") || strings.HasPrefix(kind, "ssl"):
+			host, _, _ := strings.Cut(rest, ":")
+			c.Sends("send", a.With(host))
+		case kind == "file" || kind == "open":
+			c.Reads(a.With(rest))
+		case kind == "create":
+			c.Writes("write", a.With(rest))
+		}
+	}
+}
+
+func scp(c *shell.Call) {
+	operands := c.Opts.Operands
+	if len(operands) < 2 {
+		return
+	}
+	transfer(c, operands[:len(operands)-1], operands[len(operands)-1])
+}
+
+func ftp(c *shell.Call) {
+	host := c.Opts.Operand(0)
+	if len(c.Opts.Operands) == 0 {
+		return
+	}
+	c.Sends("send", remoteHost(host.With(host.Text+":")))
+	if c.Name == "tftp" {
+		puts(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)))
+	}
+	for _, batch := range c.Opts.All("-b") {
+		for _, code := range held(c, batch) {
+			puts(c, code)
+		}
+	}
+	if in := c.Shell.Frame.Stdin; in != nil {
+		puts(c, *in)
+	}
+	for _, code := range c.Opts.All("-e", "-c") {
+		puts(c, code)
+		if strings.Contains(code.Text, "!") {
+			_, local, _ := strings.Cut(code.Text, "!")
+			c.Child(func() shell.Outcome { return c.Shell.Embed(code.With(local), "ftp", false) })
+		}
+	}
+}
+
+// lookUp asks other hosts for something; a name with the output of a command
+// in it carries that output away.
+func lookUp(c *shell.Call) {
+	tells := func(a abstract.Arg) bool { return !a.Known() && a.Taint&(abstract.Substituted|abstract.Filed) != 0 }
+	padding, _ := c.Opts.Get("-p")
+	for _, a := range c.Opts.Operands {
+		switch {
+		case tells(a):
+			c.Sends("send", a.With(strings.TrimLeft(a.Tail(), ".@")))
+			c.Signal(engine.SignalPipeExternal)
+		case a.HasPrefix("+") || strings.ToUpper(a.Text) == a.Text && !strings.Contains(a.Text, "."):
+		case tells(padding):
+			c.Sends("send", a)
+			c.Signal(engine.SignalPipeExternal)
+		default:
+			c.Fetches(a.With(strings.TrimPrefix(a.Text, "@")))
+		}
+	}
+}
+
+func openssl(c *shell.Call) {
+	if host, ok := c.Opts.Get("-connect"); ok {
+		name, _, _ := strings.Cut(host.Text, ":")
+		c.Sends("send", host.With(name))
+		c.Out.Taint |= abstract.Fetched
+	}
+	c.Reads(c.Opts.All("-in", "-key")...)
+	c.Writes("write", c.Opts.All("-out", "-keyout")...)
+	if c.Opts.Has("-d") || c.Opts.Operand(0).Is("base64") {
+		c.Out.Taint |= abstract.Decoded
+	}
+}
+
+func sshKeys(c *shell.Call) {
+	switch c.Name {
+	case "ssh-copy-id":
+		host := c.Opts.Operand(0)
+		c.Sends("send", remoteHost(host.With(host.Text+":")))
+	case "ssh-keygen":
+		if f, ok := c.Opts.Get("-f"); ok && !c.Opts.Has("-l", "-y", "-F", "-e") {
+			c.Writes("write", f)
+		}
+	default:
+		c.Reads(c.Opts.Operands...)
+	}
+}
+
+// pours notes that standard input, which is sent, is a file.
+func pours(c *shell.Call) {
+	in := c.Shell.Frame.Stdin
+	c.Shell.SignalIf(in != nil && in.Taint&abstract.Filed != 0 && !in.Known(), engine.SignalPipeExternal)
+}
+
+func mail(c *shell.Call) {
+	c.Reads(c.Opts.All("-a", "-A")...)
+	pours(c)
+	for _, to := range c.Opts.Operands {
+		c.SendsObject("send", "mail", to)
+	}
+}
+
+func tunnel(c *shell.Call) {
+	first := c.Opts.Operand(0)
+	if c.Name == "tailscale" && !first.Is("funnel", "serve", "up") || c.Name == "cloudflared" && !first.Is("tunnel", "access") || first.Is("version", "help", "config", "update") {
+		return
+	}
+	c.Signal(engine.SignalTunnel)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen", Egress: true}, abstract.Word(c.Name))
+}
+
+// bucket copies to and from stores of objects.
+func bucket(c *shell.Call) {
+	operands := c.Opts.Operands
+	if len(operands) == 0 {
+		return
+	}
+	verb := operands[0]
+	c.Subs = subName(verb)
+	if c.Opts.Has("-n", "--dry-run", "--dryrun") && c.Name != "gsutil" {
+		c.Signal(engine.SignalDryRun)
+		return
+	}
+	rest := operands[1:]
+	switch ends, object, n := operationOf(operands); {
+	case bucketOpens(c, operands):
+	case ends != "" && ends != "clear" || verb.Is("cleanup", "dedupe"):
+		bucketEnds(c, ends, object, operands[max(n, 1):])
+	case verb.Is("deletefile", "rmdirs"):
+		bucketEnds(c, "delete", "object", rest)
+	case readingVerb(verb.Text) || verb.Is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
+		for _, a := range rest {
+			c.Fetches(a)
+		}
+	case len(rest) > 1:
+		bucketCopy(c, verb, rest)
+	}
+}
+
+// bucketOpens tells whether a store's tool lets everybody in: acl ch -u
+// AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
+func bucketOpens(c *shell.Call, operands []abstract.Arg) bool {
+	if !operands[0].Is("acl", "defacl", "iam", "anonymous", "policy", "setacl") {
+		return false
+	}
+	for _, a := range c.Args {
+		who, _, _ := strings.Cut(strings.ToLower(a.Text), ":")
+		switch who {
+		case "allusers", "allauthenticatedusers", "public", "public-read", "public-read-write", "upload", "--acl-public":
+			changed(c, change{"expose", "bucket"}, false, operands[len(operands)-1])
+			return true
+		}
+	}
+	return false
+}
+
+// bucketEnds deletes objects, or whole buckets. What is below goes too where a
+// bucket or a folder is named.
+func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
+	if verb == "" {
+		verb = "clear"
+	}
+	if len(targets) == 0 {
+		targets = []abstract.Arg{abstract.Word(c.Name)}
+	}
+	all := everything(c.Opts) || c.Opts.Operand(0).Is("rb", "purge", "delete", "rmdir") || c.Opts.Has("--force")
+	for _, t := range targets {
+		if object == "" || object == operation.PlainNoun(t.Text) {
+			object = "object"
+		}
+		ends(c, verb, object, all, unasked(c.Opts), t)
+	}
+}
+
+// bucketCopy is copy, move and sync. What sync does not find at the source it
+// deletes at the other end, and what is moved is gone from its place.
+func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
+	dest := operands[len(operands)-1]
+	for _, src := range operands[:len(operands)-1] {
+		switch {
+		case !isRemote(src):
+			c.ReadsTree(src)
+		case verb.Is("move", "moveto", "mv"):
+			ends(c, "remove", "object", false, unasked(c.Opts), src)
+		default:
+			c.Fetches(src)
+		}
+	}
+	mirrors := verb.Is("sync") && c.Name == "rclone" || optionVerb(c.Opts) != "" || verb.Is("rsync") && c.Opts.Exact("-d")
+	if isRemote(dest) || c.Name == "mc" {
+		c.Sends("send", dest)
+		if mirrors {
+			ends(c, "remove", "object", false, unasked(c.Opts), dest)
+		}
+		return
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, dest)
+	if mirrors || verb.Is("sync") {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, dest)
+	}
+}
+
+// nameUpdates is nsupdate: its input changes the records of a zone.
+func nameUpdates(c *shell.Call) {
+	in := c.Shell.Frame.Stdin
+	for _, f := range c.Opts.Operands {
+		if text, ok := c.Shell.Written(f); ok {
+			in = &text
+		}
+	}
+	if in == nil {
+		c.Process()
+		return
+	}
+	verb := "send"
+	for line := range strings.SplitSeq(in.Text, "\n") {
+		f := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "update "))
+		if len(f) > 0 && (f[0] == "delete" || f[0] == "del") {
+			verb = "delete"
+		}
+	}
+	if verb == "delete" {
+		ends(c, verb, "record", false, false, abstract.Word("dns"))
+		return
+	}
+	changed(c, change{verb, "record"}, false, abstract.Word("dns"))
+}
+
+func server(c *shell.Call) {
+	if c.Name == "caddy" && !c.Opts.Operand(0).Is("run", "start", "file-server", "reverse-proxy") {
+		c.Process()
+		return
+	}
+	bind := abstract.Word("0.0.0.0")
+	if a, ok := c.Opts.Get("-a", "--listen", "-l"); ok {
+		bind = a
+	}
+	c.Listens(bind, nil)
+}

@@ -1,0 +1,293 @@
+package programs
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
+)
+
+// readPrograms are the programs that only read: the files that they name are
+// all that there is to say about them.
+func readPrograms(name string) shell.Program {
+	p := readProgram(name)
+	p.Reading = true
+	return p
+}
+
+func readProgram(name string) shell.Program {
+	switch name {
+	case "ls", "dir", "vdir", "eza", "exa", "lsd", "tree":
+		return shell.Program{Values: " -I -w -T -L -P --ignore ", Run: listFiles}
+	case "bat", "batcat":
+		return shell.Program{Values: " -l --language -r --line-range --style ", Run: printFiles}
+	case "cat", "tac":
+		return shell.Program{Values: " --separator ", Run: printFiles}
+	case "head", "tail":
+		return shell.Program{Values: " -n -c --lines --bytes -s --pid ", Run: readOperands}
+	case "wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "md5", "shasum",
+		"od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff", "colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand",
+		"tsort", "look", "iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl", "namei", "exiftool", "pdftotext", "glow", "mdcat":
+		return shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label --algorithm -a ", Run: readOperands}
+	case "grep", "egrep", "fgrep", "zgrep", "bzgrep":
+		return shell.Program{Values: grepValues, Run: search}
+	case "rg", "ripgrep":
+		return shell.Program{Values: ripgrepValues, Run: search}
+	case "ag", "ack", "pcregrep", "ugrep":
+		return shell.Program{Values: otherGrepValues, Run: search}
+	case "cut", "tr", "rev":
+		return shell.Program{Values: " -d -f -c -b --delimiter --fields --output-delimiter ", Run: transform}
+	case "jq", "yq", "gojq", "jaq", "xq", "fx", "dasel":
+		return shell.Program{Values: " --arg --argjson --slurpfile --rawfile --indent -L ", Run: query}
+	case "sort":
+		return shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory --files0-from --batch-size --compress-program ", Run: sortFiles}
+	case "uniq":
+		return shell.Program{Values: " -f -s -w ", Run: uniq}
+	case "base64", "base32", "gbase64", "xxd", "uuencode", "uudecode":
+		return shell.Program{Values: " -w -b -i -o -c -l -s -g ", Run: encode}
+	case "which":
+		return shell.Program{Run: func(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }}
+	case "man":
+		return shell.Program{Values: " -P --pager -H --html -C -M -S -e -R -r ", Run: tasks.Manual}
+	case "env", "printenv":
+		return shell.Program{Run: environment}
+	case "pgrep", "pidof":
+		return shell.Program{Values: " -u -g -P -t -s -U -G -d -F ", Run: func(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }}
+	case "ps", "top", "htop", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
+		"w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
+		"getent", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
+		return shell.Program{Run: nothing}
+	}
+	return shell.Program{}
+}
+
+// What takes a value differs from one grep to the next: -r is recursive here and
+// a replacement there. A flag that is taken for one with a value makes the
+// pattern its value, and the file the pattern.
+const (
+	grepValues      = " -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir --exclude-from --context --after-context --before-context --max-count --directories --devices --label --binary-files --group-separator "
+	ripgrepValues   = " -e -f -A -B -C -m -d -g -t -T -j -M -E -r --regexp --file --context --after-context --before-context --max-count --glob --iglob --type --type-not --type-add --type-clear --max-depth --max-filesize --max-columns --threads --replace --sort --sortr --color --colors --engine --encoding --ignore-file --pre --pre-glob --path-separator --context-separator --field-match-separator "
+	otherGrepValues = " -e -A -B -C -m -g -G -p --regexp --file --include --exclude --exclude-dir --context --after-context --before-context --max-count --ignore --ignore-dir --path-to-ignore --depth "
+)
+
+func nothing(c *shell.Call) {}
+
+// relativeNames is a list of names below the present directory.
+func relativeNames(c *shell.Call, roots []abstract.Arg) abstract.Arg {
+	var text strings.Builder
+	for _, r := range roots {
+		if r.Text == "." || r.Text == "" {
+			r.Text = "."
+		}
+		text.WriteString(strings.TrimSuffix(r.Text, "/") + "/" + abstract.HoleText + "\n")
+	}
+	if len(roots) == 0 {
+		return abstract.Word("./" + abstract.HoleText + "\n")
+	}
+	return abstract.Word(text.String())
+}
+
+func listFiles(c *shell.Call) {
+	c.Reads(c.Opts.Operands...)
+	c.Out = relativeNames(c, nil)
+	for _, a := range c.Opts.Operands {
+		if a.HasPrefix("/") || a.HasPrefix("~") || a.HasPrefix("..") || !a.Known() {
+			c.Out = abstract.UnknownArg()
+		}
+	}
+}
+
+// printFiles is cat: what the script has written is printed again.
+func printFiles(c *shell.Call) {
+	in := c.Shell.Frame.Stdin
+	out := abstract.Arg{}
+	for _, a := range c.Opts.Operands {
+		text, ok := c.Shell.Shown(a)
+		switch {
+		case a.Is("-") && in != nil:
+			text = *in
+		case a.From != nil:
+			text = *a.From
+		case a.Is("/dev/null"):
+			text = abstract.Arg{}
+		case a.Is("/dev/zero", "/dev/urandom", "/dev/random"):
+			endlessOutput(c)
+			text = abstract.UnknownArg()
+		case !ok:
+			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+		}
+		out = abstract.Concat(out, text)
+	}
+	if len(c.Opts.Operands) == 0 {
+		out = abstract.UnknownArg()
+		if in != nil {
+			out = *in
+		}
+	}
+	c.Reads(c.Opts.Operands...)
+	c.Out = out
+}
+
+func readOperands(c *shell.Call) {
+	for _, a := range c.Opts.Operands {
+		if a.From != nil {
+			c.Out.Taint |= a.From.Taint
+		}
+	}
+	c.Reads(c.Opts.Operands...)
+	c.Reads(c.Opts.PerhapsFiles()...)
+}
+
+// search is grep: the first operand is a pattern unless an option gave one.
+func search(c *shell.Call) {
+	files := c.Opts.Operands
+	patterns := c.Opts.All("-e", "--regexp")
+	if !c.Opts.Has("-e", "-f", "--regexp", "--file", "--files") && len(files) > 0 {
+		patterns, files = files[:1], files[1:]
+	}
+	if c.Shell.Frame.Piped && len(files) == 0 { // ps | grep NAME
+		c.LooksUp(patterns...)
+	}
+	if pre, ok := c.Opts.Get("--pre"); ok {
+		c.Child(func() shell.Outcome { return c.Shell.Invoke([]abstract.Arg{pre, abstract.UnknownArg()}, c.Node) })
+	}
+	c.Reads(files...)
+	c.Reads(c.Opts.All("-f", "--file", "--exclude-from", "--ignore-file")...)
+	if c.Opts.Has("-l", "--files-with-matches", "--files", "-L") {
+		c.Out = relativeNames(c, files)
+	}
+}
+
+// transform is a filter over text that is followed where it is known: rot13
+// and reversed text hide code.
+func transform(c *shell.Call) {
+	in := c.Shell.Frame.Stdin
+	if c.Name == "cut" || in == nil || !in.Known() {
+		if c.Name != "tr" {
+			c.Reads(c.Opts.Operands...)
+		}
+		return
+	}
+	c.Out.Taint |= abstract.Decoded
+	switch {
+	case c.Name == "rev":
+		lines := strings.Split(in.Text, "\n")
+		for i, l := range lines {
+			lines[i] = abstract.Reversed(l)
+		}
+		c.Out.Text = strings.Join(lines, "\n")
+	case len(c.Opts.Operands) == 2 && len(c.Opts.List) == 0:
+		c.Out.Text = translate(in.Text, c.Opts.Operands[0].Text, c.Opts.Operands[1].Text)
+	case len(c.Opts.Operands) == 1 && c.Opts.Has("-d"):
+		set := rangeSet(c.Opts.Operands[0].Text)
+		c.Out.Text = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(set, r) {
+				return -1
+			}
+			return r
+		}, in.Text)
+	}
+}
+
+func translate(text, from, to string) string {
+	a, b := []rune(rangeSet(from)), []rune(rangeSet(to))
+	if len(a) == 0 || len(b) == 0 {
+		return text
+	}
+	table := map[rune]rune{}
+	for i, r := range a {
+		table[r] = b[min(i, len(b)-1)]
+	}
+	return strings.Map(func(r rune) rune {
+		if t, ok := table[r]; ok {
+			return t
+		}
+		return r
+	}, text)
+}
+
+// rangeSet spells out a-z in a set of tr.
+func rangeSet(set string) string {
+	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", `\n`, "\n", `\t`, "\t").Replace(set)
+	r := []rune(set)
+	var b strings.Builder
+	for i := 0; i < len(r); i++ {
+		if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2] < 0x80 {
+			for c := r[i]; c <= r[i+2]; c++ {
+				b.WriteRune(c)
+			}
+			i += 2
+			continue
+		}
+		b.WriteRune(r[i])
+	}
+	return b.String()
+}
+
+func query(c *shell.Call) {
+	files := c.Opts.Operands
+	filtered := c.Opts.Has("-f", "--from-file", "--slurpfile", "--rawfile") // those take a name and a file
+	if len(files) > 0 && !filtered {
+		files = files[1:]
+	}
+	if c.Name == "yq" && c.Opts.Has("-i", "--inplace") {
+		c.Writes("write", files...)
+		return
+	}
+	c.Reads(files...)
+}
+
+func sortFiles(c *shell.Call) {
+	c.Reads(c.Opts.Operands...)
+	if out, ok := c.Opts.Get("-o", "--output"); ok {
+		c.Writes("write", out)
+	}
+	if prog, ok := c.Opts.Get("--compress-program"); ok {
+		c.Child(func() shell.Outcome { return c.Shell.Invoke([]abstract.Arg{prog}, c.Node) })
+	}
+}
+
+func uniq(c *shell.Call) {
+	c.Reads(c.Opts.Operand(0))
+	c.Writes("write", c.Opts.Operand(1))
+}
+
+// encode is base64 and xxd; what they decode is followed where it is known.
+func encode(c *shell.Call) {
+	c.Reads(c.Opts.Operands...)
+	c.Reads(c.Opts.PerhapsFiles()...)
+	for _, out := range c.Opts.All("-o") {
+		c.Writes("write", out)
+	}
+	decodes := c.Opts.Has("-d", "-D", "--decode") || c.Name == "xxd" && c.Opts.Has("-r", "-revert") || c.Name == "uudecode"
+	if !decodes {
+		return
+	}
+	c.Out.Taint |= abstract.Decoded
+	kind := "base64"
+	if c.Name == "xxd" {
+		kind = "hex"
+	}
+	in := c.Shell.Frame.Stdin
+	if in == nil && len(c.Opts.Operands) > 0 {
+		if text, ok := c.Shell.Written(c.Opts.Operands[0]); ok {
+			in = &text
+		} else if from := c.Opts.Operands[0].From; from != nil {
+			in = from
+		}
+	}
+	if in == nil || !in.Known() || len(c.Opts.Operands) > 0 && c.Shell.Frame.Stdin == in {
+		return
+	}
+	if text, ok := shell.DecodeText(kind, in.Text); ok {
+		c.Out.Text = text
+	}
+}
+
+func environment(c *shell.Call) {
+	if len(c.Opts.Operands) == 0 {
+		c.Signal(engine.SignalEnvDump)
+	}
+}

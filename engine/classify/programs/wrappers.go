@@ -1,0 +1,568 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// wrapper is the grammar of a program that runs another one: what stands
+// between its name and the command.
+type wrapper struct {
+	values     string // its options that take a value
+	skip       int    // operands before the command
+	sub        string // a subcommand that has to come first
+	assigns    bool   // VAR=x before the command
+	code       string // options whose value is shell code
+	dir        string // options whose value is the directory to run in
+	joined     bool   // the operands are put together and parsed as shell code
+	privileged bool
+	deferred   bool
+	root       bool   // the first operand is the root directory that the command sees
+	rootOption string // options whose value is that
+	bounds     bool   // the first operand is the time after which the command is ended
+	fetches    string // fetches the program from there if it has to
+}
+
+// wrapperOf is the table of wrappers.
+func wrapperOf(name string) (wrapper, bool) {
+	switch name {
+	case "sudo":
+		return wrapper{values: " -u -g -p -C -D -R -T -U -h -r -t --user --group --prompt --chdir --chroot --host --role --type --close-from --other-user --command-timeout ", dir: " -D --chdir ", assigns: true, privileged: true}, true
+	case "doas":
+		return wrapper{values: " -u -C -a ", privileged: true}, true
+	case "pkexec":
+		return wrapper{values: " --user ", privileged: true}, true
+	case "su":
+		return wrapper{values: " -c --command -s --shell -g --group -G -w ", code: " -c --command ", privileged: true}, true
+	case "runuser":
+		return wrapper{values: " -c --command -u --user -s --shell -g --group -G -w ", code: " -c --command ", privileged: true}, true
+	case "env":
+		return wrapper{values: " -u --unset -C --chdir ", dir: " -C --chdir ", assigns: true}, true
+	case "cross-env", "dotenv", "dotenvx":
+		return wrapper{values: " -f -e ", assigns: true}, true
+	case "nohup":
+		return wrapper{deferred: true}, true
+	case "setsid", "fakeroot", "caffeinate", "proxychains", "proxychains4", "torsocks", "dbus-run-session", "catchsegv", "eatmydata", "busybox", "toybox", "ssh-agent", "unbuffer", "chronic", "tsocks", "winpty", "rlwrap":
+		return wrapper{values: " -a -t "}, true
+	case "nice":
+		return wrapper{values: " -n --adjustment "}, true
+	case "ionice":
+		return wrapper{values: " -c -n -p -P -u --class --classdata "}, true
+	case "chrt":
+		return wrapper{values: " -T -P -D -p ", skip: 1}, true
+	case "taskset", "faketime":
+		return wrapper{values: " -f ", skip: 1}, true
+	case "stdbuf":
+		return wrapper{values: " -i -o -e --input --output --error "}, true
+	case "timeout", "gtimeout":
+		return wrapper{values: " -s -k --signal --kill-after ", skip: 1, bounds: true}, true
+	case "time", "gtime":
+		return wrapper{values: " -f -o --format --output "}, true
+	case "watch":
+		return wrapper{values: " -n --interval -q ", joined: true}, true
+	case "flock":
+		return wrapper{values: " -w -E -c --wait --timeout --conflict-exit-code --command ", code: " -c --command ", skip: 1}, true
+	case "prlimit":
+		return wrapper{values: " -p --pid -o --output "}, true
+	case "strace", "ltrace":
+		return wrapper{values: " -e -o -p -s -u -a -E -I -O -S -P -X -b "}, true
+	case "valgrind", "perf", "hyperfine":
+		return wrapper{sub: perfSub(name), values: " -e -o -w -r -n ", joined: name == "hyperfine"}, true
+	case "chroot", "arch-chroot":
+		return wrapper{values: " --userspec --groups -u ", skip: 1, root: true}, true
+	case "systemd-nspawn":
+		return wrapper{values: " -D --directory -u --user -M --machine -E --setenv --bind --bind-ro ", rootOption: " -D --directory "}, true
+	case "sshpass":
+		return wrapper{values: " -p -f -d -P "}, true
+	case "distrobox":
+		return wrapper{sub: "enter", skip: 1, values: " -n --name "}, true
+	case "toolbox":
+		return wrapper{sub: "run", values: " -c --container -d -r "}, true
+	case "flatpak-spawn":
+		return wrapper{values: ""}, true
+	case "unshare":
+		return wrapper{values: " -R -w -S -G --root --wd --setuid --setgid --propagation --setgroups "}, true
+	case "nsenter":
+		return wrapper{values: " -t -S -G --target --setuid --setgid "}, true
+	case "setpriv", "setarch", "linux64":
+		return wrapper{values: " --reuid --regid --groups --inh-caps --bounding-set "}, true
+	case "systemd-run":
+		return wrapper{values: " -p --property -u --unit -M --machine -E --setenv --uid --gid --slice --description --on-active --on-boot --on-calendar --on-unit-active --working-directory -d ", dir: " --working-directory ", deferred: true}, true
+	case "firejail", "xvfb-run":
+		return wrapper{values: " -s -n -e -f -p --server-num --server-args "}, true
+	case "chpst":
+		return wrapper{values: " -u -U -b -e -/ -n -l -L -m -d -o -p -f -c "}, true
+	case "gdb":
+		return wrapper{values: " -ex -x -p ", sub: "--args"}, true
+	}
+	return runnerOf(name)
+}
+
+func perfSub(name string) string {
+	if name == "perf" {
+		return "stat record trace"
+	}
+	return ""
+}
+
+// runnerOf is the table of programs that find a project's tools.
+func runnerOf(name string) (wrapper, bool) {
+	switch name {
+	case "npx":
+		return wrapper{values: " -p --package -c --call -w --workspace ", code: " -c --call "}, true
+	case "bunx", "pnpx":
+		return wrapper{values: " -p --package "}, true
+	case "uvx":
+		return wrapper{values: " --from --with --python -p --index-url ", fetches: "pip"}, true
+	case "poetry", "pipenv", "pdm", "hatch", "rye", "pixi":
+		return wrapper{sub: "run", values: " -C --directory -p "}, true
+	case "uv":
+		return wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package --with-requirements "}, true
+	case "pipx":
+		return wrapper{sub: "run", values: " --spec --python ", fetches: "pip"}, true
+	case "conda", "mamba", "micromamba":
+		return wrapper{sub: "run", values: " -n --name -p --prefix --cwd ", dir: " --cwd "}, true
+	case "pnpm":
+		return wrapper{sub: "exec dlx", values: " -C --dir --filter -F --package ", dir: " -C --dir "}, true
+	case "yarn":
+		return wrapper{sub: "exec dlx", values: " --cwd -p ", dir: " --cwd "}, true
+	case "npm":
+		return wrapper{sub: "exec x", values: " -c --call -p --package --prefix -w --workspace ", code: " -c --call "}, true
+	case "bundle", "asdf":
+		return wrapper{sub: "exec"}, true
+	case "mise", "rtx":
+		return wrapper{sub: "exec x"}, true
+	case "direnv":
+		return wrapper{sub: "exec", skip: 1}, true
+	case "doppler", "op", "infisical":
+		return wrapper{sub: "run", values: " -p --project -c --config --env-file --env "}, true
+	case "aws-vault":
+		return wrapper{sub: "exec", skip: 1}, true
+	}
+	return wrapper{}, false
+}
+
+// wrapped runs the command inside one of the wrappers.
+func wrapped(c *shell.Call) (shell.Outcome, bool) {
+	switch c.Name {
+	case "xargs":
+		return xargs(c), true
+	case "parallel":
+		return parallel(c)
+	case "script":
+		return scriptCommand(c)
+	case "nix-shell", "nix", "tmux", "screen", "coreutils", "bwrap":
+		return oddWrapper(c)
+	}
+	w, ok := wrapperOf(c.Name)
+	if !ok {
+		return shell.Outcome{}, false
+	}
+	if c.Name == "env" {
+		c.Args = splitStrings(c.Args)
+	}
+	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, First: c.Name != "su" && (c.Name != "runuser" || startsWith(c.Args, "-u", "--user")), Literal: w.sub == "--args"})
+	if w.sub == "--args" {
+		if len(c.Args) == 0 || !c.Args[0].Is("--args") {
+			return shell.Outcome{}, false
+		}
+		o.Operands = c.Args
+	}
+	rest := o.Operands
+	if w.sub != "" {
+		if len(rest) == 0 || !strings.Contains(" "+w.sub+" ", " "+rest[0].Text+" ") {
+			return shell.Outcome{}, false
+		}
+		if rest[0].Is("dlx") {
+			w.fetches = "npm"
+		}
+		inner := shell.ParseOptions(rest[1:], shell.Program{Values: w.values, First: true})
+		o.List, rest = append(o.List, inner.List...), inner.Operands
+	}
+	wrapperSignals(c, w, o)
+	withoutVariables(c, o)
+	runsPackage(c, o, rest)
+	if w.code != "" {
+		if code, ok := o.Get(strings.Fields(w.code)...); ok {
+			return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(code, c.Name, false) }), true
+		}
+	}
+	if c.Name == "su" || c.Name == "runuser" && !o.Has("-u", "--user") {
+		return shell.Outcome{}, false
+	}
+	return unwrap(c, w, o, rest)
+}
+
+func wrapperSignals(c *shell.Call, w wrapper, o shell.Options) {
+	if w.privileged {
+		c.Signal(engine.SignalPrivilege)
+	}
+	if c.Name == "setsid" && o.Has("-f", "--fork") || w.deferred && (c.Name != "systemd-run" || !o.Has("--wait", "--pty", "--scope")) {
+		c.Signal(engine.SignalDeferred)
+	}
+	if c.Name == "systemd-run" && o.Has("--on-calendar", "--on-boot", "--on-active", "--on-unit-active") {
+		c.Signal(engine.SignalPersistence)
+	}
+}
+
+// unwrap takes a wrapper's own arguments off and runs what is left.
+func unwrap(c *shell.Call, w wrapper, o shell.Options, rest []abstract.Arg) (shell.Outcome, bool) {
+	if len(rest) < w.skip {
+		return shell.Outcome{}, false
+	}
+	w.bounds = w.bounds && endsAll(rest[0], o)
+	root, rooted := o.Get(strings.Fields(w.rootOption)...)
+	if w.root {
+		root, rooted = rest[0], true
+	}
+	rest = rest[w.skip:]
+	if w.skip > 0 && w.code != "" && len(rest) > 1 && strings.Contains(w.code, " "+rest[0].Text+" ") {
+		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(rest[1], c.Name, false) }), true
+	}
+	var assigns []abstract.Arg
+	for w.assigns && len(rest) > 0 && abstract.IsAssignment(rest[0]) {
+		assigns = append(assigns, rest[0])
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && rest[0].Is("--") {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return shell.Outcome{}, false
+	}
+	if rooted {
+		c.At(c.ChangedRoot(root), func() { c.Shell.Invoke(rest, c.Node) })
+		return shell.Outcome{Fail: c.Shell.Scope.Dirs}, true
+	}
+	return under(c, w, o, func() shell.Outcome {
+		for _, a := range assigns {
+			c.AssignWord(a)
+		}
+		if w.joined {
+			return c.Shell.Embed(shell.JoinWords(rest), c.Name, false)
+		}
+		return c.Shell.Invoke(rest, c.Node)
+	}), true
+}
+
+// under runs f as a child process of the wrapper.
+func under(c *shell.Call, w wrapper, o shell.Options, f func() shell.Outcome) shell.Outcome {
+	s := c.Shell
+	return c.Nested(func() shell.Outcome {
+		s.Frame.Privileged = s.Frame.Privileged || w.privileged
+		s.Frame.Bounded = s.Frame.Bounded && !detaches(c, w, o) || w.bounds
+		if d, ok := o.Get(strings.Fields(w.dir)...); ok {
+			s.Scope.Enter([]abstract.Value{abstract.JoinDir(s.Scope.Dirs[0], d)})
+		}
+		if w.fetches != "" {
+			s.Note(engine.EffectNetwork, "fetch", abstract.Word(w.fetches))
+		}
+		return f()
+	})
+}
+
+// detaches tells whether the command goes on after its wrapper has ended.
+func detaches(c *shell.Call, w wrapper, o shell.Options) bool {
+	return w.deferred && c.Name != "nohup" || c.Name == "setsid" && o.Has("-f", "--fork")
+}
+
+// endingSignals are signals that end a program.
+var endingSignals = []string{"term", "kill", "int", "hup", "quit", "15", "9", "2", "1", "3"}
+
+// endsAll tells whether a timeout(1) ends its command and what that starts:
+// the time is known and more than none, and the signal is one that ends things.
+func endsAll(limit abstract.Arg, o shell.Options) bool {
+	if !positiveTime(limit) || o.Has("-f", "--foreground") {
+		return false
+	}
+	if after, ok := o.Get("-k", "--kill-after"); ok {
+		return positiveTime(after)
+	}
+	signal, ok := o.Get("-s", "--signal")
+	return !ok || slices.Contains(endingSignals, strings.TrimPrefix(strings.ToLower(signal.Text), "sig"))
+}
+
+// positiveTime tells whether a text is a time of sleep(1) and more than none.
+func positiveTime(a abstract.Arg) bool {
+	n := strings.TrimRight(a.Text, "smhd")
+	return len(a.Text)-len(n) <= 1 && strings.Trim(n, "0123456789.") == "" && strings.Count(n, ".") <= 1 && strings.Trim(n, "0.") != ""
+}
+
+func startsWith(args []abstract.Arg, options ...string) bool {
+	return len(args) > 0 && args[0].Is(options...)
+}
+
+// splitStrings puts the words of env's -S option in its place.
+func splitStrings(args []abstract.Arg) []abstract.Arg {
+	for i, a := range args {
+		text, ok := strings.CutPrefix(a.Text, "--split-string=")
+		switch {
+		case a.Is("-S", "--split-string", "-vS", "-iS") && i+1 < len(args):
+			return slices.Concat(args[:i], fieldsOf(args[i+1]), args[i+2:])
+		case ok:
+			return slices.Concat(args[:i], fieldsOf(a.With(text)), args[i+1:])
+		case a.HasPrefix("-S"):
+			return slices.Concat(args[:i], fieldsOf(a.With(a.Text[2:])), args[i+1:])
+		case !a.HasPrefix("-") && !abstract.IsAssignment(a):
+			return args
+		}
+	}
+	return args
+}
+
+func fieldsOf(a abstract.Arg) []abstract.Arg {
+	var out []abstract.Arg
+	for _, f := range strings.Fields(a.Text) {
+		out = append(out, a.With(strings.Trim(f, `'"`)))
+	}
+	if len(out) > shell.MaxWords {
+		return append(out[:shell.MaxWords], abstract.Arg{Text: abstract.HoleText, Splits: true})
+	}
+	return out
+}
+
+// xargs runs a command with the words of its standard input as arguments.
+func xargs(c *shell.Call) shell.Outcome {
+	s := c.Shell
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -I -J -n -P -L -d -a -s -E -R -S --max-args --max-procs --max-lines --replace --arg-file --delimiter --eof --max-chars --process-slot-var "})
+	argv := o.Operands
+	if len(argv) == 0 {
+		argv = []abstract.Arg{abstract.Word("echo")}
+	}
+	for _, file := range o.All("-a", "--arg-file") {
+		s.Note(engine.EffectFileRead, "read", file)
+	}
+	mark, each := o.Get("-I", "--replace", "-J")
+	words := inputWords(s, xargsSeparator(o, each))
+	if o.Has("-a", "--arg-file") {
+		words = []abstract.Arg{{Text: abstract.HoleText, Splits: true, Taint: abstract.Filed}}
+	}
+	var o2 shell.Outcome
+	run := func(argv []abstract.Arg) {
+		o2 = c.Nested(func() shell.Outcome {
+			s.Frame.Wrappers = s.Frame.Wrappers[:len(s.Frame.Wrappers)-1]
+			s.Frame.Via = shell.AppendText(s.Frame.Via, "xargs")
+			s.Frame.Stdin, s.Frame.Piped = nil, false
+			return s.Invoke(argv, c.Node)
+		})
+	}
+	if !each {
+		run(append(argv[:len(argv):len(argv)], words...))
+		return o2
+	}
+	for _, w := range words {
+		run(replaceMark(argv, mark.Text, w))
+	}
+	return o2
+}
+
+// xargsSeparator tells what stands between the arguments that xargs reads:
+// blanks, but the ends of lines where each line is put in somewhere.
+func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
+	end, given := o.Get("-d", "--delimiter")
+	switch {
+	case o.Has("-0", "--null"):
+		return func(r rune) bool { return r == 0 }
+	case given && end.Known() && len(end.Text) == 1:
+		return func(r rune) bool { return r == rune(end.Text[0]) }
+	case lines || given:
+		return func(r rune) bool { return r == '\n' || r == 0 }
+	}
+	return blankOrNUL
+}
+
+// blankOrNUL is what stands between words, and NUL.
+func blankOrNUL(r rune) bool { return unicode.IsSpace(r) || r == 0 }
+
+// inputWords are the words of standard input, as far as they are known.
+func inputWords(s *shell.Machine, separator func(rune) bool) []abstract.Arg {
+	in := s.Frame.Stdin
+	if in == nil {
+		return []abstract.Arg{{Text: abstract.HoleText, Splits: true}}
+	}
+	var out []abstract.Arg
+	seen := map[string]bool{}
+	for _, f := range inputFields(in.Text, separator) {
+		f = strings.Trim(f, "'\" \t")
+		if strings.Contains(f, abstract.HoleText) {
+			f = strings.TrimRight(f, "\n")
+		}
+		if !seen[f] {
+			seen[f] = true
+			out = append(out, abstract.Arg{Text: f, Taint: in.Taint, Splits: f == abstract.HoleText})
+		}
+	}
+	if len(out) > shell.MaxAlts {
+		return []abstract.Arg{abstract.JoinArgs(out)}
+	}
+	return out
+}
+
+// inputFields splits standard input; between quotes, nothing is a separator.
+func inputFields(text string, separator func(rune) bool) []string {
+	if !separator(' ') || !strings.ContainsAny(text, `'"`) {
+		return strings.FieldsFunc(text, separator)
+	}
+	quote := rune(0)
+	return strings.FieldsFunc(text, func(r rune) bool {
+		switch {
+		case quote == r:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		}
+		return quote == 0 && separator(r)
+	})
+}
+
+func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract.Arg {
+	out := make([]abstract.Arg, len(argv))
+	for i, a := range argv {
+		if mark != "" && strings.Contains(a.Text, mark) {
+			a.Text = strings.ReplaceAll(a.Text, mark, with.Text)
+			a.Taint |= with.Taint
+			a.Quoted = true
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// parallel runs a template for each argument after ::: or each line of input.
+func parallel(c *shell.Call) (shell.Outcome, bool) {
+	s := c.Shell
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -j --jobs -a --arg-file -S --sshlogin --results --joblog --timeout --delay -N -n -I --colsep "})
+	var template, items []abstract.Arg
+	list := &template
+	for _, a := range o.Operands {
+		if a.Is(":::", ":::+") {
+			list = &items
+			continue
+		}
+		*list = append(*list, a)
+	}
+	if items == nil {
+		items = inputWords(s, blankOrNUL)
+	}
+	if len(items) > shell.MaxAlts {
+		items = []abstract.Arg{abstract.JoinArgs(items)}
+	}
+	code := shell.JoinWords(template)
+	var last shell.Outcome
+	for _, item := range items {
+		var text abstract.Arg
+		if strings.Contains(code.Text, "{}") {
+			text = abstract.Concat(code.With(strings.ReplaceAll(code.Text, "{}", item.Text)), abstract.Arg{Taint: item.Taint})
+		} else {
+			text = abstract.Concat(abstract.Concat(code, abstract.Word(" ")), item)
+		}
+		last = s.Embed(text, "parallel", false)
+	}
+	return last, true
+}
+
+// scriptCommand is script(1): -c takes code on Linux, operands are the command
+// on BSD.
+func scriptCommand(c *shell.Call) (shell.Outcome, bool) {
+	o := shell.ParseOptions(c.Args, shell.Program{Values: " -c --command -t -E -o -O -I -B -F "})
+	if code, ok := o.Get("-c", "--command"); ok {
+		return c.Nested(func() shell.Outcome { return c.Shell.Embed(code, "script", false) }), true
+	}
+	if len(o.Operands) > 1 {
+		return c.Nested(func() shell.Outcome { return c.Shell.Invoke(o.Operands[1:], c.Node) }), true
+	}
+	return shell.Outcome{}, false
+}
+
+// oddWrapper is what fits no table.
+func oddWrapper(c *shell.Call) (shell.Outcome, bool) {
+	s := c.Shell
+	switch c.Name {
+	case "coreutils":
+		if len(c.Args) > 0 && c.Args[0].HasPrefix("--coreutils-prog=") {
+			argv := append([]abstract.Arg{abstract.Word(strings.TrimPrefix(c.Args[0].Text, "--coreutils-prog="))}, c.Args[1:]...)
+			return c.Nested(func() shell.Outcome { return s.Invoke(argv, c.Node) }), true
+		}
+	case "nix-shell":
+		o := shell.ParseOptions(c.Args, shell.Program{Long: true, Values: " --run --command -p --packages -A "})
+		if code, ok := o.Get("--run", "--command"); ok {
+			return c.Nested(func() shell.Outcome { return s.Embed(code, "nix-shell", false) }), true
+		}
+	case "nix":
+		for i, a := range c.Args {
+			if a.Is("-c", "--command") && i+1 < len(c.Args) {
+				return c.Nested(func() shell.Outcome { return s.Invoke(c.Args[i+1:], c.Node) }), true
+			}
+		}
+	case "tmux", "screen":
+		return terminal(c)
+	case "bwrap":
+		return bubble(c)
+	}
+	return shell.Outcome{}, false
+}
+
+// bubble is bwrap: the command sees the files of this machine as they are put
+// together for it, which here counts as seeing all of them.
+func bubble(c *shell.Call) (shell.Outcome, bool) {
+	const none, two = " --unshare-all --share-net --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns ", " --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data --ro-bind-data --chmod "
+	args, other := c.Args, false
+	for len(args) > 0 && args[0].HasPrefix("--") && !args[0].Is("--") {
+		option, n := " "+args[0].Text+" ", 2
+		switch {
+		case strings.Contains(none, option):
+			n = 1
+		case strings.Contains(two, option):
+			n = 3
+		}
+		if n > len(args) {
+			return shell.Outcome{}, false
+		}
+		other = other || n == 3 && strings.Contains(option, "bind") && args[1].Text != args[2].Text || args[0].Is("--tmpfs")
+		args = args[n:]
+	}
+	if len(args) > 0 && args[0].Is("--") {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return shell.Outcome{}, false
+	}
+	return c.Nested(func() shell.Outcome {
+		c.Shell.Frame.Remade = c.Shell.Frame.Remade || other
+		return c.Shell.Invoke(args, c.Node)
+	}), true
+}
+
+// terminal is tmux and screen: what is typed into another shell is code.
+func terminal(c *shell.Call) (shell.Outcome, bool) {
+	s := c.Shell
+	o := shell.ParseOptions(c.Args, shell.Program{Values: " -t -s -n -c -S -L -f -x -y -F -p -X "})
+	if len(o.Operands) == 0 || c.Name == "tmux" && len(o.Operands) < 2 {
+		return shell.Outcome{}, false
+	}
+	rest := o.Operands
+	if c.Name == "screen" && !o.Has("-d", "-D", "-X") {
+		return shell.Outcome{}, false
+	}
+	if c.Name == "screen" && o.Has("-X") {
+		if code, ok := o.Get("-X"); !ok || !code.Is("stuff") {
+			return shell.Outcome{}, false
+		}
+	}
+	if c.Name == "tmux" {
+		if !rest[0].Is("new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane") {
+			return shell.Outcome{}, false
+		}
+		rest = rest[1:]
+	}
+	for len(rest) > 1 && rest[len(rest)-1].Is("Enter", "C-m", "KPEnter") {
+		rest = rest[:len(rest)-1]
+	}
+	c.Signal(engine.SignalDeferred)
+	return under(c, wrapper{deferred: true}, shell.Options{}, func() shell.Outcome { return s.Embed(shell.JoinWords(rest), c.Name, false) }), true
+}

@@ -1,0 +1,407 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+)
+
+// Bounds of what is read of a prompt and kept of it. Of a longer prompt the
+// beginning and the end are read: people put what they want there, and what
+// they paste between.
+const (
+	maxPromptEnd   = 64 << 10 // bytes, of either end
+	MaxGoalNames   = 24
+	MaxGoalName    = 64 // bytes
+	maxConstraints = 16
+	maxClause      = 80  // words of a clause that are looked at
+	maxQuoted      = 400 // bytes between quotes
+)
+
+// GoalOf says what a person's prompt asks for. Only what they wrote themselves
+// counts: what is fenced, quoted, marked up or looks like a log was pasted, and
+// may hold somebody else's words.
+func GoalOf(m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
+	own := ownWords(ends(prompt, maxPromptEnd))
+	masked := m.Text(own)
+	g := &engine.Goal{Marks: k.OfPrompt(own), Words: WordHashes([]string{masked}, MaxGoalWords)}
+	goals := goalReader{goal: g, intents: map[engine.Intent]bool{}}
+	for _, s := range sentences(masked) {
+		goals.sentence(s)
+	}
+	goals.done()
+	return g
+}
+
+// ownWords leaves out of a prompt what was pasted.
+func ownWords(prompt string) string {
+	var b strings.Builder
+	fence, tag := "", ""
+	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
+		bare := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(bare, fence) {
+				fence = ""
+			}
+		case tag != "":
+			if strings.Contains(bare, "</"+tag) {
+				tag = ""
+			}
+		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
+			if fence = bare[:3]; len(bare) > 6 && strings.HasSuffix(bare, fence) {
+				fence = "" // opened and closed in one line
+			}
+		case openingTag(bare) != "":
+			if tag = openingTag(bare); strings.Contains(bare, "</"+tag) {
+				tag = ""
+			}
+		case !pasted(line, bare):
+			b.WriteString(line)
+			continue
+		}
+		b.WriteByte('\n') // nothing on both sides of what is left out belongs together
+	}
+	return b.String()
+}
+
+// openingTag returns the name of the tag with which a line begins.
+func openingTag(line string) string {
+	if !strings.HasPrefix(line, "<") {
+		return ""
+	}
+	end := mask.Run(line, 1, min(len(line), maxTag), mask.TokenChar)
+	if end == 1 || end >= len(line) || line[end] != '>' && line[end] != ' ' || !strings.Contains(line, ">") {
+		return ""
+	}
+	return line[1:end]
+}
+
+// pasted says that a line looks like a quotation, a log, a diff or code.
+func pasted(line, bare string) bool {
+	if bare == "" {
+		return false
+	}
+	for _, lead := range []string{">", "|", "$ ", "% ", "+++ ", "--- ", "@@ ", "diff --git", "Traceback", "File \"", "at ", "From:", "To:", "Subject:", "Date:", "E   ", "#!", "//", "/*", "{", "}"} {
+		if strings.HasPrefix(bare, lead) && (lead != "at " || strings.Contains(bare, "(") || strings.Contains(bare, ".java:")) && (lead != "--- " || len(bare) > 4) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "    ") && strings.ContainsAny(bare, "{}();=<>") || strings.HasPrefix(line, "\t") && strings.ContainsAny(bare, "{}();=<>") {
+		return true
+	}
+	return logLine(bare)
+}
+
+// logLevels begin lines of a log.
+var logLevels = []string{"INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "CRITICAL", "NOTICE"}
+
+// logLine says that a line begins with a time or a level, as logs do.
+func logLine(s string) bool {
+	s = strings.TrimLeft(s, "[(")
+	word, _, _ := strings.Cut(s, " ")
+	level := strings.Trim(word, "[]():")
+	if slices.Contains(logLevels, level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
+		return true
+	}
+	return mask.Digits(word) >= 4 && strings.Trim(word, "0123456789-:./TZ,]+") == "" && strings.ContainsAny(word, "-:/") && len(word) >= 8
+}
+
+// promptWord is a word of a prompt.
+type promptWord struct {
+	text string
+	low  string // in lower case, without the punctuation around
+	name bool   // a path, a file's name or a quoted identifier
+	stop byte   // the punctuation behind: , ; : . ! ? or 0
+}
+
+// is reports whether a word is one of these.
+func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
+
+// sentences splits a text at ends of lines and at marks behind which there is
+// space, and each into words.
+func sentences(text string) [][]promptWord {
+	var all [][]promptWord
+	for line := range strings.Lines(text) {
+		var s []promptWord
+		for _, w := range promptWords(strings.TrimRight(line, "\n")) {
+			s = append(s, w)
+			if strings.IndexByte(".!?", w.stop) >= 0 {
+				all, s = append(all, s), nil
+			}
+		}
+		if len(s) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// promptWords reads the words of a line. What stands in quotes is one word: an
+// identifier where it holds no space, else somebody's words, which say nothing.
+func promptWords(line string) []promptWord {
+	var list []promptWord
+	for i := 0; i < len(line); {
+		if line[i] <= ' ' {
+			i++
+			continue
+		}
+		if open, closing := quoteAt(line, i); closing != "" {
+			if j := strings.Index(line[i+open:min(len(line), i+open+maxQuoted)], closing); j > 0 {
+				list = append(list, quotedWord(line[i+open:i+open+j]))
+				i += open + j + len(closing)
+				i = takeStop(line, i, &list[len(list)-1])
+				continue
+			}
+		}
+		end := i
+		for end < len(line) && line[end] > ' ' {
+			end++
+		}
+		if w := plainWord(line[i:end]); w.low != "" || w.stop != 0 {
+			list = append(list, w)
+		}
+		i = end
+	}
+	return list
+}
+
+// quoteAt returns the length of an opening quote and what closes it.
+func quoteAt(line string, i int) (int, string) {
+	for _, q := range [][2]string{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"'", "'"}} {
+		if strings.HasPrefix(line[i:], q[0]) && (q[0] != "'" || i == 0 || line[i-1] <= ' ' || line[i-1] == '(') {
+			return len(q[0]), q[1]
+		}
+	}
+	return 0, ""
+}
+
+func quotedWord(s string) promptWord {
+	trimmed := strings.TrimSpace(s)
+	w := promptWord{text: trimmed, low: "\x00"} // no word of a sentence
+	w.name = trimmed != "" && len(trimmed) <= MaxGoalName && (!strings.ContainsAny(trimmed, " \t") || spacedPath(trimmed)) &&
+		!strings.Contains(trimmed, "://") && !marks.HostName(mask.Lower(trimmed)) && !strings.Contains(trimmed, mask.Redacted) && strings.ContainsFunc(trimmed, letterOrDigit)
+	return w
+}
+
+// spacedPath knows a path with spaces from a sentence with a path in it.
+func spacedPath(s string) bool {
+	slash := strings.IndexByte(s, '/')
+	return slash >= 0 && !strings.Contains(s[:slash], " ") && marks.FileName(s)
+}
+
+func letterOrDigit(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f
+}
+
+// takeStop reads the punctuation behind a quoted word.
+func takeStop(line string, i int, w *promptWord) int {
+	for i < len(line) && strings.IndexByte(",;:.!?)'s", line[i]) >= 0 {
+		if line[i] != ')' && line[i] != '\'' && line[i] != 's' {
+			w.stop = line[i]
+		}
+		i++
+	}
+	return i
+}
+
+func plainWord(s string) promptWord {
+	s = strings.ReplaceAll(s, "’", "'")
+	core := strings.TrimRight(s, ",;:.!?)]}*\"'`…—–")
+	w := promptWord{}
+	for _, c := range []byte(s[len(core):]) {
+		if strings.IndexByte(",;:.!?", c) >= 0 {
+			w.stop = c
+		}
+	}
+	if strings.HasPrefix(s, "—") || strings.HasPrefix(s, "–") || s == "-" || s == "--" {
+		return promptWord{stop: ','}
+	}
+	core = strings.TrimLeft(core, "([{*\"'`")
+	w.text, w.low = core, strings.ToLower(core)
+	w.name = pathName(core)
+	return w
+}
+
+// plainFileNames are files without a dot and an extension, or with nothing else.
+var plainFileNames = []string{
+	"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile", "license", "readme", "changelog",
+	".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github", ".git",
+}
+
+// dottedWords look like the names of files, but are not.
+var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.js", "three.js", "d3.js", "chart.js", "e.g", "i.e"}
+
+// pathName says that a word is a path or a file's name, and no address, fraction
+// or pair of words.
+func pathName(s string) bool {
+	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") || strings.Contains(s, mask.Redacted) {
+		return false
+	}
+	slash := strings.ContainsAny(s, `/\`)
+	base := s[strings.LastIndexAny(s, `/\`)+1:]
+	switch {
+	case slices.Contains(plainFileNames, mask.Lower(s)):
+		return s != strings.ToLower(s) || strings.HasPrefix(s, ".") || slices.Contains([]string{"makefile", "dockerfile"}, s)
+	case marks.FileName(base) && mask.Lower(s) != "node.js" && !slices.Contains(dottedWords, mask.Lower(s)):
+		stem := strings.TrimSuffix(base, base[strings.LastIndexByte(base, '.'):])
+		return stem != "" || slash || strings.HasPrefix(base, ".env")
+	case !slash:
+		return false
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"), len(s) > 3 && s[1] == ':' && s[2] == '\\':
+		return strings.ContainsFunc(s, letterOrDigit) && strings.Count(s, "/")+strings.Count(s, `\`) < len(s)/2+1
+	}
+	return relativePath(s)
+}
+
+// slashedWords look like paths, but are two words.
+var slashedWords = []string{
+	"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off", "true/false", "he/she", "his/her", "i/o",
+	"n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down", "left/right", "start/stop", "push/pull",
+	"get/set", "encode/decode", "enable/disable", "add/remove", "create/delete", "dev/prod", "staging/production", "request/response",
+	"key/value", "name/value", "success/failure", "success/error", "master/slave", "a/b", "unit/integration", "import/export",
+	"login/logout", "upload/download", "show/hide", "open/close", "frontend/backend", "front/back", "js/ts", "ui/ux", "and/und",
+	"und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port", "red/green", "happy/sad", "day/night",
+}
+
+// relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
+func relativePath(s string) bool {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
+	first := strings.Split(s, "/")[0]
+	if marks.HostName(mask.Lower(first)) || len(parts) == 0 {
+		return false
+	}
+	letters := false
+	for _, p := range parts {
+		letters = letters || strings.Trim(p, "0123456789.-") != ""
+	}
+	if !letters || slices.Contains(slashedWords, mask.Lower(s)) {
+		return false
+	}
+	return len(s) > 3 && (len(parts) > 1 || strings.HasSuffix(s, "/")) && !strings.HasPrefix(s, "-") && min(len(parts[0]), len(parts[len(parts)-1])) > 1
+}
+
+// goalReader collects what the sentences of a prompt say.
+type goalReader struct {
+	goal    *engine.Goal
+	intents map[engine.Intent]bool
+	before  []string // names of the sentence before, for "it" and "them"
+	look    bool     // the prompt says to look only
+	maybe   bool     // the sentence says under which condition it holds
+}
+
+func (g *goalReader) sentence(s []promptWord) {
+	var names []string
+	for _, w := range s {
+		if w.name {
+			names = append(names, w.text)
+			g.addName(w.text)
+		}
+	}
+	g.maybe = false
+	question := s[len(s)-1].stop == '?'
+	for _, clause := range clauses(s) {
+		g.clause(clause[:min(len(clause), maxClause)], question)
+	}
+	if len(names) > 0 {
+		g.before = names
+	}
+}
+
+func (g *goalReader) addName(name string) {
+	if len(g.goal.Names) < MaxGoalNames && !slices.Contains(g.goal.Names, name) {
+		g.goal.Names = append(g.goal.Names, name)
+	}
+}
+
+func (g *goalReader) constrain(kind engine.ConstraintKind, what string) {
+	c := engine.Constraint{Kind: kind, What: what}
+	if len(g.goal.Constraints) < maxConstraints && !slices.Contains(g.goal.Constraints, c) {
+		g.goal.Constraints = append(g.goal.Constraints, c)
+	}
+}
+
+// done closes a prompt. To look only does not go with work that is asked for in
+// the same breath.
+func (g *goalReader) done() {
+	work := false
+	for i := range g.intents {
+		g.goal.Intents = append(g.goal.Intents, i)
+		work = work || i != engine.IntentRead && i != engine.IntentExplain
+	}
+	slices.Sort(g.goal.Intents)
+	if g.look && !work {
+		g.constrain(engine.ConstraintRead, "")
+	}
+}
+
+// clauses splits a sentence where a new thought begins: at ; and :, at but, and
+// at a comma unless a list of names goes on behind it.
+func clauses(s []promptWord) [][]promptWord {
+	var all [][]promptWord
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			all = append(all, s[start:end])
+		}
+		start = next
+	}
+	for i, w := range s {
+		switch {
+		case i > start && w.is("but", "however", "though", "although", "aber", "jedoch", "mais", "pero", "mas"):
+			cut(i, i+1)
+		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !listGoesOn(s, i):
+			cut(i+1, i+1)
+		}
+	}
+	cut(len(s), len(s))
+	return all
+}
+
+// listGoesOn says that behind a comma another name follows: a.go, b.go or c.go.
+func listGoesOn(s []promptWord, i int) bool {
+	next := i + 1
+	for next < len(s) && s[next].is("and", "or", "nor", "the", "und", "oder", "ni", "et", "ou", "y", "o", "e") {
+		next++
+	}
+	return s[i].name && next < len(s) && s[next].name
+}
+
+// clause reads what one clause asks for or forbids.
+func (g *goalReader) clause(c []promptWord, question bool) {
+	c = withoutManners(c)
+	if len(c) == 0 || g.lifts(c) {
+		return
+	}
+	g.maybe = g.maybe || conditional(c)
+	if !g.maybe {
+		if g.freezes(c) || g.plans(c) || g.leaves(c) {
+			return
+		}
+		g.forbids(c)
+		g.looksOnly(c)
+	}
+	g.intended(c, question)
+}
+
+// withoutManners takes off what is said around an order.
+func withoutManners(c []promptWord) []promptWord {
+	manners := []string{"please", "pls", "bitte", "thanks", "thx", "now", "ok", "okay", "also", "and", "then", "und", "dann"}
+	for len(c) > 0 && c[0].is(manners...) {
+		c = c[1:]
+	}
+	for n := len(c); n > 0; n = len(c) {
+		switch {
+		case n > 2 && c[n-2].low == "for" && c[n-1].is("now", "me"):
+			c = c[:n-2]
+		case c[n-1].is(manners...):
+			c = c[:n-1]
+		default:
+			return c
+		}
+	}
+	return c
+}

@@ -1,0 +1,689 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// The words by which people forbid. A wrong constraint blocks work, a missing
+// one leaves the rules as they are: what is not surely meant so is none.
+var (
+	changeVerbs = []string{
+		"touch", "touching", "touched", "change", "changing", "changed", "modify", "modifying", "modified", "edit", "editing",
+		"edited", "alter", "altering", "altered", "update", "updating", "updated", "overwrite", "overwriting", "overwritten",
+		"rewrite", "rewriting", "rewritten", "move", "moving", "moved", "rename", "renaming", "renamed", "mess", "tamper", "anfassen",
+		"ändern", "verändern", "bearbeiten", "anrühren", "überschreiben", "fass", "fasse", "ändere", "verändere", "bearbeite",
+		"touche", "touchez", "toucher", "modifie", "modifiez", "modifier", "changez", "changer", "toques", "tocar", "toque",
+		"modifiques", "modificar", "modifique", "cambies", "cambiar", "cambie", "edites", "editar", "altere", "alterar", "altera",
+		"mexa", "mexer", "modifica", "mude", "mudar", "edite",
+	}
+	deleteVerbs = []string{
+		"delete", "deleting", "deleted", "remove", "removing", "removed", "erase", "erasing", "erased", "wipe", "wiping", "wiped",
+		"purge", "purging", "drop", "dropping", "dropped", "truncate", "rm", "unlink", "löschen", "lösche", "entfernen", "entferne",
+		"supprime", "supprimez", "supprimer", "efface", "effacez", "borres", "borrar", "borre", "elimines", "eliminar", "elimine",
+		"apague", "apagar", "exclua", "remova", "remover",
+	}
+	shipVerbs = []string{
+		"push", "pushing", "deploy", "deploying", "publish", "publishing", "release", "releasing", "merge", "merging", "ship",
+		"shipping", "deployen", "veröffentlichen", "pushen", "publizieren", "déploie", "déployez", "déployer", "publie", "publiez",
+		"despliegues", "desplegar", "publiques", "publicar", "publique", "implante", "implantar",
+	}
+	startVerbs = []string{"do", "implement", "start", "begin", "execute", "apply", "write", "run", "make", "code", "build", "proceed"}
+
+	// workNouns are things whose name people use for the folder or service itself.
+	workNouns = []string{
+		"tests", "production", "prod", "database", "db", "migrations", "staging", "fixtures", "snapshots", "master", "main",
+		"datenbank", "produktion", "migrationen", "base", "datos", "produção", "produccion", "producción",
+	}
+	// kindNouns follow the name of a thing: the auth module.
+	kindNouns = []string{
+		"folder", "directory", "dir", "module", "package", "subdirectory", "subfolder", "table", "database", "bucket", "volume",
+		"branch", "cluster", "namespace", "repo", "repository", "ordner", "verzeichnis", "modul", "dossier", "carpeta", "pasta",
+		"tests", "migrations",
+	}
+	allNouns = []string{
+		"anything", "any", "files", "code", "file", "something", "stuff", "nothing", "everything", "nichts", "rien", "nada", "dateien",
+		"fichiers", "archivos", "arquivos", "codebase", "project", "sources", "source",
+	}
+	fillers = []string{
+		"the", "any", "of", "my", "our", "your", "these", "this", "that", "those", "file", "files", "folder", "directory", "module",
+		"code", "anything", "everything", "stuff", "something", "in", "under", "inside", "within", "below", "from", "at", "on", "to",
+		"with", "existing", "all", "contents", "content", "source", "und", "oder", "and", "or", "nor", "der", "die", "das", "den",
+		"dem", "datei", "dateien", "im", "le", "la", "les", "un", "une", "à", "au", "aux", "du", "de", "fichier", "el", "los", "las",
+		"archivo", "en", "o", "a", "os", "as", "arquivo", "no", "na", "em", "do", "da",
+	}
+	quantifiers = []string{
+		"the", "any", "my", "our", "your", "these", "this", "that", "those", "existing", "all", "other", "whole", "entire", "old",
+		"new", "current", "same", "of", "actual", "real", "live",
+	}
+	limits = []string{
+		"except", "unless", "outside", "other", "besides", "beyond", "else", "apart", "until", "only", "unnecessarily", "needlessly",
+		"than", "more", "without", "außer", "nur", "sauf", "excepto", "salvo", "exceto", "if", "when", "wenn", "falls", "unnecessary",
+		"unrelated",
+	}
+	pronouns = []string{"it", "them", "this", "that", "these", "those"}
+)
+
+// conditions begin a condition.
+var conditions = []string{"if", "when", "whenever", "once", "unless", "wenn", "falls", "si", "quand", "cuando", "se"}
+
+// conditional says that a clause begins with a condition, for what follows too.
+func conditional(c []promptWord) bool {
+	return slices.Contains(conditions, lowAt(c, 0))
+}
+
+// subjects say that somebody else does, or does not do, something: no order.
+var subjects = []string{
+	"i", "we", "they", "it", "he", "she", "this", "that", "these", "those", "which", "who", "code", "app", "test", "script",
+	"function", "tool", "command", "program", "method", "class", "users", "user", "people", "there", "does", "did", "ich", "wir", "es",
+	"sie", "je", "nous", "il", "elle", "yo", "nosotros", "eu", "nós", "ele", "ela",
+}
+
+// negationFillers may be between a negation and its verb.
+var negationFillers = []string{
+	"ever", "actually", "accidentally", "please", "yet", "even", "try", "to", "attempt", "go", "start", "begin", "you", "that",
+	"bitte", "also",
+}
+
+// forbids reads orders not to do something: don't touch X, without deleting,
+// you must not change anything.
+func (g *goalReader) forbids(c []promptWord) bool {
+	at := negation(c)
+	if at < 0 {
+		return g.passive(c) || g.foreign(c)
+	}
+	verbs := at
+	for verbs < len(c) && c[verbs].is(negationFillers...) && verbs-at < 4 {
+		verbs++
+	}
+	if verbs >= len(c) {
+		return false
+	}
+	return g.forbidden(c, verbs)
+}
+
+// negatable are words before "not" that make it an order.
+var negatable = []string{"do", "must", "should", "may", "shall", "sure", "careful", "to", "ensure", "please", "but", "can"}
+
+// negation returns the place behind the words that make a clause an order not to
+// do something; -1: it is none.
+func negation(c []promptWord) int {
+	for i := range c {
+		next := i + 1
+		switch low := c[i].low; {
+		case low == "don't" || low == "dont" || low == "never" || low == "mustn't" || low == "shouldn't" || low == "without" || low == "avoid" || low == "cannot" || low == "can't":
+		case low == "not" && i > 0 && c[i-1].is(negatable...):
+		case low == "not" && i > 0 && slices.Contains([]string{"allowed", "supposed"}, lowAt(c, i+1)):
+			next++
+		case low == "no" && strings.HasSuffix(lowAt(c, i+1), "ing"):
+		default:
+			continue
+		}
+		if low := c[i].low; !commanded(c, i) || low == "without" && i+1 < len(c) && c[i+1].is("the", "a", "any", "my", "your") {
+			return -1
+		}
+		return next
+	}
+	return -1
+}
+
+func lowAt(c []promptWord, i int) string {
+	if i < 0 || i >= len(c) {
+		return ""
+	}
+	return c[i].low
+}
+
+// commanded says that a negation is an order to the reader: nobody else is the
+// subject before it. "I don't want you to" is one too, and is read elsewhere.
+func commanded(c []promptWord, i int) bool {
+	from := max(0, i-4)
+	if c[i].low == "without" || c[i].low == "avoid" {
+		from = i // whoever asks for the work
+	}
+	for j := from; j < i; j++ {
+		low := c[j].low
+		we := low == "we" && slices.Contains([]string{"must", "should", "shall", "can"}, lowAt(c, j+1))
+		if low == "why" || slices.Contains(subjects, low) && !we && !(low == "that" && lowAt(c, j+1) == "you") && !(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
+			return false
+		}
+		if c[j].name && !strings.HasPrefix(lowAt(c, i-1), "do") {
+			return false
+		}
+	}
+	return lowAt(c, i-1) != "why" && lowAt(c, i+1) != "you"
+}
+
+// forbidden reads the verb at i and what it is about.
+func (g *goalReader) forbidden(c []promptWord, i int) bool {
+	if lowAt(c, i) == "want" { // I don't want you to change X
+		if i = slices.IndexFunc(c, func(w promptWord) bool { return w.low == "to" }) + 1; i == 0 || i >= len(c) {
+			return false
+		}
+	}
+	kind, end := verbsAt(c, i)
+	if kind == "" {
+		return g.notYet(c, i)
+	}
+	if slices.ContainsFunc(c[end:], func(w promptWord) bool { return w.is(limits...) && !approval(c) }) {
+		return false
+	}
+	if kind == engine.ConstraintLocal {
+		return g.local(c[end:])
+	}
+	return g.object(kind, c[end:])
+}
+
+// approvers name the person who approves, or the approval.
+var approvers = []string{"i", "me", "my", "approval", "permission", "asking", "ok", "okay", "confirmation"}
+
+// approval says that a clause makes something wait for the person: until I say
+// so, without asking me.
+func approval(c []promptWord) bool {
+	return slices.ContainsFunc(c, func(w promptWord) bool {
+		return w.is(approvers...)
+	}) &&
+		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
+}
+
+// verbsAt reads one verb or several: touch or delete. What forbids more wins.
+func verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
+	var kind engine.ConstraintKind
+	end := i
+	for j := i; j < len(c); j++ {
+		switch low := c[j].low; {
+		case slices.Contains(changeVerbs, low):
+			kind = engine.ConstraintLeave
+		case slices.Contains(deleteVerbs, low):
+			if kind != engine.ConstraintLeave {
+				kind = engine.ConstraintDelete
+			}
+		case slices.Contains(shipVerbs, low):
+			if kind == "" {
+				kind = engine.ConstraintLocal
+			}
+		case kind != "" && j+1 < len(c) &&
+			slices.Contains([]string{"or", "and", "nor", "/", "with", "around", "commit", "committing"}, low):
+			continue
+		case kind == "" && j == i && slices.Contains([]string{"commit", "create", "add", "committing"}, low) &&
+			slices.Contains([]string{"or", "and", "nor"}, lowAt(c, j+1)):
+			j++
+			continue
+		default:
+			return kind, end
+		}
+		end = j + 1
+	}
+	return kind, end
+}
+
+// object reads what must not be changed or deleted.
+func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
+	if names := objectNames(c); len(names) > 0 {
+		for _, name := range names {
+			g.constrain(kind, name)
+		}
+		return true
+	}
+	if noun := objectNoun(c); noun != "" {
+		g.constrain(kind, noun)
+		return true
+	}
+	if len(c) > 0 && c[0].is(pronouns...) && len(c) == 1 && len(g.before) > 0 {
+		for _, name := range g.before {
+			g.constrain(kind, name)
+		}
+		return true
+	}
+	if !allOfIt(c) {
+		return false
+	}
+	if kind == engine.ConstraintLeave {
+		kind = engine.ConstraintRead
+	}
+	g.constrain(kind, "")
+	return true
+}
+
+// afterObject begin what follows an object.
+var afterObject = []string{"from", "to", "into", "with", "for", "by", "in", "on", "as", "so", "because", "since"}
+
+// objectNames are the names of an object: behind words that say nothing, up to
+// where something else begins.
+func objectNames(c []promptWord) []string {
+	var names []string
+	for i, w := range c {
+		switch {
+		case w.name:
+			names = append(names, w.text)
+		case len(names) > 0 && w.is(afterObject...):
+			return names
+		case len(names) > 0 && w.is("and", "or", "nor", "und", "oder", "et", "ou", "y", "o"):
+			if !slices.ContainsFunc(c[i+1:min(len(c), i+3)], func(w promptWord) bool { return w.name }) {
+				return names
+			}
+		case len(names) > 0:
+			if !w.is(fillers...) {
+				return names
+			}
+		case !w.is(fillers...):
+			return nil // what is forbidden is something of the file, such as its style
+		}
+	}
+	return names
+}
+
+// afterNoun may follow the noun that is the object.
+var afterNoun = []string{"at", "for", "please", "yet", "folder", "directory", "server", "environment", "or", "and", "in"}
+
+// objectNoun is a thing without a file's name: the tests, the auth module.
+func objectNoun(c []promptWord) string {
+	i := 0
+	for i < len(c) && (c[i].is(quantifiers...) || i > 0 && c[i].is("in", "on", "from", "to") ||
+		i == 0 && c[i].is("anything", "stuff", "data", "in", "on")) {
+		i++
+	}
+	if i >= len(c) {
+		return ""
+	}
+	head, next := c[i].low, lowAt(c, i+1)
+	ends := i == len(c)-1 || c[i].stop != 0 || slices.Contains(afterNoun, next)
+	switch {
+	case slices.Contains(kindNouns, next) && head != "" && letterOrDigit(rune(head[0])) && !slices.Contains(fillers, head) &&
+		(i+2 >= len(c) || slices.Contains([]string{"in", "at", "for", "yet", "or", "and", "of", "from"}, lowAt(c, i+2))):
+		return abstract.Clip(head, MaxGoalName)
+	case slices.Contains(workNouns, head) && ends && len(c)-i <= 5:
+		return head
+	}
+	return ""
+}
+
+// afterAll may follow "anything" without narrowing it.
+var afterAll = []string{
+	"yet", "please", "now", "for", "at", "all", "here", "today", "there", "in", "or", "and", "the", "repo", "repository", "project",
+	"moment", "me", "bitte",
+}
+
+// allOfIt says that an object is all there is: anything, any files, the code.
+func allOfIt(c []promptWord) bool {
+	seen := false
+	for i, w := range c {
+		switch {
+		case w.is(allNouns...):
+			seen = true
+		case w.is(quantifiers...), seen && w.is(afterAll...), i == 0 && w.low == "at":
+		default:
+			return false
+		}
+	}
+	return seen
+}
+
+// localFillers may be in an order not to push or publish.
+var localFillers = []string{
+	"the", "any", "my", "our", "your", "a", "an", "anything", "yet", "to", "for", "now", "please", "at", "all", "until", "i", "me",
+	"say", "so", "without", "approval", "permission", "asking", "before", "ok", "okay", "or", "and", "commit", "commits", "changes",
+	"change", "branch", "branches", "code", "package", "packages", "app", "application", "site", "website", "image", "images", "pr",
+	"prs", "mr", "tag", "tags", "build", "builds", "version", "versions", "release", "releases", "remote", "origin", "upstream",
+	"github", "gitlab", "npm", "pypi", "production", "prod", "staging", "main", "master", "live", "server", "cluster", "registry",
+	"today", "tonight", "this", "it", "that", "these", "them", "those", "have", "review", "reviewed", "from", "of", "on", "new", "git",
+	"anywhere", "everything", "first", "confirm", "confirmed", "tell", "you", "into", "request", "requests", "pull",
+}
+
+// local reads what must not be pushed or published. Locks are released and
+// values pushed, too: only what can go elsewhere counts.
+func (g *goalReader) local(c []promptWord) bool {
+	for i, w := range c {
+		if i == 0 && w.is(pronouns...) || w.is(localFillers...) || w.name {
+			continue
+		}
+		return false
+	}
+	what := ""
+	for _, w := range c {
+		if w.is("production", "prod", "staging", "main", "master") {
+			what = w.low
+		}
+	}
+	g.constrain(engine.ConstraintLocal, what)
+	return true
+}
+
+// notYetObjects may be the object of an order to wait.
+var notYetObjects = []string{
+	"it", "anything", "this", "that", "any", "code", "yet", "coding", "implementing", "implementation", "the", "changes", "change",
+	"so", "now", "please", "just", "for", "them",
+}
+
+// notYet reads: don't do it yet, do not implement anything yet.
+func (g *goalReader) notYet(c []promptWord, i int) bool {
+	if !slices.Contains(startVerbs, lowAt(c, i)) {
+		return false
+	}
+	rest := c[i+1:]
+	yet := slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "yet" })
+	plain := !slices.ContainsFunc(rest, func(w promptWord) bool {
+		return !w.is(notYetObjects...)
+	})
+	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && allOfIt(rest)) {
+		g.constrain(engine.ConstraintPlan, "")
+		return true
+	}
+	if c[i].low == "make" && slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "changes" }) { // don't make any changes to X
+		return g.changes(rest)
+	}
+	return false
+}
+
+// changes reads what is behind "no" or "any" changes.
+func (g *goalReader) changes(c []promptWord) bool {
+	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "changes" || w.low == "edits" || w.low == "modifications" })
+	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return w.is(limits...) }) {
+		return false
+	}
+	rest := c[i+1:]
+	if len(rest) == 0 || allOfIt(rest) || rest[0].is("yet", "please", "now", "for") {
+		g.constrain(engine.ConstraintRead, "")
+		return true
+	}
+	return (rest[0].low == "to" || rest[0].low == "in") && g.object(engine.ConstraintLeave, rest[1:])
+}
+
+// passive reads: X must not be changed, X is off limits, no changes to X.
+func (g *goalReader) passive(c []promptWord) bool {
+	if lowAt(c, 0) == "no" || lowAt(c, 0) == "make" && lowAt(c, 1) == "no" {
+		return g.changes(c[1:])
+	}
+	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "not" || w.low == "never" })
+	if i < 1 || !c[i-1].is("must", "should", "may", "shall", "can") || lowAt(c, i+1) != "be" || i+2 >= len(c) {
+		return g.offLimits(c)
+	}
+	kind, _ := verbsAt(c, i+2)
+	return kind != "" && kind != engine.ConstraintLocal && len(c) <= i+5 && g.subject(kind, c[:i-1])
+}
+
+// subject constrains what a clause says something about.
+func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
+	if slices.ContainsFunc(c, func(w promptWord) bool {
+		return !w.name && !w.is(fillers...) && !w.is(workNouns...)
+	}) {
+		return false
+	}
+	found := false
+	for _, w := range c {
+		if w.name || w.is(workNouns...) {
+			g.constrain(kind, w.text)
+			found = true
+		}
+	}
+	return found
+}
+
+// offLimits reads: X is off limits, X stays as it is.
+func (g *goalReader) offLimits(c []promptWord) bool {
+	text := plainText(c)
+	for _, say := range []string{" is off limits", " is off-limits", " are off limits", " are off-limits", " stays as it is", " stays as is", " should stay as it is", " should stay as is", " must stay as it is", " must stay as is", " must stay untouched", " should stay untouched", " must remain unchanged", " should remain unchanged", " must remain untouched", " is read-only for you", " must not be touched"} {
+		if strings.HasSuffix(text, say) {
+			n := len(strings.Fields(say))
+			return g.subject(engine.ConstraintLeave, c[:len(c)-n])
+		}
+	}
+	return false
+}
+
+// plainText is the words of a clause, with single spaces.
+func plainText(c []promptWord) string {
+	var b strings.Builder
+	for i, w := range c {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.low)
+	}
+	return b.String()
+}
+
+// englishVerbs are English verbs that are found in orders of other languages.
+var englishVerbs = []string{
+	"touch", "change", "edit", "update", "delete", "remove", "move", "rename", "touching", "editing", "changed", "deleted", "removed",
+	"touched", "edited", "updated", "modified",
+}
+
+// foreign reads orders in German, French, Spanish and Portuguese: a negation, a
+// verb of the same language, and names.
+func (g *goalReader) foreign(c []promptWord) bool {
+	no := slices.IndexFunc(c, func(w promptWord) bool {
+		return w.is("nicht", "nichts", "kein", "keine", "ne", "n'", "no", "não", "nao")
+	})
+	if no < 0 || slices.ContainsFunc(c, func(w promptWord) bool {
+		return w.is(limits...) || w.low != "no" && w.is(subjects...)
+	}) {
+		return false
+	}
+	low := c[no].low
+	german := strings.HasPrefix(low, "nicht") || strings.HasPrefix(low, "kein")
+	for i, w := range c {
+		kind, english := engine.ConstraintKind(""), w.is(englishVerbs...)
+		switch {
+		case english || !german && i != no+1:
+		case w.is(changeVerbs...):
+			kind = engine.ConstraintLeave
+		case w.is(deleteVerbs...):
+			kind = engine.ConstraintDelete
+		}
+		if kind != "" && (german || i == no+1) {
+			return g.foreignObject(kind, c, low)
+		}
+	}
+	return false
+}
+
+func (g *goalReader) foreignObject(kind engine.ConstraintKind, c []promptWord, no string) bool {
+	found := false
+	for _, w := range c {
+		if w.name || w.is(workNouns...) {
+			g.constrain(kind, w.text)
+			found = true
+		}
+	}
+	if !found && (no == "nichts" || slices.ContainsFunc(c, func(w promptWord) bool { return w.low == "rien" || w.low == "nada" })) {
+		if kind == engine.ConstraintLeave {
+			kind = engine.ConstraintRead
+		}
+		g.constrain(kind, "")
+		found = true
+	}
+	return found
+}
+
+// leaves reads: leave X alone, keep X as it is, hands off X, stay away from X.
+func (g *goalReader) leaves(c []promptWord) bool {
+	for i, w := range c {
+		rest := c[i+1:]
+		text := " " + plainText(rest)
+		switch {
+		case (w.low == "leave" || w.low == "keep") && imperative(c, i):
+			for _, end := range []string{" alone", " untouched", " as is", " as-is", " as it is", " as they are", " unchanged", " intact", " be"} {
+				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n && (w.low == "leave" || end != " alone" && end != " be") {
+					return g.object(engine.ConstraintLeave, rest[:len(rest)-n])
+				}
+			}
+		case w.low == "hands" && lowAt(rest, 0) == "off", w.low == "hands-off":
+			return g.object(engine.ConstraintLeave, rest[min(len(rest), 1):])
+		case w.low == "away" && lowAt(c, i-1) == "stay" && lowAt(rest, 0) == "from" && imperative(c, i-1):
+			return g.object(engine.ConstraintLeave, rest[1:])
+		}
+	}
+	return false
+}
+
+// beforeOrder are words behind which a verb is an order.
+var beforeOrder = []string{
+	"please", "and", "then", "to", "let's", "just", "also", "now", "must", "should", "can", "could", "you", "would", "kindly", "first",
+	"next", "finally", "or", "help", "but", "so", "bitte", "me", "us", "be", "will", "need", "try", "only", "nur", "und", "et", "y",
+	"e", "puis", "dann", "oder",
+}
+
+// imperative says that the verb at i is an order: it begins the clause, or
+// follows a word that asks.
+func imperative(c []promptWord, i int) bool {
+	return i <= 0 || c[i-1].is(beforeOrder...) || c[i-1].stop != 0 || c[i-1].low == ""
+}
+
+// openers begin an order without adding to it.
+var openers = []string{"please", "for", "now", "so", "ok", "okay", "well", "and", "this", "time", "i", "want", "you", "to", "let's"}
+
+// lookVerbs ask for reading only.
+var lookVerbs = []string{
+	"look", "explain", "review", "read", "analyse", "analyze", "describe", "investigate", "inspect", "report", "summarise",
+	"summarize",
+}
+
+// looksOnly reads: just explain, only look, read-only please.
+func (g *goalReader) looksOnly(c []promptWord) {
+	i := 0
+	for i < len(c) && c[i].is(openers...) {
+		i++
+	}
+	only := slices.Contains([]string{"just", "only", "nur", "seulement", "solo", "apenas"}, lowAt(c, i))
+	looks := slices.Contains(lookVerbs, lowAt(c, i+1))
+	text := plainText(c)
+	stays := text == "read only" || text == "read-only" || text == "read-only please" || text == "read only please" || strings.HasPrefix(text, "read-only mode") || strings.HasPrefix(text, "stay read-only") || strings.HasPrefix(text, "stay read only") ||
+		strings.HasPrefix(text, "this is a read-only ") || strings.HasPrefix(text, "this is read-only") || strings.HasPrefix(text, "keep it read-only") || strings.HasPrefix(text, "look but")
+	if only && looks {
+		g.look = true
+	}
+	if stays && text != "look but" {
+		g.constrain(engine.ConstraintRead, "")
+	}
+}
+
+// plans reads: plan only, just a dry run, only make a plan.
+func (g *goalReader) plans(c []promptWord) bool {
+	text := plainText(c)
+	for _, say := range []string{"plan only", "planning only", "only plan", "just plan", "only make a plan", "just make a plan", "only give me a plan", "just give me a plan", "just a plan", "only a plan", "just the plan", "dry run only", "dry-run only", "just a dry run", "only a dry run", "only as a dry run", "do a dry run first", "plan mode only", "nur planen", "nur ein plan"} {
+		if rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "please "), "for now "), say); ok && (rest == "" || strings.HasPrefix(rest, " please") || strings.HasPrefix(rest, " for now") || strings.HasPrefix(rest, " yet") || strings.HasPrefix(rest, " first")) {
+			g.constrain(engine.ConstraintPlan, "")
+			return true
+		}
+	}
+	return false
+}
+
+// freezeElsewhere are words with which "freeze" is a feature, a bug or a condition, not a state.
+var freezeElsewhere = []string{
+	"after", "before", "when", "if", "unless", "no", "not", "without", "until's", "avoid", "add", "implement", "write", "create",
+	"build", "fix", "test", "document", "check", "checks", "feature", "flag", "script", "bug", "page", "banner", "support", "handle",
+	"why", "how", "what", "prevent",
+}
+
+// freezeHere are words with which a freeze is a state.
+var freezeHere = []string{
+	"in", "is", "are", "under", "have", "there's", "there", "during", "respect", "remember", "observe", "active", "it's", "still",
+}
+
+// freezes reads: we are in a code freeze, the freeze is still on.
+func (g *goalReader) freezes(c []promptWord) bool {
+	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "freeze" })
+	if i < 0 || conditional(c) || slices.ContainsFunc(c, func(w promptWord) bool {
+		return w.is(freezeElsewhere...)
+	}) {
+		return false
+	}
+	kind := slices.Contains([]string{"code", "change", "changes", "deployment", "deploy", "release", "production", "merge"}, lowAt(c, i-1))
+	here := i == len(c)-1 && (i <= 2 || slices.ContainsFunc(c[:i], func(w promptWord) bool {
+		return w.is(freezeHere...)
+	}))
+	rest := " " + plainText(c[i+1:]) + " "
+	holds := slices.ContainsFunc([]string{" is on ", " is still on ", " is active ", " in effect ", " in place ", " until ", " till ", " right now ", " now ", " today ", " this week ", " applies ", " holds "}, func(s string) bool { return strings.Contains(rest, s) })
+	if kind && here || (kind || lowAt(c, i-1) == "the" || lowAt(c, i-1) == "a") && holds {
+		g.constrain(engine.ConstraintFreeze, "")
+		return true
+	}
+	return false
+}
+
+// lifts reads what takes back an earlier word: the freeze is over, you may edit
+// X again, go ahead. What is lifted is a name, or the kind of constraint.
+func (g *goalReader) lifts(c []promptWord) bool {
+	text := " " + plainText(c) + " "
+	if i := strings.Index(text, " freeze "); i >= 0 && !strings.Contains(text, " not ") && !strings.Contains(text, " when ") && !strings.Contains(text, " if ") {
+		for _, say := range []string{"is over", "is lifted", "was lifted", "is done", "has ended", "ended", "is off", "has been lifted", "is gone", "no longer applies"} {
+			if rest := text[i+8:]; strings.HasPrefix(rest, say+" ") {
+				g.lift(engine.ConstraintFreeze)
+				return true
+			}
+		}
+	}
+	if strings.HasPrefix(text, " go ahead ") || text == " proceed " || strings.HasPrefix(text, " you may proceed ") || strings.HasPrefix(text, " you can proceed ") || strings.HasPrefix(text, " please proceed ") || text == " do it " || text == " do it now " {
+		return g.goAhead(c)
+	}
+	return g.allows(c)
+}
+
+func (g *goalReader) lift(kinds ...engine.ConstraintKind) {
+	for _, k := range kinds {
+		g.constrain(engine.ConstraintLift, string(k))
+	}
+}
+
+// goAhead lifts what made the work wait; a push only where it is named.
+func (g *goalReader) goAhead(c []promptWord) bool {
+	if slices.ContainsFunc(c, func(w promptWord) bool {
+		return w.low == "if" || w.low == "once" || w.low == "when" || w.low == "unless"
+	}) {
+		return false
+	}
+	g.lift(engine.ConstraintPlan, engine.ConstraintRead)
+	if slices.ContainsFunc(c, func(w promptWord) bool { return w.is(shipVerbs...) }) {
+		g.lift(engine.ConstraintLocal)
+	}
+	return false // it also says what to do
+}
+
+// allows reads: you may now push, you can change X again.
+func (g *goalReader) allows(c []promptWord) bool {
+	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "may" || w.low == "can" || w.low == "allowed" })
+	if i < 1 || i > 3 || !slices.ContainsFunc(c[:i], func(w promptWord) bool { return w.low == "you" || w.low == "you're" }) || c[len(c)-1].stop == '?' {
+		return false
+	}
+	rest := c[i+1:]
+	again := slices.ContainsFunc(c, func(w promptWord) bool { return w.low == "now" || w.low == "again" })
+	if !again || slices.ContainsFunc(rest, func(w promptWord) bool { return w.is(limits...) || w.low == "not" || w.low == "see" }) {
+		return false
+	}
+	for len(rest) > 0 && rest[0].is("now", "again", "to", "also") {
+		rest = rest[1:]
+	}
+	kind, end := verbsAt(rest, 0)
+	if kind == "" {
+		return false
+	}
+	if kind == engine.ConstraintLocal {
+		g.lift(engine.ConstraintLocal)
+		return false
+	}
+	return g.permit(kind, rest[end:])
+}
+
+func (g *goalReader) permit(kind engine.ConstraintKind, c []promptWord) bool {
+	if names := objectNames(c); len(names) > 0 {
+		for _, name := range names {
+			g.constrain(engine.ConstraintLift, name)
+		}
+		return false
+	}
+	c = slices.DeleteFunc(slices.Clone(c), func(w promptWord) bool { return w.low == "again" || w.low == "now" })
+	if noun := objectNoun(c); noun != "" {
+		g.constrain(engine.ConstraintLift, noun)
+	} else if allOfIt(c) || len(c) == 0 {
+		if kind == engine.ConstraintLeave {
+			kind = engine.ConstraintRead
+		}
+		g.lift(kind)
+	}
+	return false
+}

@@ -1,0 +1,445 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Call is one simple command that is about to run.
+type Call struct {
+	Shell *Machine
+	Node  *syntax.CallExpr
+	Path  abstract.Arg // the program as written
+	Name  string
+	Args  []abstract.Arg
+	Opts  Options
+	Subs  []string // subcommands that the program's own code has found
+	Known bool     // the program is in the tables
+	Index int
+	Out   abstract.Arg
+}
+
+// call runs a simple command: once for each argument list that it may have.
+func (s *Machine) call(x *syntax.CallExpr) Outcome {
+	if len(x.Args) == 0 {
+		saved := s.first
+		for _, as := range x.Assigns {
+			s.assign(as)
+		}
+		s.first = saved
+		return Outcome{Fail: s.Scope.Dirs}
+	}
+	var argvs [][]abstract.Arg
+	s.variants(func() { argvs = append(argvs, s.Expand(x.Args)) })
+	run := func() Outcome { return s.runAll(argvs, x) }
+	if len(x.Assigns) == 0 {
+		return run()
+	}
+	return s.withLocals(func() {
+		for _, as := range x.Assigns {
+			if as.Name != nil {
+				s.Scope.hold(as.Name.Value)
+			}
+			s.assign(as)
+		}
+	}, run)
+}
+
+// withLocals runs code in a scope whose held variables end with it; all else
+// that it changes stays.
+func (s *Machine) withLocals(prepare func(), run func() Outcome) Outcome {
+	saved := s.Scope
+	s.Scope = saved.child()
+	prepare()
+	o := run()
+	inner := s.Scope
+	s.Scope = saved
+	for name := range inner.locals {
+		delete(inner.vars, name)
+	}
+	args, bound := saved.args, saved.bound
+	saved.merge(inner)
+	saved.args, saved.bound = args, bound
+	return o
+}
+
+func (s *Machine) runAll(argvs [][]abstract.Arg, x *syntax.CallExpr) Outcome {
+	if len(argvs) == 1 {
+		return s.Invoke(argvs[0], x)
+	}
+	var all Outcome
+	var branches []*scope
+	for _, argv := range argvs {
+		b, o := s.branch(func() Outcome { return s.Invoke(argv, x) })
+		branches = append(branches, b)
+		all.Out = eitherOut(all.Out, o.Out)
+		all.Fail = abstract.UnionValues(all.Fail, o.Fail)
+	}
+	s.Scope.merge(branches...)
+	return all
+}
+
+// Invoke runs one argument list.
+func (s *Machine) Invoke(argv []abstract.Arg, x *syntax.CallExpr) Outcome {
+	if len(argv) == 0 || !s.Spend(len(argv)) {
+		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
+	}
+	c := &Call{Shell: s, Node: x, Path: argv[0], Args: argv[1:], Index: -1, Out: abstract.Arg{Text: abstract.HoleText}}
+	if s.Frame.Stdin != nil {
+		c.Out.Taint = s.Frame.Stdin.Taint &^ abstract.Filed
+	}
+	if !c.resolve() {
+		return c.unknown()
+	}
+	if bodies := s.Scope.function(c.Path.Text); bodies != nil {
+		return s.function(bodies, c)
+	}
+	if body, ok := s.Scope.alias(c.Path.Text); ok && body.Text != "" {
+		return s.aliased(body, c)
+	}
+	return c.run()
+}
+
+// run finds out what a command does that is neither a function nor an alias.
+func (c *Call) run() Outcome {
+	if o, ok := c.script(); ok {
+		return o
+	}
+	if o, ok := c.builtin(); ok {
+		return o
+	}
+	return c.Shell.In.Knows.Run(c)
+}
+
+// resolve finds the program's name.
+func (c *Call) resolve() bool {
+	s := c.Shell
+	if c.Path.Glob && c.Path.Known() {
+		c.Path = s.globCommand(c.Path)
+	}
+	base, ok := c.Path.Base()
+	base = s.original(c.Path, base)
+	if !ok || strings.ContainsAny(base, abstract.Holes) || base == "" && !c.Path.Quoted && !c.Path.Known() {
+		return false
+	}
+	for _, r := range base {
+		if r > 0x7f {
+			s.Opaque("encoding", c.Path.Text)
+			s.Signal(engine.SignalUnknownCommand)
+			break
+		}
+	}
+	if c.Path.Taint&abstract.Decoded != 0 {
+		s.Signal(engine.SignalObfuscated)
+	}
+	if s.In.Program != "" && c.Path.Is(s.In.Program) {
+		base = "reviewer"
+	}
+	c.Name = strings.TrimSuffix(strings.ToLower(base), ".exe")
+	if base != c.Name && !s.caseMatters(c.Name) {
+		c.Name = base
+	}
+	return true
+}
+
+// Copied remembers that a file of the script's own is one of the system's
+// programs: cp /bin/rm x.
+func (s *Machine) Copied(source, target abstract.Arg) {
+	base, ok := source.Base()
+	program := source.HasPrefix("/") || strings.HasPrefix(source.Text, abstract.HoleText+"/") // which NAME
+	for _, dir := range s.Scope.Dirs {
+		if v := abstract.JoinDir(dir, target); ok && program && v.Sure == abstract.Literal && len(s.programs) < 64 {
+			s.programs[v.Text] = base
+		}
+	}
+}
+
+// original is the name of the program that a path stands for: another one than
+// its own where it is a copy or a link. zsh looks up =rm in PATH.
+func (s *Machine) original(path abstract.Arg, base string) string {
+	if len(base) > 1 && base[0] == '=' && path.HasPrefix("=") {
+		return base[1:]
+	}
+	if path.HasPrefix("/proc/") && base == "exe" {
+		return "bash" // the shell itself
+	}
+	if len(s.programs) == 0 || !strings.Contains(path.Text, "/") {
+		return base
+	}
+	if name, ok := s.programs[abstract.JoinDir(s.Scope.Dirs[0], path).Text]; ok {
+		return name
+	}
+	return base
+}
+
+// caseMatters tells whether a name in other letter case is worth knowing: on a
+// file system that ignores case /bin/RM is rm.
+func (s *Machine) caseMatters(lower string) bool {
+	return s.In.Knows.Program(lower) || IsShell(lower)
+}
+
+// BaseName returns the last element of a path.
+func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// globCommand looks a pattern in the command's place up, first in the real
+// directory, then among the programs that are known.
+func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
+	dir, pattern := path.Split(a.Text)
+	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal && !strings.ContainsAny(dir, "*?[") {
+		if names, err := s.In.ListDir(at.Text); err == nil {
+			for _, n := range names {
+				if wildcard.Text(pattern, n) {
+					return abstract.Arg{Text: dir + n, Taint: a.Taint | abstract.Decoded}
+				}
+			}
+		}
+	}
+	for _, n := range patternNames() {
+		if wildcard.Text(pattern, n) {
+			return abstract.Arg{Text: path.Join(dir, n), Taint: a.Taint | abstract.Decoded}
+		}
+	}
+	return abstract.UnknownArg()
+}
+
+// patternNames are the programs that people hide behind patterns, the worst
+// first.
+func patternNames() []string {
+	return []string{"rm", "dd", "sh", "bash", "curl", "wget", "nc", "mkfs", "shred", "chmod", "chown", "mv", "cp", "cat", "kill",
+		"python3", "python", "perl", "ruby", "node", "shutdown", "reboot", "sudo", "tee", "find", "truncate", "base64"}
+}
+
+// unknown is a command whose program is known only when it runs.
+func (c *Call) unknown() Outcome {
+	s := c.Shell
+	s.Signal(engine.SignalUnknownCommand)
+	s.Opaque("command", c.Path.Text)
+	if c.Path.Taint&abstract.Fetched != 0 {
+		s.Signal(engine.SignalRemoteCode)
+	}
+	c.Record()
+	c.Finish()
+	o := Outcome{Out: c.Out, Fail: s.Scope.Dirs}
+	// $SUDO rm x: a variable that is empty leaves the rest as the command.
+	if _, ok := c.Path.Emptied(); ok && c.Path.Splits && len(c.Args) > 0 && s.Frame.Depth < MaxDepth {
+		s.Frame.Depth++
+		inner := s.Invoke(c.Args, c.Node)
+		s.Frame.Depth--
+		o.Fail = inner.Fail
+	}
+	return o
+}
+
+// Record enters the command into the list of commands.
+func (c *Call) Record() {
+	s := c.Shell
+	if c.Index >= 0 {
+		return
+	}
+	e := engine.Command{Name: c.Name, Wrappers: s.Frame.Wrappers, Via: s.Frame.Via}
+	key := commandKey{c.Node, c.key(e)}
+	if i, ok := s.indexes[key]; ok {
+		c.Index = i
+	} else if len(s.Out.Commands) >= MaxCommands {
+		s.OverBudget("commands")
+		return
+	} else {
+		c.Index = len(s.Out.Commands)
+		s.indexes[key] = c.Index
+		s.Out.Commands = append(s.Out.Commands, e)
+		s.Out.Origins = append(s.Out.Origins, abstract.Origin{Node: c.Node, Name: c.Path, Args: c.Args})
+	}
+	if s.first < 0 {
+		s.first = c.Index
+	}
+}
+
+// key is equal for the same command, started in the same way.
+func (c *Call) key(e engine.Command) string {
+	var b strings.Builder
+	b.WriteString(c.Name)
+	for _, list := range [][]string{e.Via, e.Wrappers} {
+		b.WriteByte(1)
+		for _, w := range list {
+			b.WriteString(w)
+			b.WriteByte(1)
+		}
+	}
+	for _, a := range c.Args {
+		b.WriteByte(0)
+		b.WriteString(a.Text)
+	}
+	return b.String()
+}
+
+// Finish fills in the command's entry.
+func (c *Call) Finish() {
+	if c.Index < 0 {
+		return
+	}
+	e := &c.Shell.Out.Commands[c.Index]
+	if e.Flags != nil || e.Operands != nil {
+		return
+	}
+	flags, operands := c.Opts.Flags, c.Opts.Operands
+	if !c.Opts.Parsed {
+		flags, operands = plainFlags(c.Args)
+	}
+	o := &c.Shell.Out.Origins[c.Index]
+	o.Subs, o.Flags, o.Operands, o.Known, o.Complete = c.Subs, flags, operands, c.Known, true
+	e.Sub, e.Flags = c.Subs, TextsOf(flags)
+	_, rest := CutSubs(c.Subs, operands)
+	for _, a := range rest {
+		e.Operands = append(e.Operands, a.Show())
+	}
+}
+
+// CutSubs takes the words of the subcommands out of the operands.
+func CutSubs(subs []string, operands []abstract.Arg) (found, rest []abstract.Arg) {
+	for _, a := range operands {
+		if len(found) < len(subs) && a.Known() && a.Text == subs[len(found)] {
+			found = append(found, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	return found, rest
+}
+
+// function runs the bodies that a function may have.
+func (s *Machine) function(bodies []*syntax.Stmt, c *Call) Outcome {
+	var all Outcome
+	all.Fail = s.Scope.Dirs
+	for _, body := range bodies {
+		if s.running(body) >= 3 {
+			continue // what recursion does again has been seen
+		}
+		o := s.withLocals(func() {
+			s.Scope.args, s.Scope.bound = c.Args, true
+		}, func() Outcome {
+			s.calls = append(s.calls, body)
+			o := s.stmt(body)
+			s.calls = s.calls[:len(s.calls)-1]
+			return o
+		})
+		all.Out = eitherOut(all.Out, o.Out)
+		all.Fail = o.Fail
+	}
+	return all
+}
+
+func (s *Machine) running(body *syntax.Stmt) int {
+	n := 0
+	for _, b := range s.calls {
+		if b == body {
+			n++
+		}
+	}
+	return n
+}
+
+// aliased runs an alias: its text is code, followed by the arguments.
+func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
+	code := body
+	for i, a := range c.Args {
+		text := Quote(a.Text)
+		if next, ok := s.Scope.alias(a.Text); ok && i == 0 && strings.HasSuffix(body.Text, " ") {
+			text = next.Text // an alias that ends with a blank: the next word may be one too
+		}
+		code = abstract.Concat(code, a.With(" "+text))
+	}
+	saved := s.Scope
+	s.Scope = saved.child()
+	s.Scope.aliases = map[string]abstract.Arg{c.Path.Text: {}}
+	o := s.Embed(code, "alias", true)
+	inner := s.Scope
+	inner.aliases = nil
+	s.Scope = saved
+	s.Scope.merge(inner)
+	return o
+}
+
+// Quote makes one word of a text again.
+func Quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// Local tells whether the program is a file of the project rather than one of
+// the system that is found by its name.
+func (c *Call) Local() bool {
+	if !strings.Contains(c.Path.Text, "/") {
+		return false
+	}
+	for _, dir := range []string{"/bin/", "/sbin/", "/usr/", "/opt/", "/nix/", "/snap/"} {
+		if c.Path.HasPrefix(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// Process is the effect of a program that is only known to run.
+func (c *Call) Process() {
+	target := c.Path
+	if !c.Path.Known() {
+		target = abstract.Word(c.Name)
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, target)
+	if c.Out.Taint == 0 && printsSetup(c.Args) {
+		c.Out.Taint = abstract.Filed
+	}
+}
+
+// printsSetup tells whether a program prints code for the shell that installed
+// it, as "kubectl completion bash" does: as well known as a file of its own.
+func printsSetup(args []abstract.Arg) bool {
+	for _, a := range args {
+		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env", "--completion", "gen-completion") {
+			return true
+		}
+	}
+	return false
+}
+
+// script runs the code of a file that goes by the program's name. What lies on
+// the disk under a name that is known does also what that program does.
+func (c *Call) script() (Outcome, bool) {
+	for _, p := range c.places() {
+		code, ok := c.Shell.CodeIn(p, "")
+		if !ok {
+			continue
+		}
+		c.Record()
+		if code.Via == "script" {
+			c.Reads(p)
+		}
+		whole := c.RunsCode(code, append([]abstract.Arg{c.Path}, c.Args...))
+		if code.Via == "script" && (c.Shell.In.Knows.Program(c.Name) || !whole) {
+			break
+		}
+		c.Finish()
+		return Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}, true
+	}
+	return Outcome{}, false
+}
+
+// places are where the program's file may lie: its path, or its name in the
+// directories of a PATH that the script has set.
+func (c *Call) places() []abstract.Arg {
+	if strings.Contains(c.Path.Text, "/") {
+		return []abstract.Arg{c.Path}
+	}
+	if _, set := c.Shell.Scope.Lookup("PATH"); !set || len(c.Shell.Files) == 0 {
+		return nil
+	}
+	var list []abstract.Arg
+	for dir := range strings.SplitSeq(c.Shell.Read("PATH").Text, ":") {
+		list = append(list, abstract.Word(dir+"/"+c.Path.Text))
+	}
+	return list
+}

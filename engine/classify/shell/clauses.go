@@ -1,0 +1,279 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (s *Machine) ifClause(c *syntax.IfClause) Outcome {
+	cond := Outcome{Fail: s.Scope.Dirs}
+	if len(c.Cond) > 0 {
+		cond = s.stmts(c.Cond[:len(c.Cond)-1])
+		cond = s.stmt(c.Cond[len(c.Cond)-1])
+	}
+	then, a := s.branch(func() Outcome { return s.stmts(c.Then) })
+	other, b := s.branch(func() Outcome {
+		s.Scope.Enter(cond.Fail)
+		s.Scope.Saved = PutAside{}
+		switch {
+		case c.Else == nil:
+			return Outcome{Fail: cond.Fail}
+		case len(c.Else.Cond) == 0:
+			return s.stmts(c.Else.Then)
+		}
+		return s.ifClause(c.Else)
+	})
+	switch {
+	case a.ends && !b.ends:
+		s.Scope.merge(other)
+	case b.ends && !a.ends:
+		s.Scope.merge(then)
+	default:
+		s.Scope.merge(then, other)
+	}
+	out := eitherOut(a.Out, b.Out)
+	return Outcome{out, s.Scope.Dirs, a.ends && b.ends}
+}
+
+// eitherOut is the output of one of two branches: as a value not known, as code
+// both.
+func eitherOut(a, b abstract.Arg) abstract.Arg {
+	switch {
+	case a.Text == "":
+		return b
+	case b.Text == "" || a.Text == b.Text:
+		return a
+	}
+	return abstract.Concat(abstract.Concat(abstract.Word(abstract.HoleText+"\n"), a), b)
+}
+
+// while runs the condition and the body of a loop.
+func (s *Machine) while(c *syntax.WhileClause) Outcome {
+	if !c.Until && endless(c) && !s.bounded() {
+		s.Signal(engine.SignalUnbounded)
+	}
+	return s.loop(c.Do, func() {
+		s.stmts(c.Cond)
+		s.Scope.Saved = PutAside{}
+	})
+}
+
+// endless tells whether a loop has a condition that always holds and nothing
+// in its body that leaves it.
+func endless(c *syntax.WhileClause) bool {
+	if len(c.Cond) != 1 {
+		return false
+	}
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 || c.Cond[0].Negated {
+		return false
+	}
+	if name := call.Args[0].Lit(); name != "true" && name != ":" {
+		return false
+	}
+	leaves := false
+	for _, st := range c.Do {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				switch call.Args[0].Lit() {
+				case "break", "exit", "return", "exec":
+					leaves = true
+				}
+			}
+			return !leaves
+		})
+	}
+	return !leaves
+}
+
+// loop runs a body once, with every variable that the body assigns holding
+// also what an earlier pass may have left. Where the body moves the shell, a
+// second pass starts from there.
+func (s *Machine) loop(body []*syntax.Stmt, head func()) Outcome {
+	before := s.Scope.child()
+	after, o := s.branch(func() Outcome {
+		s.forget(body)
+		head()
+		return s.stmts(body)
+	})
+	if !subset(after.Dirs, before.Dirs) && s.Frame.Depth < MaxDepth {
+		dirs := abstract.UnionValues(before.Dirs, after.Dirs)
+		saved := s.Frame.Depth
+		s.Frame.Depth += 4 // loops in loops would double the work each time
+		after, o = s.branch(func() Outcome {
+			s.Scope.Enter(dirs)
+			s.forget(body)
+			head()
+			return s.stmts(body)
+		})
+		s.Frame.Depth = saved
+	}
+	s.Scope.merge(before, after)
+	out := o.Out
+	if out.Text != "" {
+		out = abstract.Concat(out, abstract.Arg{Text: abstract.HoleText, Taint: out.Taint})
+	}
+	return Outcome{Out: out, Fail: s.Scope.Dirs}
+}
+
+func subset(a, b []abstract.Value) bool {
+	for _, v := range a {
+		if !abstract.ContainsValue(b, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// forget adds "anything" to the variables that a loop's body assigns.
+func (s *Machine) forget(body []*syntax.Stmt) {
+	for _, st := range body {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			if s.Steps++; s.Steps > MaxSteps {
+				return false
+			}
+			as, ok := n.(*syntax.Assign)
+			if !ok || as.Name == nil || as.Value == nil && as.Array == nil {
+				return true
+			}
+			name := as.Name.Value
+			v, set := s.Scope.Lookup(name)
+			if set && v.array {
+				s.forgetArray(name, v, as)
+			} else if set {
+				next := abstract.UnknownArg()
+				if Constant(as.Value) && !as.Append {
+					next = s.Single(as.Value)
+				}
+				s.Scope.SetText(name, append(v.alts[:len(v.alts):len(v.alts)], next)...)
+			}
+			return true
+		})
+	}
+}
+
+// forgetArray adds what a loop's body may have put into an array.
+func (s *Machine) forgetArray(name string, v variable, as *syntax.Assign) {
+	anything := abstract.Arg{Text: abstract.HoleText, Splits: true}
+	if as.Array != nil && !as.Append || as.Index != nil {
+		v.list = []abstract.Arg{anything}
+	} else {
+		v.list = append(v.list[:len(v.list):len(v.list)], anything)
+	}
+	s.Scope.set(name, v)
+}
+
+// Constant tells whether a word has no expansion in it.
+func Constant(w *syntax.Word) bool {
+	if w == nil {
+		return false
+	}
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			if !Constant(&syntax.Word{Parts: p.Parts}) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Machine) forClause(c *syntax.ForClause) Outcome {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		var items []abstract.Arg
+		if l.InPos.IsValid() {
+			s.variants(func() { items = append(items, s.Expand(l.Items)...) })
+		} else {
+			items = s.Scope.args
+		}
+		if l.InPos.IsValid() && len(items) == 0 {
+			items = []abstract.Arg{{Text: abstract.HoleText, Splits: true}}
+		}
+		return s.loop(c.Do, func() { s.Scope.SetText(l.Name.Value, asItems(items)...) })
+	case *syntax.CStyleLoop:
+		s.arithmetic(l.Init)
+		if l.Cond == nil && !s.bounded() {
+			s.Signal(engine.SignalUnbounded)
+		}
+		return s.loop(c.Do, func() { s.arithmetic(l.Cond); s.arithmetic(l.Post); s.arithmetic(l.Init); s.forgetNumbers(l.Post) })
+	}
+	return Outcome{Fail: s.Scope.Dirs}
+}
+
+// asItems are the values of a loop's variable. A pattern becomes the names of
+// files that match it, of which only the directory is known for sure.
+func asItems(items []abstract.Arg) []abstract.Arg {
+	out := make([]abstract.Arg, len(items))
+	for i, a := range items {
+		a.Quoted, a.Splits = false, false
+		out[i] = a
+	}
+	return out
+}
+
+func (s *Machine) forgetNumbers(x syntax.ArithmExpr) {
+	if x == nil {
+		return
+	}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
+			s.Scope.SetText(w.Lit(), abstract.UnknownArg())
+		}
+		return true
+	})
+}
+
+// caseClause runs the arms that can match; all of them if the word is not
+// known.
+func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
+	subject := s.Single(c.Word)
+	none := s.Scope.child()
+	branches := []*scope{none}
+	var out abstract.Arg
+	ended := len(c.Items) > 0
+	for _, item := range c.Items {
+		possible, certain := s.matches(item, subject)
+		if !possible {
+			continue
+		}
+		b, o := s.branch(func() Outcome { return s.stmts(item.Stmts) })
+		if !o.ends {
+			branches = append(branches, b)
+		}
+		ended = ended && o.ends
+		out = eitherOut(out, o.Out)
+		if certain && item.Op == syntax.Break {
+			branches = branches[1:]
+			break
+		}
+		ended = false
+	}
+	if len(branches) > 0 {
+		s.Scope.merge(branches...)
+	}
+	return Outcome{out, s.Scope.Dirs, ended && len(branches) == 0}
+}
+
+// matches tells whether a case arm may match, and whether it does for sure.
+func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible, certain bool) {
+	for _, w := range item.Patterns {
+		p := s.pattern(w)
+		if !p.Known() || !subject.Known() || strings.ContainsAny(p.Text, "(|\\") {
+			possible = true
+			continue
+		}
+		if len(p.Text)*len(subject.Text) > 1<<20 || wildcard.Text(p.Text, subject.Text) {
+			return true, true
+		}
+	}
+	return possible, false
+}

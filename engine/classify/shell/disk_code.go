@@ -1,0 +1,151 @@
+package shell
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+)
+
+// Limits of what is read of the code that one action runs. What lies beyond
+// them is opaque "budget".
+const (
+	maxFileCode  = MaxSource // bytes of one file
+	MaxCodeFiles = 16        // files of one action
+	maxFileDepth = 4         // a file that runs a file that …
+	maxAgain     = 3         // passes of a file that runs itself: make runs make
+)
+
+// Disk finds the code in files that an action runs.
+//
+// Only code that nobody has vouched for is looked into: what version control
+// holds as it lies there is a team's reviewed work, and to look into it would
+// repeat its alarms with every run. So a file that was committed (or added to
+// the index) within the session counts as vouched for, too. Programs of the
+// system and other people's packages are not looked into, nor is what is no
+// text.
+type Disk struct {
+	res   *place.Resolver
+	files map[string]codeFile // by real path
+	read  int
+}
+
+// codeFile is what is known of one file.
+type codeFile struct {
+	path   string // real
+	text   string
+	found  bool // text is code that nobody has vouched for
+	over   bool // there is more than the limits let look at
+	Own    bool // it lies in the workspace or in a temporary directory: the work of the session
+	output bool // a tool made it: it lies in such a tool's folder, and git ignores it
+}
+
+// NewDisk returns a reader of code on the disk; nil where nothing is known of
+// the disk.
+func NewDisk(res *place.Resolver) *Disk {
+	if res.World.ReadHead == nil || res.World.Lstat == nil {
+		return nil
+	}
+	return &Disk{res: res, files: map[string]codeFile{}}
+}
+
+// file looks at a file, given by an absolute path; cwd is what /proc/self/cwd
+// means.
+func (d *Disk) file(name, cwd string) codeFile {
+	real := d.res.Real(name, cwd, true)
+	if f, ok := d.files[real]; ok {
+		return f
+	}
+	f := d.look(real)
+	d.files[real] = f
+	return f
+}
+
+func (d *Disk) look(real string) codeFile {
+	f := codeFile{path: real}
+	if !d.res.Looking() {
+		f.over = true
+		return f
+	}
+	info := d.res.Lstat(real)
+	if info == nil || !info.Mode().IsRegular() || info.Size() == 0 || d.foreign(real) {
+		return f
+	}
+	location := d.res.Location(real)
+	f.Own = location == engine.LocationInside || location == engine.LocationTemp
+	state := d.state(real)
+	if state == "clean" {
+		return f
+	}
+	f.output = state == "ignored" && place.Generated(d.res.Below(path.Dir(real)))
+	return d.head(f)
+}
+
+// state asks version control.
+func (d *Disk) state(real string) string {
+	if d.res.Git == nil {
+		return ""
+	}
+	return d.res.Git(real)
+}
+
+// foreign says that a file belongs to the system or to other people's packages.
+func (d *Disk) foreign(real string) bool {
+	switch d.res.Location(real) {
+	case engine.LocationSystem, engine.LocationDevice, engine.LocationNull:
+		return true
+	}
+	return d.res.Names(real).Third || d.res.Class(real) == engine.ClassGuard
+}
+
+// head reads the file, unless it is no text.
+func (d *Disk) head(f codeFile) codeFile {
+	if d.read >= MaxCodeFiles {
+		f.over = true
+		return f
+	}
+	d.read++
+	b, err := d.res.World.ReadHead(f.path, maxFileCode+1)
+	switch {
+	case err != nil || bytes.IndexByte(b, 0) >= 0:
+		return f
+	case len(b) > maxFileCode:
+		f.over = true
+		return f
+	}
+	f.found, f.text = true, strings.ToValidUTF8(string(b), abstract.HoleText)
+	return f
+}
+
+// Texts are the contents that were read, for the masker.
+func (d *Disk) Texts() []string {
+	if d == nil {
+		return nil
+	}
+	var list []string
+	for _, f := range d.files {
+		if f.found {
+			list = append(list, f.text)
+		}
+	}
+	return list
+}
+
+// Above finds the first of some names in a directory, else in those above it,
+// as the runners of tasks do.
+func (d *Disk) Above(dir string, names ...string) (string, bool) {
+	for {
+		for _, n := range names {
+			if info := d.res.Lstat(place.Join(dir, n)); info != nil && !info.Mode().IsDir() {
+				return place.Join(dir, n), true
+			}
+		}
+		if dir == "/" || dir == "." || !strings.HasPrefix(dir, "/") {
+			return "", false
+		}
+		dir = path.Dir(dir)
+	}
+}

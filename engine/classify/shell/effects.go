@@ -1,0 +1,508 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Listens is a server on this machine. Only one bound to the machine itself is
+// out of others' reach.
+func (c *Call) Listens(bind abstract.Arg, args []abstract.Arg) {
+	for i, a := range args {
+		if a.Is("--bind", "-b", "--host", "-H") && i+1 < len(args) {
+			bind = args[i+1]
+		}
+	}
+	if !bind.Is("127.0.0.1", "localhost", "::1") {
+		c.Signal(engine.SignalListen)
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, bind)
+}
+
+// Deletes notes that files are deleted.
+func (c *Call) Deletes(recursive, forced bool, targets ...abstract.Arg) {
+	c.Removes(abstract.RawEffect{Verb: "delete", Recursive: recursive, Forced: forced}, targets...)
+}
+
+// Removes notes deletions; e says how.
+func (c *Call) Removes(e abstract.RawEffect, targets ...abstract.Arg) {
+	e.Kind = engine.EffectFileDelete
+	for _, t := range targets {
+		if t.Text != "" && !t.Is("/dev/null") {
+			c.Emit(e, t)
+		}
+	}
+}
+
+// StaysNear tells whether a move keeps a file where it can be found.
+func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
+	if !src.Known() || !dest.Known() || dest.Text == "" || dest.HasPrefix("/dev/") {
+		return false
+	}
+	dir := s.Scope.Dirs[0]
+	if len(s.Scope.Dirs) > 1 && (!src.HasPrefix("/") || !dest.HasPrefix("/")) {
+		return false
+	}
+	a, b := abstract.JoinDir(dir, src), abstract.JoinDir(dir, dest)
+	if dir.Sure == abstract.Unknown && !strings.HasPrefix(src.Text, "/") && !strings.HasPrefix(dest.Text, "/") {
+		return !strings.Contains(src.Text+dest.Text, "..")
+	}
+	if path.Dir(a.Text) == path.Dir(b.Text) && !src.Glob {
+		return true
+	}
+	return below(a.Text, dir.Text) && below(b.Text, dir.Text)
+}
+
+func below(p, dir string) bool {
+	return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/")
+}
+
+// Unbounded notes what goes on without end, unless a time limit ends it.
+func (c *Call) Unbounded(verb string, target abstract.Arg) {
+	if !c.Shell.bounded() {
+		c.Signal(engine.SignalUnbounded)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectResource, Verb: verb}, target)
+	}
+}
+
+// bounded tells whether what runs now is ended by a time limit. Code that
+// catches the signal may go on.
+func (s *Machine) bounded() bool { return s.Frame.Bounded && !s.traps }
+
+// InDirectory runs f as if the command had changed into the last of dirs.
+func (c *Call) InDirectory(dirs []abstract.Arg, f func()) {
+	if len(dirs) == 0 {
+		f()
+		return
+	}
+	c.Shell.Subshell(func() Outcome {
+		var to []abstract.Value
+		for _, d := range c.Shell.Scope.Dirs {
+			for _, a := range dirs {
+				d = abstract.JoinDir(d, a)
+			}
+			to = append(to, d)
+		}
+		c.Shell.Scope.Enter(to)
+		f()
+		return Outcome{}
+	})
+}
+
+// Place names where the shell is.
+func (s *Machine) Place() string {
+	list := []string{s.Frame.Host}
+	for _, dir := range s.Scope.Dirs {
+		list = append(list, dir.Text)
+	}
+	return strings.Join(list, "\n")
+}
+
+// emit adds an effect on each of the targets, seen from each directory in which
+// the shell may be.
+func (s *Machine) emit(e abstract.RawEffect, targets ...abstract.Arg) {
+	for _, t := range targets {
+		s.emitOne(e, t)
+	}
+}
+
+func (s *Machine) emitOne(e abstract.RawEffect, t abstract.Arg) {
+	e.Privileged = e.Privileged || s.Frame.Privileged
+	e.Host = s.Frame.Host
+	if s.Frame.Isolated && Walled(e.Kind) {
+		for _, m := range s.ThroughMounts(e, t) {
+			e.Host = m.On
+			s.emitAt(e, m.Host)
+		}
+		return
+	}
+	s.emitAt(e, t)
+}
+
+// emitAt adds an effect on a target as it is named where it lies.
+func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
+	e.Target = t.Value()
+	e.Contents = e.Contents || t.Glob && Everything(t.Text)
+	e.Recursive = e.Recursive || t.Glob && strings.HasSuffix(t.Text, "/**")
+	e.Dir = s.Scope.Dirs[0]
+	s.Add(e)
+	if relative(e) {
+		for _, dir := range s.Scope.Dirs[1:] {
+			e.Dir = dir
+			s.Add(e)
+		}
+	}
+	if bare, ok := t.Emptied(); ok && e.Recursive && e.Kind == engine.EffectFileDelete && rootPattern(bare) {
+		e.Target, e.Contents = abstract.Value{Sure: abstract.Glob, Text: "/*"}, true
+		s.Add(e)
+	}
+	s.throughLinks(e, t)
+}
+
+func relative(e abstract.RawEffect) bool {
+	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !strings.HasPrefix(e.Target.Text, "/")
+}
+
+// Everything tells whether a pattern takes all that is in its directory.
+func Everything(p string) bool {
+	last := p[strings.LastIndexByte(p, '/')+1:]
+	return last == "*" || last == ".*" || last == "**" || last == ".[!.]*" || last == ".[^.]*"
+}
+
+// rootPattern tells whether a path without its variables means the root or all
+// that is in it.
+func rootPattern(bare string) bool {
+	return strings.HasPrefix(bare, "/") && strings.Trim(path.Clean(bare), "/*.") == ""
+}
+
+// Add notes an effect once.
+func (s *Machine) Add(e abstract.RawEffect) {
+	if s.effects[e] {
+		return
+	}
+	if len(s.Out.Effects) >= MaxEffects {
+		s.OverBudget("effects")
+		return
+	}
+	s.effects[e] = true
+	s.Out.Effects = append(s.Out.Effects, e)
+	if s.Frame.Muted && Changes(e) {
+		s.Signal(engine.SignalMuted)
+	}
+}
+
+// Changes reports whether an effect changes something.
+func Changes(e abstract.RawEffect) bool {
+	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall || e.Kind == engine.EffectFileWrite || e.Egress
+}
+
+// throughLinks adds what an effect does to the target of a link that the script
+// itself has made.
+func (s *Machine) throughLinks(e abstract.RawEffect, t abstract.Arg) {
+	if len(s.Links) == 0 {
+		return
+	}
+	for _, dir := range s.Scope.Dirs {
+		v := abstract.JoinDir(dir, t)
+		if v.Sure == abstract.Unknown {
+			continue
+		}
+		for at := v.Text; at != "/" && at != "." && at != ""; at = path.Dir(at) {
+			dest, ok := s.Links[at]
+			if !ok || at == v.Text && e.Kind == engine.EffectFileDelete && !strings.HasSuffix(t.Text, "/") {
+				continue
+			}
+			e.Target = abstract.Value{Sure: dest.Sure, Text: strings.TrimSuffix(dest.Text, "/") + v.Text[len(at):]}
+			if v.Sure != abstract.Literal {
+				e.Target.Sure = v.Sure
+			}
+			s.Add(e)
+		}
+	}
+}
+
+// Note is emit for effects that belong to the statement rather than to one of
+// its commands.
+func (s *Machine) Note(kind engine.EffectKind, verb string, targets ...abstract.Arg) {
+	s.emit(abstract.RawEffect{Kind: kind, Verb: verb, Command: s.first}, targets...)
+}
+
+// Emit adds effects of this command.
+func (c *Call) Emit(e abstract.RawEffect, targets ...abstract.Arg) {
+	e.Command = c.Index
+	c.Shell.emit(e, targets...)
+}
+
+// Reads notes that files are read.
+func (c *Call) Reads(targets ...abstract.Arg) {
+	for _, t := range targets {
+		if t.HasPrefix("/proc/") && strings.HasSuffix(t.Text, "/environ") {
+			c.Signal(engine.SignalEnvDump)
+		}
+		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read"}, t)
+		}
+	}
+}
+
+// ReadsTree is a copy of all that is below the targets.
+func (c *Call) ReadsTree(targets ...abstract.Arg) {
+	for _, t := range targets {
+		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Recursive: true}, t)
+		}
+	}
+}
+
+// Writes notes that files are written; verb says how.
+func (c *Call) Writes(verb string, targets ...abstract.Arg) {
+	c.WritesAs(abstract.RawEffect{Verb: verb}, targets...)
+}
+
+// WritesAs notes writes; e says how.
+func (c *Call) WritesAs(e abstract.RawEffect, targets ...abstract.Arg) {
+	e.Kind = engine.EffectFileWrite
+	for _, t := range targets {
+		if !HarmlessDevice(t) && t.Text != "" && !t.Is("-") {
+			c.Shell.DiskWrite(t)
+			c.Emit(e, t)
+		}
+	}
+}
+
+// System notes a change of the machine.
+func (c *Call) System(verb string, targets ...abstract.Arg) {
+	if len(targets) == 0 {
+		targets = []abstract.Arg{{}}
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, targets...)
+}
+
+// Signal notes signals of the command.
+func (c *Call) Signal(ids ...engine.Signal) {
+	for _, id := range ids {
+		c.Shell.Signal(id)
+	}
+}
+
+// Sends is data that leaves for a host.
+func (c *Call) Sends(verb string, to abstract.Arg) { c.SendsObject(verb, "", to) }
+
+// SendsObject sends something of a known kind.
+func (c *Call) SendsObject(verb, object string, to abstract.Arg) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true}, to)
+	if c.Shell.Frame.Piped && c.Shell.Frame.Stdin != nil {
+		c.Signal(engine.SignalPipeExternal)
+	}
+}
+
+// Fetches notes that the command gets something from a host.
+func (c *Call) Fetches(from abstract.Arg) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
+	c.Out.Taint |= abstract.Fetched
+}
+
+// redirs are the redirections of one statement.
+type redirs struct {
+	stdin  *abstract.Arg
+	muted  bool
+	stdout bool // standard output does not go on to the next command
+	lasts  bool // they hold for all that follows: exec
+	files  []redirected
+}
+
+type redirected struct {
+	target abstract.Arg
+	verb   string // read, write, append
+	forced bool
+	stdout bool
+}
+
+// redirections evaluates the redirections of a statement, which happens before
+// its command runs.
+func (s *Machine) redirections(list []*syntax.Redirect) redirs {
+	var r redirs
+	null := false // standard output goes nowhere
+	for _, x := range list {
+		switch x.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			s.supply(&r, x, s.heredoc(x))
+			continue
+		case syntax.WordHdoc:
+			s.supply(&r, x, abstract.Concat(s.Single(x.Word), abstract.Word("\n")))
+			continue
+		}
+		for _, target := range s.alternatives(x.Word) {
+			s.redirect(&r, x, target, &null)
+		}
+	}
+	return r
+}
+
+func (s *Machine) redirect(r *redirs, x *syntax.Redirect, target abstract.Arg, null *bool) {
+	fd := ""
+	if x.N != nil {
+		fd = x.N.Value
+	}
+	isNull := target.Is("/dev/null")
+	switch x.Op {
+	case syntax.RdrIn:
+		s.input(r, x, target)
+	case syntax.DplIn, syntax.DplOut:
+		if isDescriptor(target) {
+			s.duplicate(r, x.Op, fd, target)
+			r.muted = r.muted || fd == "2" && target.Is("1") && *null
+			return
+		}
+		s.output(r, x.Op, target, true)
+		r.muted = r.muted || isNull
+	case syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
+		s.output(r, x.Op, target, true)
+		r.muted = r.muted || isNull
+	default:
+		out := fd == "" || fd == "1"
+		if !out && fd != "2" && x.Op != syntax.RdrInOut {
+			s.outputs[fd] = target
+		}
+		*null = *null || out && isNull
+		r.muted = r.muted || fd == "2" && isNull
+		s.output(r, x.Op, target, out)
+	}
+}
+
+// isDescriptor tells whether the word of >& is a number or a minus.
+func isDescriptor(a abstract.Arg) bool {
+	return strings.Trim(a.Text, "0123456789-") == "" || !a.Known() && a.Value().Sure == abstract.Unknown
+}
+
+// supply is what one of the inputs of a command holds.
+func (s *Machine) supply(r *redirs, x *syntax.Redirect, text abstract.Arg) {
+	if x.N == nil || x.N.Value == "0" {
+		r.stdin = &text
+		return
+	}
+	s.Files["/dev/fd/"+x.N.Value] = text
+}
+
+// descriptor is what is read from a descriptor; empty: standard input.
+func (s *Machine) descriptor(fd string) *abstract.Arg {
+	if text, ok := s.Files["/dev/fd/"+fd]; ok {
+		return &text
+	}
+	if fd == "" || fd == "0" {
+		return s.Frame.Stdin
+	}
+	return nil
+}
+
+// duplicate is <&3 and >&3, for descriptors that the script itself has opened.
+func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from abstract.Arg) {
+	if text, ok := s.Files["/dev/fd/"+from.Text]; ok && op == syntax.DplIn && (fd == "" || fd == "0") {
+		r.stdin = &text
+	}
+	if file, ok := s.outputs[from.Text]; ok && op == syntax.DplOut && (fd == "" || fd == "1") {
+		s.output(r, syntax.AppOut, file, true)
+	}
+}
+
+func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
+	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+	if target.From != nil {
+		text = *target.From
+	} else if known, ok := s.Shown(target); ok {
+		text = known
+	}
+	s.supply(r, x, text)
+	r.files = append(r.files, redirected{target: target, verb: "read"})
+}
+
+func (s *Machine) output(r *redirs, op syntax.RedirOperator, target abstract.Arg, stdout bool) {
+	f := redirected{target: target, verb: "write", stdout: stdout}
+	switch op {
+	case syntax.AppOut, syntax.AppClob, syntax.AppAll, syntax.AppAllClob:
+		f.verb = "append"
+	case syntax.RdrClob, syntax.RdrAllClob:
+		f.forced = true
+	}
+	r.stdout = r.stdout || stdout
+	r.files = append(r.files, f)
+}
+
+// finish emits the effects of redirections once the command is known that they
+// belong to.
+func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
+	for _, f := range r.files {
+		if !HarmlessDevice(f.target) {
+			s.opened(f, *o, cmd)
+		}
+	}
+	if r.stdout {
+		o.Out = abstract.Arg{}
+	}
+}
+
+func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
+	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
+		s.socket(f, cmd)
+		return
+	}
+	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" && f.target.Taint == 0 && isProcess(f) {
+		return
+	}
+	if f.verb == "read" {
+		s.Note(engine.EffectFileRead, "read", f.target)
+		return
+	}
+	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: f.verb, Forced: f.forced, Command: s.first}
+	if f.verb == "write" && f.stdout && o.Out.Text == "" {
+		e.Verb, e.Leaves = "truncate", 1
+	}
+	s.DiskWrite(f.target)
+	s.emit(e, f.target)
+	if f.stdout {
+		s.Store(f.target, o.Out, f.verb == "append")
+	}
+}
+
+// isProcess tells whether the target of > is a process substitution: its
+// commands have been seen already.
+func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
+
+// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself.
+func (s *Machine) socket(f redirected, cmd syntax.Command) {
+	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
+	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
+	if call, ok := cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+		if name := call.Args[0].Lit(); IsShell(BaseName(name)) || name == "exec" {
+			s.Signal(engine.SignalReverseShell)
+		}
+	}
+}
+
+// HarmlessDevice reports whether a word is a device whose writing changes
+// nothing.
+func HarmlessDevice(a abstract.Arg) bool {
+	return a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full") || a.HasPrefix("/dev/fd/")
+}
+
+// DiskWrite signals a write to a device that is none of the harmless ones.
+func (s *Machine) DiskWrite(target abstract.Arg) {
+	if target.HasPrefix("/dev/") && !HarmlessDevice(target) && !target.HasPrefix("/dev/shm") && !target.HasPrefix("/dev/pts") &&
+		!target.HasPrefix("/dev/tty") && !target.HasPrefix("/dev/tcp") && !target.HasPrefix("/dev/udp") &&
+		!target.HasPrefix("/dev/random") && !target.HasPrefix("/dev/urandom") {
+		s.Signal(engine.SignalDiskWrite)
+	}
+}
+
+// Store remembers what a file holds, so that running it later is seen.
+func (s *Machine) Store(target, text abstract.Arg, add bool) {
+	for _, dir := range s.Scope.Dirs {
+		v := abstract.JoinDir(dir, target)
+		if v.Sure != abstract.Literal || len(s.Files) > 256 {
+			continue
+		}
+		s.startup(v.Text, text.Text)
+		if add {
+			text = abstract.Concat(s.Files[v.Text], text)
+		}
+		s.Files[v.Text] = text
+	}
+}
+
+// Written returns what the script itself has put into a file.
+func (s *Machine) Written(target abstract.Arg) (abstract.Arg, bool) {
+	if len(s.Files) == 0 {
+		return abstract.Arg{}, false
+	}
+	for _, dir := range s.Scope.Dirs {
+		v := abstract.JoinDir(dir, target)
+		if text, ok := s.Files[v.Text]; ok && v.Sure == abstract.Literal {
+			return text, true
+		}
+	}
+	return abstract.Arg{}, false
+}

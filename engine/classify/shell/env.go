@@ -1,0 +1,223 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+)
+
+// agentVariable looks at variables that take an agent's guards off.
+func (s *Machine) agentVariable(name string, v abstract.Arg) {
+	switch name {
+	case "GOOSE_MODE":
+		if v.Is("auto") {
+			s.Signal(engine.SignalAgentUnguarded)
+		}
+	case "OPENCODE_PERMISSION":
+		if strings.Contains(v.Text, "allow") {
+			s.Signal(engine.SignalAgentUnguarded)
+		}
+	}
+}
+
+// envCode looks at variables whose value is run by the programs that find them
+// in their environment.
+func (s *Machine) envCode(name string, a abstract.Arg) {
+	s.agentVariable(name, a)
+	s.trustVariable(name, a)
+	switch name {
+	case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PERL5DB", "PROMPT_COMMAND", "PS4":
+		if a.Text == "" || name == "PS4" && !strings.ContainsAny(a.Text, "$`") || name == "ENV" && !strings.Contains(a.Text, "/") {
+			return
+		}
+		s.Signal(engine.SignalEnvInjected)
+		if name == "PROMPT_COMMAND" {
+			s.Embed(a, "env", false)
+		}
+		if code, ok := s.CodeIn(a, "shell"); ok && strings.HasSuffix(name, "ENV") {
+			s.inFile(code, a, func() { s.Embed(code.Text, "env", false) })
+		}
+	case "PS0", "PS1", "PS2":
+		s.Subshell(func() Outcome { return Outcome{Out: s.document(a)} })
+	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
+		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") || strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {
+			s.Signal(engine.SignalEnvInjected)
+		}
+	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "GIT_PROXY_COMMAND",
+		"SSH_ASKPASS", "SUDO_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "BROWSER", "FCEDIT", "RSYNC_RSH":
+		s.CommandVariable(strings.TrimPrefix(a.Text, "|"), a)
+	case "HUSKY", "LEFTHOOK":
+		if a.Is("0", "false") {
+			s.Signal(engine.SignalGitNoVerify)
+		}
+	case "HUSKY_SKIP_HOOKS", "SKIP", "PRE_COMMIT_ALLOW_NO_CONFIG":
+		if a.Text != "" {
+			s.Signal(engine.SignalGitNoVerify)
+		}
+	case "HISTFILE", "HISTSIZE", "HISTFILESIZE":
+		if a.Is("/dev/null", "0", "") {
+			s.Signal(engine.SignalGuardTamper)
+		}
+	}
+}
+
+// CommandVariable is a variable that holds a command: what the command does is
+// part of the script; an ordinary pager or editor is nothing to talk about.
+func (s *Machine) CommandVariable(text string, a abstract.Arg) {
+	if text == "" || OrdinaryTool(strings.Fields(text + " x")[0]) {
+		return
+	}
+	s.Signal(engine.SignalEnvInjected)
+	s.Embed(a.With(text), "env", false)
+}
+
+// OrdinaryTool reports whether a command is a pager, an editor or the like, of
+// which a variable may well tell.
+func OrdinaryTool(name string) bool {
+	switch BaseName(name) {
+	case "cat", "less", "more", "most", "bat", "delta", "true", "false", ":", "echo", "vi", "vim", "nvim", "nano", "emacs", "code", "ssh", "diff", "sed", "open", "xdg-open", "none", "touch":
+		return true
+	}
+	return strings.Trim(name, abstract.Holes) == ""
+}
+
+// MaxStartup bounds how many texts that run later are looked into for one call:
+// a write to a start-up file is judged as such all the same.
+const MaxStartup = 8
+
+// maxLater bounds how deep is looked into code that writes code which runs later:
+// a start-up file defines an alias. Such code may write itself.
+const maxLater = 2
+
+// shellStartup are files that a shell runs as it starts.
+var shellStartup = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zprofile", ".zshenv",
+	".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile",
+}
+
+// StartsShells says that a shell runs a file as it starts.
+func StartsShells(p string) bool {
+	return slices.Contains(shellStartup, path.Base(p)) ||
+		p == "/etc/profile" || p == "/etc/environment" || place.Within("/etc/profile.d", p)
+}
+
+// LaterGuard notes that code which runs later, in every new shell, takes away
+// what guards a session. What else it does counts when it runs.
+func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
+	if in.later >= maxLater {
+		return
+	}
+	in.Disk = nil
+	in.later++
+	later := Interpret(code, in)
+	for _, id := range []engine.Signal{engine.SignalGuardTamper, engine.SignalAgentUnguarded} {
+		if later.Signals[id] {
+			signals[id] = true
+		}
+	}
+	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard}, in.Cwd.Text)
+	for _, raw := range later.Effects {
+		if e := res.Effect(raw); place.Tampers(&e, res) {
+			signals[engine.SignalGuardTamper] = true
+		}
+	}
+}
+
+// startup looks into what the script puts into a start-up file.
+func (s *Machine) startup(file, text string) {
+	if StartsShells(file) {
+		s.runsLater(text)
+	}
+}
+
+// runsLater looks into code that new shells or later commands run.
+func (s *Machine) runsLater(text string) {
+	if s.startups[text] || len(s.startups) >= MaxStartup || len(text) > MaxStartupText {
+		return
+	}
+	if s.startups == nil {
+		s.startups = map[string]bool{}
+	}
+	s.startups[text] = true
+	LaterGuard(text, s.In, s.Out.Signals)
+}
+
+// MaxStartupText is the length of a text that is looked into, in bytes.
+const MaxStartupText = 64 << 10
+
+// EditsStartup looks at the script of an editor that changes start-up files in place.
+func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
+	for _, f := range files {
+		for _, script := range scripts {
+			c.Shell.SignalIf(StartsShells(f.Text) && (place.NamesGuard(script) || strings.Contains(script.Text, "CLAUDE_CONFIG_DIR")), engine.SignalGuardTamper)
+		}
+	}
+}
+
+// settingsVariables say where a client finds its settings, and with them its
+// hooks.
+var settingsVariables = []string{
+	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR",
+	"OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+}
+
+// GuardVariable notes that the script sets a variable of the guard's own, or
+// one that leads a client past it.
+func (s *Machine) GuardVariable(name string) {
+	s.SignalIf(strings.HasPrefix(name, "REVIEWER_") || slices.Contains(settingsVariables, name), engine.SignalGuardTamper)
+}
+
+// LooksUp notes that the numbers of the guard's processes are asked for. Which
+// numbers come out nobody knows: whatever is ended or taken hold of by an
+// unknown number from then on may be the guard.
+func (c *Call) LooksUp(names ...abstract.Arg) {
+	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(names, place.NamesGuard)
+}
+
+// Aims notes that a signal goes to a process of the guard.
+func (c *Call) Aims(targets []abstract.Arg) {
+	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool {
+		return place.NamesGuard(t) || c.Shell.sought && !t.Known()
+	}), engine.SignalGuardTamper)
+}
+
+// Takes notes that a process of the guard, or the client whose hooks it is, is
+// taken hold of.
+func (c *Call) Takes(targets []abstract.Arg) {
+	c.Aims(targets)
+	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is(parentProcess) }), engine.SignalGuardTamper)
+}
+
+// parentProcess stands for the number of the process above the shell, which is
+// the client's.
+const parentProcess = "$PPID"
+
+// overrides notes that a name of the guard's program is given to something else.
+func (s *Machine) overrides(name string) {
+	s.SignalIf(name == place.GuardProgram, engine.SignalGuardTamper)
+}
+
+// trustVariable looks at variables that switch such checks off, or say where
+// packages come from.
+func (s *Machine) trustVariable(name string, v abstract.Arg) {
+	switch name {
+	case "NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY":
+		s.SignalIf(v.Is("0"), engine.SignalUnchecked)
+	case "npm_config_strict_ssl", "NPM_CONFIG_STRICT_SSL":
+		s.SignalIf(v.Is("false"), engine.SignalUnchecked)
+	case "GOSUMDB":
+		s.SignalIf(v.Is("off"), engine.SignalUnchecked)
+	case "GIT_SSL_NO_VERIFY", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE", "PIP_TRUSTED_HOST", "UV_INSECURE_HOST":
+		s.SignalIf(v.Text != "" && !v.Is("0", "false"), engine.SignalUnchecked)
+	case "GOFLAGS":
+		s.SignalIf(strings.Contains(v.Text, "-insecure"), engine.SignalUnchecked)
+	case "GOPROXY":
+		s.SignalIf(!v.Is("", "direct", "off"), engine.SignalPackageSource)
+	case "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER":
+		s.SignalIf(v.Text != "", engine.SignalPackageSource)
+	}
+}

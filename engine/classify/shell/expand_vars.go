@@ -1,0 +1,275 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Get is the value of a variable or special parameter. Of several alternatives
+// it is the one that the present command has picked.
+func (s *Machine) Get(name string) abstract.Arg {
+	if v, ok := s.Scope.Lookup(name); ok {
+		return s.pick(name, v)
+	}
+	if a, ok := s.special(name); ok {
+		return a
+	}
+	if v, ok := s.In.Env[name]; ok {
+		return v.Arg()
+	}
+	return s.ambient(name)
+}
+
+// Read is get for internal use: alternatives are joined.
+func (s *Machine) Read(name string) abstract.Arg {
+	if v, ok := s.Scope.Lookup(name); ok && len(v.alts) > 0 {
+		return abstract.JoinArgs(v.alts)
+	}
+	return s.Get(name)
+}
+
+func (s *Machine) pick(name string, v variable) abstract.Arg {
+	switch {
+	case v.array && len(v.list) > 0:
+		return v.list[0]
+	case len(v.alts) == 0:
+		return abstract.Arg{}
+	case len(v.alts) == 1 || s.Scope.picks == nil:
+		return abstract.JoinArgs(v.alts)
+	}
+	i, ok := s.Scope.picks[name]
+	if !ok {
+		s.Scope.picks[name] = 0
+	}
+	if i < 0 || i >= len(v.alts) {
+		return abstract.JoinArgs(v.alts)
+	}
+	return v.alts[i]
+}
+
+// outside tells whether the script never sets a variable.
+func (s *Machine) outside(name string) bool {
+	_, ok := s.Scope.Lookup(name)
+	return !ok
+}
+
+func (s *Machine) isSet(name string) bool {
+	v, ok := s.Scope.Lookup(name)
+	return !ok || v.array || len(v.alts) > 0
+}
+
+// special is a parameter that the shell itself keeps.
+func (s *Machine) special(name string) (abstract.Arg, bool) {
+	if n, err := strconv.Atoi(name); err == nil {
+		return s.positional(n), true
+	}
+	switch name {
+	case "PWD":
+		return JoinDirs(s.Scope.Dirs), true
+	case "OLDPWD":
+		return JoinDirs(s.Scope.previous), true
+	case "#":
+		return abstract.Word(strconv.Itoa(len(s.Scope.args))), s.Scope.bound
+	case "@", "*":
+		return JoinWords(s.Scope.args), true
+	case "IFS":
+		return abstract.Word(" \t\n"), true
+	case "PPID":
+		return abstract.Word(parentProcess), true
+	case "?", "$", "!", "-", "#!", "_", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "BASHPID",
+		"EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "OSTYPE", "MACHTYPE", "BASH_SOURCE", "FUNCNAME", "BASH_VERSION",
+		"REPLY", "PIPESTATUS", "BASH_REMATCH", "COLUMNS", "LINES":
+		return abstract.UnknownArg(), true
+	}
+	return abstract.Arg{}, false
+}
+
+func (s *Machine) positional(n int) abstract.Arg {
+	switch {
+	case n == 0 && s.Scope.name.Text != "":
+		return s.Scope.name
+	case n == 0:
+		return abstract.UnknownArg()
+	case !s.Scope.bound:
+		return abstract.Word(abstract.VacancyText)
+	case n > len(s.Scope.args):
+		for _, a := range s.Scope.args {
+			if a.Splits {
+				return abstract.UnknownArg()
+			}
+		}
+		return abstract.Arg{}
+	}
+	for _, a := range s.Scope.args[:n-1] {
+		if a.Splits {
+			return abstract.JoinArgs(s.Scope.args)
+		}
+	}
+	return s.Scope.args[n-1]
+}
+
+// JoinDirs returns what the directories that a shell may be in have in common.
+func JoinDirs(dirs []abstract.Value) abstract.Arg {
+	list := make([]abstract.Arg, len(dirs))
+	for i, d := range dirs {
+		list[i] = d.Arg()
+	}
+	if len(list) == 0 {
+		return abstract.UnknownArg()
+	}
+	return abstract.JoinArgs(list)
+}
+
+// ambient is a variable of the environment that nothing is known about, except
+// for those that every system has.
+func (s *Machine) ambient(name string) abstract.Arg {
+	switch name {
+	case "HOME":
+		if s.In.Home != "" {
+			return abstract.Word(s.In.Home)
+		}
+		return abstract.UnknownArg()
+	case "TMPDIR", "TMP", "TEMP", "RUNNER_TEMP":
+		return abstract.Arg{Text: "/tmp", Spare: true, Bare: abstract.VacancyText}
+	case "PATH", "SHELL", "USER", "LOGNAME", "LANG", "TERM":
+		return abstract.UnknownArg()
+	}
+	return abstract.Word(abstract.VacancyText)
+}
+
+// assign carries out x=v, x+=v, x[i]=v and x=(…).
+func (s *Machine) assign(as *syntax.Assign) {
+	if as.Name == nil || as.Naked && as.Index == nil {
+		return
+	}
+	name := as.Name.Value
+	s.GuardVariable(name)
+	old, _ := s.Scope.Lookup(name)
+	if as.Array != nil {
+		s.assignArray(as, old)
+		return
+	}
+	alts := s.alternatives(as.Value)
+	switch {
+	case as.Index != nil:
+		s.Scope.set(name, s.putElement(old, as, alts))
+	case as.Append && old.array:
+		s.Scope.set(name, variable{array: true, sparse: old.sparse, list: append(old.list[:len(old.list):len(old.list)], alts...)})
+	case as.Append:
+		s.Scope.SetText(name, appended(s.Read(name), alts)...)
+	default:
+		s.Scope.SetText(name, alts...)
+	}
+	for _, a := range alts {
+		s.envCode(name, a)
+	}
+}
+
+func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
+	out := make([]abstract.Arg, len(alts))
+	for i, a := range alts {
+		out[i] = abstract.Concat(old, a)
+	}
+	return out
+}
+
+// putElement is x[i]=v. Where i is not known, nobody knows any more which
+// element stands where.
+func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
+	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
+	if !old.array && len(old.alts) == 1 {
+		v.list = slices.Clone(old.alts)
+	}
+	i, err := strconv.Atoi(s.arithmetic(as.Index).Text)
+	switch {
+	case err == nil && !v.sparse && i >= 0 && i < len(v.list) && len(alts) == 1 && !as.Append:
+		v.list[i] = alts[0]
+	case err == nil && !v.sparse && i == len(v.list) && plainIndex(as.Index):
+		v.list = append(v.list, alts...)
+	default:
+		v.list, v.sparse = append(v.list, alts...), true
+	}
+	return v
+}
+
+// plainIndex tells whether an index is a number as it stands there: a name may
+// be the key of another kind of array.
+func plainIndex(x syntax.ArithmExpr) bool {
+	_, err := strconv.Atoi(subscript(x))
+	return err == nil
+}
+
+func (s *Machine) assignArray(as *syntax.Assign, old variable) {
+	v := variable{array: true}
+	if as.Append {
+		v.list, v.sparse = append(v.list, old.list...), old.sparse
+	}
+	at := map[int][]abstract.Arg{}
+	for i, e := range as.Array.Elems {
+		place := i
+		if e.Index != nil {
+			n, err := strconv.Atoi(s.arithmetic(e.Index).Text)
+			v.sparse = v.sparse || n != i || err != nil || !plainIndex(e.Index)
+			if err == nil && plainIndex(e.Index) {
+				place = n
+			}
+		}
+		if e.Value != nil {
+			at[place] = append(at[place], s.Expand([]*syntax.Word{e.Value})...)
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(at)) {
+		v.list = append(v.list, at[place]...)
+	}
+	s.Scope.set(as.Name.Value, v)
+}
+
+// alternatives evaluates the right side of an assignment for each alternative
+// of the variables in it.
+func (s *Machine) alternatives(w *syntax.Word) []abstract.Arg {
+	if w == nil {
+		return []abstract.Arg{{}}
+	}
+	var out []abstract.Arg
+	s.variants(func() {
+		out = append(out, s.Single(w))
+	})
+	return out
+}
+
+// variants calls f once for each combination of the alternatives of the
+// variables that f reads, up to a limit; beyond it they are joined.
+func (s *Machine) variants(f func()) {
+	saved := s.Scope.picks
+	scope := s.Scope
+	defer func() { scope.picks = saved }()
+	scope.picks = map[string]int{}
+	f()
+	names := slices.Sorted(maps.Keys(scope.picks))
+	sizes := make([]int, len(names))
+	total := 1
+	for i, n := range names {
+		v, _ := scope.Lookup(n)
+		sizes[i] = len(v.alts)
+		total *= len(v.alts)
+		if total > maxVariants {
+			for _, n := range names {
+				scope.picks[n] = -1
+			}
+			f()
+			return
+		}
+	}
+	for k := 1; k < total; k++ {
+		rest := k
+		for i, n := range names {
+			scope.picks[n] = rest % sizes[i]
+			rest /= sizes[i]
+		}
+		f()
+	}
+}

@@ -1,0 +1,235 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// Options are a program's arguments, taken apart by its grammar.
+type Options struct {
+	List     []Option
+	Operands []abstract.Arg
+	Flags    []abstract.Given // one for each word that holds options
+	Parsed   bool
+}
+
+// FlagTexts returns the options as they were given.
+func (o Options) FlagTexts() []string { return TextsOf(o.Flags) }
+
+// TextsOf returns the texts of words of options.
+func TextsOf(flags []abstract.Given) []string {
+	var out []string
+	for _, g := range flags {
+		out = append(out, g.Text)
+	}
+	return out
+}
+
+// Option is one option that was given.
+type Option struct {
+	Name  string // with its dashes
+	Value abstract.Arg
+	Has   bool // a value was given
+	at    int  // number of operands before it
+}
+
+// ParseOptions takes arguments apart. Options that take a value are in the
+// program's grammar; everything else that begins with a dash is a flag.
+func ParseOptions(args []abstract.Arg, p Program) Options {
+	o := Options{Parsed: true}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.Is("--") && !p.Literal:
+			o.Operands = append(o.Operands, args[i+1:]...)
+			return o
+		case !a.HasPrefix("-") || a.Is("-"):
+			if p.First {
+				o.Operands = append(o.Operands, args[i:]...)
+				return o
+			}
+			o.Operands = append(o.Operands, a)
+		case a.HasPrefix("--") || p.Long:
+			i += o.longOption(args, i, p)
+		default:
+			i += o.cluster(args, i, p)
+		}
+	}
+	return o
+}
+
+// longOption adds --name, --name=value or --name value; it returns how many
+// further arguments it has used.
+func (o *Options) longOption(args []abstract.Arg, i int, p Program) int {
+	a := args[i]
+	name, value, has := strings.Cut(a.Text, "=")
+	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Valued: has})
+	opt := Option{Name: name, at: len(o.Operands)}
+	if has {
+		opt.Value, opt.Has = a.With(value), true
+	} else if p.takes(name) && i+1 < len(args) {
+		opt.Value, opt.Has = args[i+1], true
+		o.keepValue(&args[i+1])
+		o.List = append(o.List, opt)
+		return 1
+	}
+	o.List = append(o.List, opt)
+	return 0
+}
+
+// keepValue writes a value that stands apart behind the flag it belongs to:
+// an organisation's rules ask for `--context=prod` however it was spelled. Code
+// and prose are no value to ask for.
+func (o *Options) keepValue(v *abstract.Arg) {
+	last := &o.Flags[len(o.Flags)-1]
+	last.Valued, last.Value = true, v
+	if text := v.Show(); len(text) <= MaxFlagValue && !strings.ContainsAny(text, "\n\r") {
+		last.Text += "=" + text
+	}
+}
+
+// MaxFlagValue is the length of a flag's value that is kept: names, paths,
+// addresses.
+const MaxFlagValue = 120
+
+// cluster adds -abc or -ovalue.
+func (o *Options) cluster(args []abstract.Arg, i int, p Program) int {
+	a := args[i]
+	letters := a.Text[1:]
+	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Letters: letters})
+	for k, r := range letters {
+		opt := Option{Name: "-" + string(r), at: len(o.Operands)}
+		if !p.takes(opt.Name) && !p.glues(opt.Name) {
+			o.List = append(o.List, opt)
+			continue
+		}
+		opt.Has = true
+		if rest := letters[k+len(string(r)):]; rest != "" {
+			last := &o.Flags[len(o.Flags)-1]
+			last.Letters, last.Valued = strings.TrimSuffix(letters, rest), true
+			opt.Value = a.With(rest)
+			o.List = append(o.List, opt)
+			return 0
+		}
+		if i+1 < len(args) && p.takes(opt.Name) {
+			opt.Value = args[i+1]
+			o.List = append(o.List, opt)
+			o.keepValue(&args[i+1])
+			return 1
+		}
+		opt.Has = false
+		o.List = append(o.List, opt)
+	}
+	return 0
+}
+
+// Has tells whether one of the options was given; long ones may be shortened,
+// as getopt_long and git allow.
+func (o Options) Has(names ...string) bool {
+	for _, opt := range o.List {
+		for _, n := range names {
+			if opt.Matches(n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Exact reports whether an option was given by its full name.
+func (o Options) Exact(name string) bool {
+	for _, opt := range o.List {
+		if opt.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Matches reports whether the option is name, perhaps shortened.
+func (opt Option) Matches(name string) bool {
+	if opt.Name == name {
+		return true
+	}
+	return len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
+}
+
+// Get returns the value of the last of the options that was given.
+func (o Options) Get(names ...string) (abstract.Arg, bool) {
+	list := o.All(names...)
+	if len(list) == 0 {
+		return abstract.Arg{}, false
+	}
+	return list[len(list)-1], true
+}
+
+// All returns the values of all of the options that were given.
+func (o Options) All(names ...string) []abstract.Arg {
+	var out []abstract.Arg
+	for _, opt := range o.List {
+		for _, n := range names {
+			if opt.Matches(n) && opt.Has {
+				out = append(out, opt.Value)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Operand returns the i-th operand, empty if there is none.
+func (o Options) Operand(i int) abstract.Arg {
+	if i < len(o.Operands) {
+		return o.Operands[i]
+	}
+	return abstract.Arg{}
+}
+
+// PerhapsFiles are the values that stand apart behind a letter. Programs that
+// read share a table of letters, and not all of them take a value for each:
+// what is no number may be a file.
+func (o Options) PerhapsFiles() []abstract.Arg {
+	var out []abstract.Arg
+	for _, g := range o.Flags {
+		if g.Letters != "" && g.Value != nil && strings.Trim(g.Value.Text, "0123456789+-bckKMGTP") != "" {
+			out = append(out, *g.Value)
+		}
+	}
+	return out
+}
+
+func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstract.Arg) {
+	for _, a := range args {
+		if a.HasPrefix("-") && len(a.Text) > 1 {
+			flags = append(flags, abstract.Given{Text: a.Show(), Word: a})
+		} else {
+			operands = append(operands, a)
+		}
+	}
+	return flags, operands
+}
+
+// Program says how to read a program's arguments and what it does with them.
+type Program struct {
+	Values  string // options that take a value, separated and surrounded by blanks
+	Glued   string // options whose value, where they have one, stands in the same word, as mysql's -p; like values
+	First   bool   // options end at the first operand
+	Long    bool   // a single dash begins a long option: terraform, find, java
+	Literal bool   // "--" is nothing special
+	Own     bool   // reads --help itself
+	Reading bool   // does no more than read the files that it names
+	Run     func(c *Call)
+}
+
+func (p Program) takes(name string) bool {
+	return p.Values != "" && strings.Contains(p.Values, " "+name+" ")
+}
+
+func (p Program) glues(name string) bool {
+	return p.Glued != "" && strings.Contains(p.Glued, " "+name+" ")
+}
+
+// Reads reports whether the program does no more than read the files that it
+// names.
+func (p Program) Reads() bool { return p.Reading }

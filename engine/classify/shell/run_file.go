@@ -1,0 +1,250 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// FileCode is the code of a file that a command runs.
+type FileCode struct {
+	Text abstract.Arg
+	Lang string
+	Via  string   // file: the call itself has written it; script: it lies on the disk
+	File codeFile // where it lies on the disk
+}
+
+// CodeIn returns the code of a file that is about to run as a language; empty:
+// as its first line says.
+func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
+	if text, ok := s.Written(target); ok {
+		if lang == "" {
+			lang = Shebang(text.Text)
+		}
+		if lang == "" {
+			lang = "shell"
+		}
+		return FileCode{Text: text, Lang: lang, Via: "file"}, true
+	}
+	if s.In.Disk == nil || s.Frame.Isolated || s.Frame.Host != "" || target.From != nil {
+		return FileCode{}, false
+	}
+	var all FileCode
+	for _, dir := range s.Scope.Dirs {
+		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && strings.HasPrefix(v.Text, "/") {
+			all = all.or(s.onDisk(v.Text, dir.Text, lang))
+		}
+	}
+	return all, all.Via != ""
+}
+
+// or is the code of two files, any one of which may run.
+func (f FileCode) or(g FileCode) FileCode {
+	switch {
+	case f.Via == "":
+		return g
+	case g.Via == "" || f.File.path == g.File.path:
+		return f
+	}
+	f.Text = abstract.Concat(abstract.Concat(f.Text, abstract.Word("\n")), g.Text)
+	return f
+}
+
+// onDisk is the code of one file on the disk. What a file does that runs itself
+// again and again has been seen.
+func (s *Machine) onDisk(name, cwd, lang string) FileCode {
+	file := s.In.Disk.file(name, cwd)
+	if lang == "" && file.found {
+		lang = Shebang(file.text)
+	}
+	depth, again := s.fileDepth(file.path)
+	deep := file.found && again == 0 && depth >= maxFileDepth
+	switch {
+	case file.output && lang != "shell" || again >= maxAgain:
+	case file.over && file.Own || deep:
+		s.Opaque("budget", name)
+	case file.found && lang != "":
+		return FileCode{Text: abstract.Word(file.text), Lang: lang, Via: "script", File: file}
+	}
+	return FileCode{}
+}
+
+// fileDepth counts the files whose code is running, and how often one of them is.
+func (s *Machine) fileDepth(name string) (depth, again int) {
+	for i, f := range s.Frame.files {
+		if f == name {
+			again++
+		}
+		if !slices.Contains(s.Frame.files[:i], f) {
+			depth++
+		}
+	}
+	return depth, again
+}
+
+// Shebang is the language that the first line of a file names: the shell where
+// it names none, nothing where it is not known.
+func Shebang(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(first, "#!") {
+		return "shell"
+	}
+	for _, f := range strings.Fields(first[2:]) {
+		if l := Language(BaseName(f)); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// RunsCode interprets the code of a file that this command runs with args, the
+// first of which is the file. It tells whether that says all that it does.
+func (c *Call) RunsCode(f FileCode, args []abstract.Arg) bool {
+	return c.Shell.inFile(f, args[0], func() {
+		if f.Lang == "shell" {
+			c.Bound(f.Text, f.Via, args, false)
+		} else {
+			c.Extract(f.Lang, f.Text, f.Via)
+		}
+	})
+}
+
+// sources interprets the code of a file in this shell.
+func (c *Call) sources(f FileCode) Outcome {
+	s := c.Shell
+	saved, bound := s.Scope.args, s.Scope.bound
+	if len(c.Args) > 1 {
+		s.Scope.args, s.Scope.bound = c.Args[1:], true
+	}
+	var o Outcome
+	s.inFile(f, c.Args[0], func() { o = s.Embed(f.Text, "source", true) })
+	if len(c.Args) > 1 {
+		s.Scope.args, s.Scope.bound = saved, bound
+	}
+	o.ends = false // return, in a file
+	return o
+}
+
+// inFile runs f as code of a file that goes by name. It tells whether what the
+// shell now knows is all that the code does.
+func (s *Machine) inFile(f FileCode, name abstract.Arg, run func()) (whole bool) {
+	old, had := s.Scope.vars["BASH_SOURCE"]
+	s.Scope.set("BASH_SOURCE", variable{array: true, list: []abstract.Arg{name}})
+	saved, before := s.Frame.files, s.mark()
+	if f.Via == "script" {
+		s.Frame.files = AppendText(saved, f.File.path)
+	}
+	run()
+	s.Frame.files = saved
+	if had {
+		s.Scope.vars["BASH_SOURCE"] = old
+	} else {
+		delete(s.Scope.vars, "BASH_SOURCE")
+	}
+	return f.Via == "file" || s.knownOnly(f, before)
+}
+
+// InTask is inFile for a file that says how tasks are done.
+func (s *Machine) InTask(f FileCode, name abstract.Arg, run func()) (whole bool) {
+	saved := s.Frame.Via
+	if f.Via == "script" {
+		s.Frame.Via = AppendText(saved, f.Via)
+	}
+	whole = s.inFile(f, name, run)
+	s.Frame.Via = saved
+	return whole
+}
+
+// mark is a point in the work of a shell.
+type mark struct {
+	effects, opaque int
+	had             map[engine.Signal]bool
+}
+
+func (s *Machine) mark() mark {
+	return mark{len(s.Out.Effects), len(s.Out.Opaque), maps.Clone(s.Out.Signals)}
+}
+
+// knownOnly takes back what was said since a mark of things that are not known.
+//
+// Most files of code start something whose name stands in a variable, and loop
+// until they are told to end. To report that of each would raise a question
+// with every run, and say nothing about this one: what the text does tell is
+// reported. Where the target of a change is not known, the code of a script of
+// the session's own is judged as if it stood on the command line. A program,
+// unlike a script that strings commands together, gets most of its targets when
+// it runs; and what lies outside of the workspace are scripts that people
+// install and that set up a shell.
+//
+// It tells whether there was nothing to take back in a script: of a program its
+// text never tells all.
+func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
+	scripted := (f.Lang == "shell" || f.Lang == "tasks") && f.File.Own
+	whole = scripted
+	if !scripted {
+		s.dropEffects(m.effects)
+	}
+	list := s.Out.Opaque
+	s.Out.Opaque = list[:m.opaque:m.opaque]
+	for _, o := range list[m.opaque:] {
+		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file puts together
+		if made || o.Reason == "command" || o.Reason == "code" || !scripted && o.Reason != "budget" {
+			delete(s.opaques, o)
+			whole = false
+			continue
+		}
+		s.Out.Opaque = append(s.Out.Opaque, o)
+	}
+	s.Out.Signals[engine.SignalUnknownCommand] = m.had[engine.SignalUnknownCommand]
+	for _, id := range []engine.Signal{engine.SignalUnbounded, engine.SignalEnvDump, engine.SignalMuted, engine.SignalObfuscated} {
+		s.Out.Signals[id] = m.had[id] || s.Out.Signals[id] && scripted
+	}
+	return whole
+}
+
+// dropEffects takes back the effects from n on whose target is not known.
+func (s *Machine) dropEffects(n int) {
+	list := s.Out.Effects
+	s.Out.Effects = list[:n:n]
+	for _, e := range list[n:] {
+		if e.Target.Sure == abstract.Unknown && e.Kind != engine.EffectSystemCall && e.Kind != engine.EffectResource {
+			delete(s.effects, e)
+			continue
+		}
+		s.Out.Effects = append(s.Out.Effects, e)
+	}
+}
+
+// Shown is what a command prints or reads of a file: what the call itself has
+// written there, and what lies on the disk where the call also starts an
+// interpreter, which may run it: cat x.sh | sh. Elsewhere nothing is read.
+func (s *Machine) Shown(target abstract.Arg) (abstract.Arg, bool) {
+	if text, ok := s.Written(target); ok {
+		return text, true
+	}
+	if s.In.Disk == nil || len(s.Frame.files) == 0 && !s.interprets() {
+		return abstract.Arg{}, false
+	}
+	f, ok := s.CodeIn(target, "shell")
+	f.Text.Taint |= abstract.Filed
+	return f.Text, ok
+}
+
+// interprets tells whether the code names an interpreter anywhere.
+func (s *Machine) interprets() bool {
+	found := false
+	for _, st := range s.Out.Tree {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			if w, ok := n.(*syntax.Word); ok {
+				name := BaseName(w.Lit())
+				found = found || name == "eval" || name == "source" || name == "." || Language(name) != ""
+			}
+			return !found
+		})
+	}
+	return found
+}

@@ -1,0 +1,309 @@
+package shell
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Input is what is known before the first command runs.
+type Input struct {
+	Cwd     abstract.Value
+	Home    string                             // empty: not known
+	Program string                             // absolute path of reviewer; empty: not known
+	Guard   []string                           // as World.Guard
+	Env     map[string]abstract.Value          // variables from outside; may be nil
+	ListDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
+	Knows   Knowledge                          // of programs and of other languages
+	Disk    *Disk                              // code in files; nil: is not looked into
+	later   int                                // how deep it is in code that runs later
+}
+
+// Knowledge is what the machine is handed of those who know programs and other
+// languages. Without it each program is one of which nothing is known.
+type Knowledge struct {
+	Run     func(c *Call) Outcome                         // runs a program: no function, no alias, no builtin
+	Program func(name string) bool                        // reports whether a program is known
+	Agent   func(name string) bool                        // reports whether a program is a coding agent
+	Code    func(c *Call, lang string, code abstract.Arg) // notes what code in another language does
+}
+
+func knowsNothing() Knowledge {
+	none := func(string) bool { return false }
+	return Knowledge{Run: (*Call).unknown, Program: none, Agent: none, Code: func(c *Call, lang string, code abstract.Arg) { c.Shell.Unseen(code, lang) }}
+}
+
+// Machine interprets code abstractly: it walks every command that could run and
+// notes what each would do. It decides nothing and runs nothing.
+type Machine struct {
+	In         Input
+	Out        abstract.Script
+	Scope      *scope
+	Frame      Frame
+	effects    map[abstract.RawEffect]bool
+	opaques    map[engine.Opaque]bool
+	indexes    map[commandKey]int
+	Files      map[string]abstract.Arg   // what the script has written to a file so far
+	outputs    map[string]abstract.Arg   // files behind the descriptors that it has opened for writing
+	Links      map[string]abstract.Value // symbolic links that it has made
+	programs   map[string]string         // copies and links of programs that it has made
+	GitAliases map[string]abstract.Arg   // short forms that it has taught git
+	MadeTrees  []abstract.Value          // working trees that it has made with git
+	startups   map[string]bool           // code of it that runs later and was looked into
+	sought     bool                      // it has asked for the numbers of the guard's processes
+	Popped     bool                      // what was stashed may lie in the working tree
+	first      int                       // index of the first command of the statement; -1: none yet
+	Steps      int
+	Bytes      int
+	Parsed     int // bytes of embedded code
+	nesting    int
+	calls      []*syntax.Stmt            // bodies of the functions that are running
+	Full       bool                      // a budget is used up
+	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
+	pending    []abstract.Arg            // what traps will run
+	traps      bool                      // a signal that ends things is caught
+}
+
+// Frame is how the code that runs now came to run.
+type Frame struct {
+	Wrappers   []string
+	Via        []string
+	Privileged bool
+	Muted      bool
+	mounts     []Mount
+	Host       string        // where it runs; empty: on this machine
+	Remade     bool          // files of this machine lie elsewhere for it, or are hidden from it
+	Isolated   bool          // on a file system of its own that is thrown away: only mounts matter
+	reaches    bool          // isolated, but with the powers of the machine that it is on
+	Stdin      *abstract.Arg // what standard input holds; nil: the terminal
+	Piped      bool
+	Feeds      bool // standard output goes to another command
+	Wants      bool // somebody looks at what standard output holds
+	Bounded    bool // a time limit ends it
+	Depth      int
+	files      []string // on the disk, whose code is running
+}
+
+type commandKey struct {
+	node *syntax.CallExpr
+	text string
+}
+
+// Interpret says what a piece of shell code would do if it ran.
+func Interpret(src string, in Input) abstract.Script {
+	s := New(in)
+	s.checkBytes(src)
+	if len(src) > MaxSource {
+		s.Opaque("budget", src[:64])
+		src = src[:MaxSource]
+	}
+	s.source(strings.ToValidUTF8(src, abstract.HoleText))
+	s.runTraps(0)
+	return s.Out
+}
+
+// New returns a machine on which nothing has run.
+func New(in Input) *Machine {
+	if in.Knows.Run == nil {
+		in.Knows = knowsNothing()
+	}
+	s := &Machine{
+		In:         in,
+		effects:    map[abstract.RawEffect]bool{},
+		opaques:    map[engine.Opaque]bool{},
+		indexes:    map[commandKey]int{},
+		Files:      map[string]abstract.Arg{},
+		outputs:    map[string]abstract.Arg{},
+		Links:      map[string]abstract.Value{},
+		programs:   map[string]string{},
+		trees:      map[string][]*syntax.Stmt{},
+		GitAliases: map[string]abstract.Arg{},
+		first:      -1,
+	}
+	s.Out.Signals = map[engine.Signal]bool{}
+	s.Scope = &scope{vars: map[string]variable{}, Dirs: []abstract.Value{in.Cwd}}
+	return s
+}
+
+// source parses code and runs it in the present scope.
+func (s *Machine) source(src string) Outcome {
+	list, ok := s.trees[src]
+	if !ok {
+		list, ok = Parse(src)
+	}
+	if !ok && len(list) == 0 {
+		list, ok = parseOther(src)
+	}
+	if !ok {
+		s.Opaque("syntax", src)
+		s.Signal(engine.SignalUnknownCommand)
+	}
+	if s.Out.Tree == nil {
+		s.Out.Tree = list
+	}
+	return s.stmts(list)
+}
+
+// Parse parses as bash, then as POSIX shell. A shell runs what stands
+// before an error, so those statements are returned with it.
+func Parse(src string) ([]*syntax.Stmt, bool) {
+	list, ok := parseVariant(src, syntax.LangBash)
+	if ok {
+		return list, true
+	}
+	if other, ok := parseVariant(src, syntax.LangPOSIX); ok {
+		return other, true
+	}
+	return list, false
+}
+
+// parseOther is for lines that bash refuses as a whole and whose meaning for
+// other shells is certain.
+func parseOther(src string) ([]*syntax.Stmt, bool) {
+	if refused(src) {
+		return nil, true
+	}
+	if line, ok := asPatterns(src); ok {
+		return parseVariant(line, syntax.LangBash)
+	}
+	return nil, false
+}
+
+func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok bool) {
+	// A bug in the parser must not take down the guard: it counts as code that
+	// does not parse.
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	for st, err := range syntax.NewParser(syntax.Variant(v)).StmtsSeq(strings.NewReader(src)) {
+		if err != nil {
+			return list, false
+		}
+		list = append(list, st)
+	}
+	return list, true
+}
+
+// checkBytes reports bytes with which a text can look other than it is. They
+// are never converted: bash does not take them for blanks either.
+func (s *Machine) checkBytes(src string) {
+	for i, r := range src {
+		if Misleading(r) || r == utf8.RuneError {
+			end := min(len(src), i+16)
+			s.Opaque("encoding", strings.ToValidUTF8(src[i:end], "?"))
+			return
+		}
+	}
+}
+
+// Misleading reports whether a character may look like another one, or like
+// none.
+func Misleading(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r != '\n' && r != '\t' && r != 0x1b
+	case r < 0x7f:
+		return false
+	case r == 0x7f, r == 0xa0, r == 0x3164, r == 0xfeff:
+		return true
+	case r >= 0xe000 && r <= 0xf8ff: // private use
+		return r == abstract.Hole || r == abstract.Vacancy
+	case r == 0x200d: // joins emoji
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp)
+}
+
+// Signal notes a signal, unless it stays in the container in which the code
+// runs.
+func (s *Machine) Signal(id engine.Signal) {
+	if !s.Frame.contains(id) {
+		s.Out.Signals[id] = true
+	}
+}
+
+// Opaque notes what was not understood, once.
+func (s *Machine) Opaque(reason, where string) {
+	if len(where) > 200 {
+		where = strings.ToValidUTF8(where[:200], "")
+	}
+	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: where}.Show()}
+	if s.opaques[o] || len(s.Out.Opaque) >= 64 && reason != "budget" {
+		return
+	}
+	s.opaques[o] = true
+	s.Out.Opaque = append(s.Out.Opaque, o)
+}
+
+// OverBudget stops the interpretation: nothing that follows is looked at.
+func (s *Machine) OverBudget(where string) {
+	if !s.Full {
+		s.Full = true
+		s.Opaque("budget", where)
+	}
+}
+
+// Spend takes one step and n bytes from the budget.
+func (s *Machine) Spend(n int) bool {
+	s.Steps++
+	s.Bytes += n
+	if s.Steps > MaxSteps || s.Bytes > MaxBytes {
+		s.OverBudget("steps")
+	}
+	return !s.Full
+}
+
+// Embed runs code found in code, in a scope of its own unless it is shared.
+func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
+	if s.Frame.Depth >= MaxDepth || s.Parsed+len(code.Text) > MaxEmbedded {
+		s.OverBudget(via)
+		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
+	}
+	s.Parsed += len(code.Text)
+	if strings.Trim(code.Text, abstract.Holes+" \t\n") == "" && !code.Known() {
+		if code.Taint&(abstract.Filed|abstract.Fetched|abstract.Decoded) != abstract.Filed {
+			s.Unseen(code, via) // eval "$(cat x)" is source x
+		}
+		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
+	}
+	if code.Taint&abstract.Decoded != 0 {
+		s.Signal(engine.SignalObfuscated)
+	}
+	saved, scope := s.Frame, s.Scope
+	s.Frame.Depth++
+	s.Frame.Via = append(s.Frame.Via[:len(s.Frame.Via):len(s.Frame.Via)], via)
+	if !shared {
+		s.Scope = s.Scope.child()
+	}
+	o := s.source(code.Text)
+	if !shared {
+		s.Scope = scope
+		o.Fail, o.ends = scope.Dirs, false
+	}
+	s.Frame = saved
+	return o
+}
+
+// Unseen notes that code runs that nobody has seen.
+func (s *Machine) Unseen(code abstract.Arg, via string) {
+	s.Opaque("code", via)
+	if code.Taint&abstract.Fetched != 0 {
+		s.Signal(engine.SignalRemoteCode)
+	}
+	if code.Taint&abstract.Decoded != 0 {
+		s.Signal(engine.SignalObfuscated)
+	}
+}
+
+// SignalIf notes a signal where a condition holds.
+func (s *Machine) SignalIf(holds bool, id engine.Signal) {
+	if holds {
+		s.Signal(id)
+	}
+}

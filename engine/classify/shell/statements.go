@@ -1,0 +1,207 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/sql"
+)
+
+// HttpVerb is what an HTTP method does.
+func HttpVerb(method string) string {
+	switch strings.ToUpper(method) {
+	case "GET", "HEAD", "OPTIONS":
+		return "fetch"
+	case "DELETE", "PURGE", "BAN":
+		return "delete"
+	}
+	return "send"
+}
+
+// Database is what a client says about the database that it opens.
+type Database struct {
+	Scheme  string
+	Dialect string // mysql, standard; empty: not known
+	Host    abstract.Arg
+	Name    abstract.Arg
+}
+
+// Target writes a database as a URL without user and password. The host stays
+// empty where it is not said: a socket, or what the environment holds.
+func (d Database) Target() abstract.Arg {
+	if d.Scheme == "sqlite" {
+		return abstract.Concat(abstract.Word("sqlite:"), d.Name)
+	}
+	return abstract.Concat(abstract.Concat(abstract.Word(d.Scheme+"://"), d.Host), abstract.Concat(abstract.Word("/"), d.Name))
+}
+
+// InMemory tells whether a database is gone when its client ends.
+func (d Database) InMemory() bool {
+	return d.Scheme == "sqlite" && (d.Name.Text == "" || d.Name.Is(":memory:") || d.Name.HasPrefix("file::memory:"))
+}
+
+// Address takes host and name out of a URL or a list of keys; false: it is
+// neither.
+func (d *Database) Address(a abstract.Arg) bool {
+	if scheme, rest, ok := strings.Cut(a.Text, "://"); ok && scheme != "" {
+		d.Host, d.Name = SplitAddress(a.With(rest))
+		return true
+	}
+	if !a.Known() || !strings.Contains(a.Text, "=") {
+		return false
+	}
+	d.Host, d.Name = keyedAddress(a)
+	return true
+}
+
+// SplitAddress takes user@host:port/name?options apart.
+func SplitAddress(a abstract.Arg) (host, name abstract.Arg) {
+	server, path, _ := strings.Cut(a.Text, "/")
+	server = server[strings.LastIndexByte(server, '@')+1:]
+	path, _, _ = strings.Cut(path, "?")
+	return a.With(server), a.With(path)
+}
+
+// keyedAddress reads "host=db port=5432 dbname=shop".
+func keyedAddress(a abstract.Arg) (host, name abstract.Arg) {
+	for _, field := range strings.Fields(a.Text) {
+		switch key, v, _ := strings.Cut(field, "="); key {
+		case "host", "hostaddr":
+			host = a.With(v)
+		case "dbname":
+			name = a.With(v)
+		}
+	}
+	return host, name
+}
+
+// Sql judges SQL of which nobody says where it runs.
+func (c *Call) Sql(text abstract.Arg) { c.SqlAt(Database{Scheme: "sql"}, text) }
+
+// SqlAt judges a script that a client sends to a database.
+func (c *Call) SqlAt(d Database, text abstract.Arg) {
+	if text.Text == "" {
+		return
+	}
+	code, own := c.sqlCommands(d, text)
+	script := sql.Read(code, d.Dialect)
+	for _, l := range script.Losses {
+		if !d.InMemory() || l.Verb == "exec" { // what is in memory is gone when it ends
+			c.Loses(d, l.Verb, l.Object)
+		}
+	}
+	for _, x := range append(script.Code, own...) {
+		switch what := text.With(x.Text); x.What {
+		case "shell":
+			c.Child(func() Outcome { return c.Shell.Embed(what, "sql", false) })
+		case "read":
+			c.Reads(what)
+		case "write":
+			c.Writes("write", what)
+		}
+	}
+}
+
+// Loses is an effect on what a database holds. What a condition names is the
+// daily work of a program; all else is not undone by anybody.
+func (c *Call) Loses(d Database, verb, object string) {
+	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Reversible: engine.R5}
+	if object == "rows" {
+		e.Kind, e.Reversible = engine.EffectProcess, ""
+	} else if verb != "grant" && verb != "exec" && verb != "stop" {
+		c.Signal(engine.SignalDatabaseDrop)
+	}
+	c.Emit(e, d.Target())
+}
+
+// sqlCommands takes the lines out of a script that are for the client and not
+// for the server: those of psql and mysql that begin with a backslash, those of
+// sqlite that begin with a dot.
+func (c *Call) sqlCommands(d Database, text abstract.Arg) (string, []sql.Code) {
+	if !strings.ContainsAny(text.Text, `\.`) && !strings.Contains(text.Text, "system ") {
+		return text.Text, nil
+	}
+	var own []sql.Code
+	var rest []string
+	for line := range strings.SplitSeq(text.Text, "\n") {
+		if codes, ok := clientCommand(d, strings.TrimSpace(line)); ok {
+			own = append(own, codes...)
+		} else {
+			rest = append(rest, line)
+		}
+	}
+	return strings.Join(rest, "\n"), own
+}
+
+func clientCommand(d Database, line string) ([]sql.Code, bool) {
+	line = strings.TrimLeft(strings.TrimPrefix(line, ";"), " ")
+	name, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
+	switch {
+	case strings.HasPrefix(line, `\!`):
+		return []sql.Code{{What: "shell", Text: line[2:]}}, true
+	case strings.HasPrefix(name, "."):
+		return dotCommand(name, rest), true
+	case name == "system" && d.Dialect == "mysql":
+		return []sql.Code{{What: "shell", Text: rest}}, true
+	case strings.HasPrefix(name, `\`):
+		return backslashCommand(name, rest), true
+	}
+	return nil, false
+}
+
+// backslashCommand is what psql does itself.
+func backslashCommand(name, rest string) []sql.Code {
+	switch name {
+	case `\copy`:
+		r := &sql.Reader{Own: map[string]bool{}}
+		for _, st := range sql.Statements("COPY "+rest, false) {
+			r.Copies(st)
+		}
+		return r.Code
+	case `\o`, `\out`, `\g`, `\gx`, `\w`, `\write`:
+		return []sql.Code{pipeOrFile("write", rest)}
+	case `\i`, `\ir`, `\include`, `\.`, `\source`:
+		return []sql.Code{pipeOrFile("read", rest)}
+	case `\set`, `\setenv`:
+		if _, code, ok := strings.Cut(rest, "`"); ok {
+			return []sql.Code{{What: "shell", Text: strings.TrimSuffix(code, "`")}}
+		}
+	}
+	return nil
+}
+
+// dotCommand is what sqlite does itself.
+func dotCommand(name, rest string) []sql.Code {
+	switch name {
+	case ".shell", ".system":
+		return []sql.Code{{What: "shell", Text: rest}}
+	case ".output", ".once", ".excel", ".log", ".backup", ".save", ".clone":
+		return []sql.Code{pipeOrFile("write", lastField(rest))}
+	case ".read", ".import", ".load", ".restore", ".open":
+		return []sql.Code{pipeOrFile("read", rest)}
+	}
+	return nil
+}
+
+func lastField(s string) string {
+	if f := strings.Fields(s); len(f) > 0 && !strings.HasPrefix(s, "|") {
+		return strings.Trim(f[len(f)-1], `'"`)
+	}
+	return s
+}
+
+func pipeOrFile(what, text string) sql.Code {
+	text = strings.Trim(text, `'" `)
+	if code, ok := strings.CutPrefix(text, "|"); ok {
+		return sql.Code{What: "shell", Text: code}
+	}
+	if what == "read" {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	if text == "" {
+		return sql.Code{}
+	}
+	return sql.Code{What: what, Text: text}
+}

@@ -1,0 +1,430 @@
+package sql
+
+import (
+	"slices"
+	"strings"
+)
+
+// Loss is something that a script of SQL destroys or opens at the server.
+type Loss struct {
+	Verb   string // drop, truncate, delete, update, alter, grant, restore, exec
+	Object string // table, database, role …; rows: those that a condition names
+}
+
+// Code is code of another kind that a script runs, or a file that it uses.
+type Code struct {
+	What string // shell, read, write
+	Text string
+}
+
+// Script is what a script of SQL does besides asking and adding.
+type Script struct {
+	Losses []Loss
+	Code   []Code
+}
+
+// Read judges a script. Where the dialect is not known both ways to read it
+// count.
+func Read(text, dialect string) Script {
+	var out Script
+	for _, mysql := range []bool{false, true} {
+		if dialect != "" && mysql != (dialect == "mysql") || dialect == "" && mysql && !strings.ContainsAny(text, "#\\\"!") {
+			continue
+		}
+		r := &Reader{mysql: mysql, open: -1, Own: map[string]bool{}}
+		r.script(text)
+		out.Losses = append(out.Losses, r.losses...)
+		out.Code = append(out.Code, r.Code...)
+	}
+	return out
+}
+
+// Reader goes through the statements of a script.
+type Reader struct {
+	mysql  bool
+	depth  int             // of code in strings
+	open   int             // number of losses when the transaction began; -1: none is open
+	Own    map[string]bool // tables that the script itself has made
+	losses []Loss
+	Code   []Code
+}
+
+// maxSQLDepth bounds code in strings in code.
+const maxSQLDepth = 6
+
+func (r *Reader) script(text string) {
+	if r.depth++; r.depth <= maxSQLDepth {
+		for _, st := range Statements(text, r.mysql) {
+			r.statement(st)
+			r.functions(st)
+		}
+	} else {
+		r.lose("exec", "code")
+	}
+	r.depth--
+}
+
+func (r *Reader) lose(verb, object string) {
+	r.losses = append(r.losses, Loss{verb, object})
+}
+
+func (r *Reader) uses(what, text string) { r.Code = append(r.Code, Code{what, text}) }
+
+// sqlVerbs begin the statements that change something, wherever they stand in
+// a procedure's body.
+var sqlVerbs = []string{"DROP", "TRUNCATE", "DELETE", "UPDATE", "ALTER", "EXECUTE", "EXEC", "GRANT", "COPY", "MERGE"}
+
+func (r *Reader) statement(st []sqlToken) {
+	if len(st) == 0 {
+		return
+	}
+	rest := st[1:]
+	switch st[0].text {
+	case "EXPLAIN", "DESCRIBE", "DESC":
+		if i := findWord(st, "ANALYZE", "ANALYSE"); i > 0 && i < 4 {
+			r.inner(st[i+1:])
+		}
+	case "BEGIN", "START":
+		if len(rest) == 0 || rest[0].is("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "IMMEDIATE", "EXCLUSIVE", "DEFERRED") {
+			r.open = len(r.losses)
+		} else {
+			r.inner(rest)
+		}
+	case "COMMIT", "END":
+		r.open = -1
+	case "ROLLBACK", "ABORT":
+		r.rollBack(rest)
+	case "WITH":
+		r.common(rest)
+	case "CREATE":
+		r.create(rest)
+	case "DO", "EXECUTE", "EXEC", "CALL", "PREPARE", "SET":
+		r.dynamic(st)
+	case "DECLARE", "IF", "ELSE", "ELSIF", "ELSEIF", "THEN", "WHILE", "LOOP", "FOR", "REPEAT":
+		r.dynamic(st)
+		r.inner(rest)
+	default:
+		r.change(st)
+	}
+}
+
+// inner is the statement that stands somewhere behind other words.
+func (r *Reader) inner(st []sqlToken) {
+	if i := findWord(st, sqlVerbs...); i >= 0 {
+		r.statement(st[i:])
+	}
+}
+
+// rollBack undoes what was done since the transaction began. MySQL cannot undo
+// a DROP or a TRUNCATE: they end the transaction.
+func (r *Reader) rollBack(rest []sqlToken) {
+	if r.open < 0 || findWord(rest, "TO") >= 0 {
+		return
+	}
+	kept := r.losses[:r.open:r.open]
+	for _, l := range r.losses[r.open:] {
+		if r.mysql && (l.Verb == "drop" || l.Verb == "truncate" || l.Verb == "alter") || l.Verb == "exec" {
+			kept = append(kept, l)
+		}
+	}
+	r.losses, r.open = kept, -1
+}
+
+// common is WITH name AS (statement), … statement.
+func (r *Reader) common(st []sqlToken) {
+	depth := 0
+	for i, t := range st {
+		switch {
+		case t.is("("):
+			depth++
+			if i+1 < len(st) && st[i+1].is(sqlVerbs...) {
+				r.statement(st[i+1 : sqlClosing(st, i)])
+			}
+		case t.is(")"):
+			depth--
+		case depth == 0 && t.is(sqlVerbs...):
+			r.statement(st[i:])
+			return
+		}
+	}
+}
+
+// sqlClosing is the index of the parenthesis that closes the one at i.
+func sqlClosing(st []sqlToken, i int) int {
+	depth := 0
+	for k := i; k < len(st); k++ {
+		if st[k].is("(") {
+			depth++
+		} else if st[k].is(")") {
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return len(st)
+}
+
+// create notes the tables that the script makes, and looks into the bodies of
+// what will run later.
+func (r *Reader) create(st []sqlToken) {
+	replaces := findWord(st, "REPLACE") == 1
+	if i := findWord(st, "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE"); i >= 0 && i < 4 {
+		r.routine(st[i:])
+		return
+	}
+	if findWord(st, "ROLE", "USER", "LOGIN") >= 0 && findWord(st, "SUPERUSER") >= 0 {
+		r.lose("grant", "role")
+		return
+	}
+	i := findWord(st, "TABLE", "DATABASE", "SCHEMA")
+	if i < 0 || i > 3 {
+		return
+	}
+	name := tableName(st[i+1:])
+	switch {
+	case replaces && findWord(st[:i], "TEMP", "TEMPORARY") < 0:
+		r.lose("drop", strings.ToLower(st[i].text))
+	case findWord(st[:i], "TEMP", "TEMPORARY") >= 0 || !st[min(i+1, len(st)-1)].is("IF"):
+		r.Own[name] = true
+	}
+}
+
+// routine is the body of a function, a trigger, an event. Languages that the
+// server does not fence in run code of their own.
+func (r *Reader) routine(st []sqlToken) {
+	if i := findWord(st, "LANGUAGE"); i >= 0 && i+1 < len(st) && slices.Contains([]string{"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "PLSH", "PLTCLU", "INTERNAL"}, strings.ToUpper(st[i+1].text)) || findWord(st, "SONAME") >= 0 {
+		r.lose("exec", "code")
+		return
+	}
+	for _, t := range st {
+		if t.kind == sqlText {
+			r.script(t.text)
+		}
+	}
+	if i := findWord(st, "BEGIN", "DO", "INSTEAD", "AS"); i >= 0 {
+		r.inner(st[i+1:])
+	}
+}
+
+// dynamic is code in strings: DO $$…$$, EXECUTE '…', PREPARE s FROM '…', and
+// SET @s = '…', which a PREPARE takes up.
+func (r *Reader) dynamic(st []sqlToken) {
+	if i := findWord(st, "XP_CMDSHELL"); i >= 0 {
+		r.shell(st[i:])
+		return
+	}
+	if i := findWord(st, "AS"); st[0].is("PREPARE") && i >= 0 {
+		r.inner(st[i+1:])
+	}
+	for _, t := range st {
+		if t.kind == sqlText || t.kind == sqlName {
+			r.script(t.text)
+		}
+	}
+}
+
+// shell is a command for the server's shell, in the first string.
+func (r *Reader) shell(st []sqlToken) {
+	r.lose("exec", "code")
+	for _, t := range st {
+		if t.kind == sqlText {
+			r.uses("shell", t.text)
+			return
+		}
+	}
+}
+
+// change is a statement that names what it is about.
+func (r *Reader) change(st []sqlToken) {
+	switch st[0].text {
+	case "DROP":
+		r.drop(st[1:])
+	case "TRUNCATE":
+		if name := tableName(cutWords(st[1:], "TABLE", "ONLY", "IF", "EXISTS", "DATABASE")); len(st) > 1 && !st[1].is("(") && !r.mine(name) {
+			r.lose("truncate", "table")
+		}
+	case "DELETE", "UPDATE":
+		r.rows(st)
+	case "MERGE":
+		if i := findWord(st, "DELETE"); i > 0 {
+			r.lose("delete", "rows")
+		}
+	case "ALTER":
+		r.alter(st[1:])
+	case "GRANT":
+		if findWord(st, "ALL", "SUPER", "SUPERUSER") > 0 || findWord(st, "OPTION") > 0 {
+			r.lose("grant", "role")
+		}
+	case "COPY":
+		r.Copies(st)
+	case "LOAD":
+		if i := findWord(st, "INFILE"); i > 0 {
+			r.file("read", st[i:])
+		} else if len(st) == 2 {
+			r.lose("exec", "code")
+		}
+	case "INSERT":
+		if findWord(st, "OVERWRITE") == 1 {
+			r.lose("truncate", "table")
+		}
+	case "PURGE", "RESET":
+		if findWord(st, "LOGS", "MASTER", "BINARY", "RECYCLEBIN") > 0 {
+			r.lose("delete", "log")
+		}
+	case "RESTORE":
+		r.lose("restore", "database")
+	case "FLUSHALL", "FLUSHDB":
+		r.lose("truncate", "database")
+	case "SHUTDOWN":
+		r.lose("stop", "server")
+	}
+}
+
+// sqlObjects are the things that hold data, or the right to it. What else can
+// be dropped (views, indexes, triggers) is made again from a script.
+var sqlObjects = []string{
+	"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned", "sequence", "collection", "column",
+	"stream", "bucket", "measurement", "series", "publication", "server", "partition", "stage", "share", "catalog", "dictionary",
+}
+
+func (r *Reader) drop(st []sqlToken) {
+	st = cutWords(st, "IF", "EXISTS", "FOREIGN", "EXTERNAL", "TRANSIENT", "UNLOGGED")
+	if len(st) == 0 || st[0].is("TEMPORARY") {
+		return
+	}
+	object := strings.ToLower(st[0].text)
+	if st[0].kind != sqlWord || !slices.Contains(sqlObjects, object) {
+		return
+	}
+	if object == "owned" {
+		object = "schema"
+	}
+	if !r.mine(tableName(st[1:])) {
+		r.lose("drop", object)
+	}
+}
+
+// mine tells whether a table is the script's own, or is gone with the session.
+func (r *Reader) mine(name string) bool {
+	return r.Own[name] || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "PG_TEMP.") || strings.HasPrefix(name, "TEMP.") || strings.HasPrefix(name, "TEMPDB.")
+}
+
+// tableName is the name that begins st, in capitals; of a list of names it is
+// none, unless all are.
+func tableName(st []sqlToken) string {
+	st = cutWords(st, "IF", "NOT", "EXISTS", "ONLY", "FROM", "TABLE")
+	var b strings.Builder
+	for i, t := range st {
+		if i%2 == 0 && t.kind != sqlPunct {
+			b.WriteString(strings.ToUpper(t.text))
+		} else if i%2 == 1 && t.is(".") {
+			b.WriteByte('.')
+		} else {
+			if t.is(",") {
+				return ""
+			}
+			break
+		}
+	}
+	return b.String()
+}
+
+func cutWords(st []sqlToken, words ...string) []sqlToken {
+	for len(st) > 0 && st[0].is(words...) {
+		st = st[1:]
+	}
+	return st
+}
+
+// rows is DELETE and UPDATE: of all rows, or of those that a condition names.
+func (r *Reader) rows(st []sqlToken) {
+	verb := strings.ToLower(st[0].text)
+	if len(st) < 2 || verb == "update" && findWord(st, "SET") < 0 {
+		return
+	}
+	if r.mine(tableName(st[1:])) {
+		return
+	}
+	if boundedRows(st) {
+		r.lose(verb, "rows")
+		return
+	}
+	r.lose(verb, "table")
+}
+
+func (r *Reader) alter(st []sqlToken) {
+	if len(st) == 0 {
+		return
+	}
+	switch {
+	case st[0].is("USER", "ROLE", "LOGIN"):
+		r.lose("grant", "role")
+	case st[0].is("TABLE") && findWord(st, "DELETE") > 0: // ClickHouse
+		r.rows(st[findWord(st, "DELETE"):])
+	case st[0].is("TABLE") && findWord(st, "TRUNCATE") > 0:
+		r.lose("truncate", "partition")
+	case st[0].is("TABLE") && findWord(st, "DROP") > 0:
+		r.alterDrop(st[findWord(st, "DROP")+1:])
+	}
+}
+
+// alterDrop is what ALTER TABLE drops: a column or a partition loses data, a
+// constraint, a default or an index none.
+func (r *Reader) alterDrop(st []sqlToken) {
+	if len(st) == 0 || st[0].is("CONSTRAINT", "DEFAULT", "NOT", "PRIMARY", "FOREIGN", "INDEX", "KEY", "CHECK", "IDENTITY", "EXPRESSION", "TRIGGER", "PROJECTION") {
+		return
+	}
+	object := "column"
+	if st[0].is("PARTITION", "PART", "DETACHED") {
+		object = "partition"
+	}
+	r.lose("alter", object)
+}
+
+// Copies is COPY: to and from files of the server, or a program there.
+func (r *Reader) Copies(st []sqlToken) {
+	if i := findWord(st, "PROGRAM"); i > 0 {
+		r.shell(st[i:])
+	} else if i := findWord(st, "TO"); i > 0 {
+		r.file("write", st[i:i+min(2, len(st)-i)])
+	} else if i := findWord(st, "FROM"); i > 0 {
+		r.file("read", st[i:i+min(2, len(st)-i)])
+	}
+}
+
+// file is the path in the first string.
+func (r *Reader) file(what string, st []sqlToken) {
+	for _, t := range st {
+		if t.kind == sqlText {
+			r.uses(what, t.text)
+			return
+		}
+	}
+}
+
+// sqlFunctions run code or use files, in any statement.
+var sqlFunctions = map[string]string{
+	"LOAD_FILE": "read", "PG_READ_FILE": "read", "PG_READ_BINARY_FILE": "read", "LO_IMPORT": "read", "READFILE": "read",
+	"LO_EXPORT": "write", "WRITEFILE": "write", "PG_FILE_WRITE": "write",
+	"SYS_EXEC": "shell", "SYS_EVAL": "shell", "XP_CMDSHELL": "shell", "LOAD_EXTENSION": "shell", "DBMS_SCHEDULER": "shell",
+	"OUTFILE": "write", "DUMPFILE": "write",
+}
+
+func (r *Reader) functions(st []sqlToken) {
+	for i, t := range st {
+		if t.kind != sqlWord || i+1 == len(st) || st[0].is("EXEC", "EXECUTE") {
+			continue
+		}
+		switch what := sqlFunctions[t.text]; {
+		case what == "shell":
+			r.shell(st[i:])
+		case what != "":
+			r.file(what, st[i:])
+		}
+	}
+}
+
+// findWord is the index of the first of the words, -1 if there is none.
+func findWord(st []sqlToken, words ...string) int {
+	return slices.IndexFunc(st, func(t sqlToken) bool { return t.kind == sqlWord && t.is(words...) })
+}

@@ -1,0 +1,69 @@
+package windows
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// WindowsShell runs cmd or PowerShell where another shell has started it.
+func WindowsShell(c *shell.Call) {
+	s := c.Shell
+	if c.Index < 0 {
+		return // over budget
+	}
+	w := newWindows(s.In)
+	w.dirs = s.Scope.Dirs
+	for name, text := range s.Files {
+		w.files[strings.ToLower(name)] = text
+	}
+	w.steps, w.bytes, w.parsed = s.Steps, s.Bytes, s.Parsed
+	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted, stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
+	inner := w.call(abstract.Word(c.Name), c.Args)
+	inner.index = 0 // the command that has started it is recorded already
+	w.out.Commands = append(w.out.Commands, s.Out.Commands[c.Index])
+	winRunner(inner.name)(inner)
+	s.Steps, s.Bytes, s.Parsed = w.steps, w.bytes, w.parsed
+	c.Out = inner.out
+	adopt(c, w.out)
+}
+
+// adopt joins what code of another interpreter would do to what this command
+// does; its first command is this one.
+func adopt(c *shell.Call, sub abstract.Script) {
+	s := c.Shell
+	base := len(s.Out.Commands) - 1
+	if base+len(sub.Commands) > shell.MaxCommands {
+		s.OverBudget(c.Name)
+		return
+	}
+	for _, cmd := range sub.Commands[1:] {
+		s.Out.Commands = append(s.Out.Commands, cmd)
+		s.Out.Origins = append(s.Out.Origins, abstract.Origin{})
+	}
+	for _, e := range sub.Effects {
+		if e.Command > 0 {
+			e.Command += base
+		} else {
+			e.Command = c.Index
+		}
+		if !s.Frame.Isolated || !shell.Walled(e.Kind) {
+			s.Add(e)
+			continue
+		}
+		for _, m := range s.ThroughMounts(e, e.Target.Arg()) {
+			e.Host, e.Target = m.On, m.Host.Value()
+			s.Add(e)
+		}
+	}
+	for id, on := range sub.Signals {
+		if on {
+			s.Signal(id)
+		}
+	}
+	s.Out.Waits = s.Out.Waits || sub.Waits
+	for _, o := range sub.Opaque {
+		s.Opaque(o.Reason, o.Where)
+	}
+}

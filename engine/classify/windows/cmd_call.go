@@ -1,0 +1,218 @@
+package windows
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+func (w *interpreter) call(name abstract.Arg, args []abstract.Arg) *winCall {
+	return &winCall{w: w, path: name, name: winName(name.Text), args: args, index: -1, out: abstract.Arg{Text: abstract.HoleText}}
+}
+
+// winName is a program's name without path and ending.
+func winName(text string) string {
+	low := strings.ToLower(strings.Trim(text, `"`))
+	if i := strings.LastIndexAny(low, `/\`); i >= 0 {
+		low = low[i+1:]
+	}
+	for _, ext := range []string{".exe", ".com", ".cmd", ".bat"} {
+		low = strings.TrimSuffix(low, ext)
+	}
+	return low
+}
+
+// record enters the command into the list of commands: switches apart from the
+// rest, as Windows' programs write them.
+func (c *winCall) record() {
+	if c.index >= 0 {
+		return
+	}
+	e := engine.Command{Name: c.name}
+	for _, a := range c.args {
+		if isSwitch(a) {
+			e.Flags = append(e.Flags, strings.ToLower(a.Show()))
+		} else {
+			e.Operands = append(e.Operands, a.Show())
+		}
+	}
+	c.enter(e)
+}
+
+func (c *winCall) enter(e engine.Command) {
+	w := c.w
+	if len(w.out.Commands) >= shell.MaxCommands {
+		w.overBudget("commands")
+		return
+	}
+	e.Wrappers, e.Via = w.frame.wrappers, w.frame.via
+	c.index = len(w.out.Commands)
+	w.out.Commands = append(w.out.Commands, e)
+}
+
+// isSwitch tells /s and -s from a path: what follows the slash has no further one.
+func isSwitch(a abstract.Arg) bool {
+	return !a.Quoted && len(a.Text) > 1 && (a.Text[0] == '-' || a.Text[0] == '/' && strings.IndexByte(a.Text[1:], '/') < 0)
+}
+
+// has says that one of the switches is given, with / or -, in any case.
+func (c *winCall) has(names ...string) bool {
+	_, ok := c.find(names)
+	return ok
+}
+
+func (c *winCall) find(names []string) (int, bool) {
+	for i, a := range c.args {
+		if len(a.Text) < 2 || a.Text[0] != '/' && a.Text[0] != '-' {
+			continue
+		}
+		flag, _, _ := strings.Cut(strings.ToLower(a.Text[1:]), ":")
+		if slices.Contains(names, flag) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// value is what stands behind a switch: /tn X or /tn:X.
+func (c *winCall) value(names ...string) (abstract.Arg, bool) {
+	i, ok := c.find(names)
+	if !ok {
+		return abstract.Arg{}, false
+	}
+	if _, v, glued := strings.Cut(c.args[i].Text, ":"); glued {
+		return c.args[i].With(v), true
+	}
+	if i+1 < len(c.args) {
+		return c.args[i+1], true
+	}
+	return abstract.Arg{}, false
+}
+
+// operands are the arguments that are no switches.
+func (c *winCall) operands() []abstract.Arg {
+	return slices.DeleteFunc(slices.Clone(c.args), isSwitch)
+}
+
+// sub is the i-th operand in lower case.
+func (c *winCall) sub(i int) string {
+	if list := c.operands(); i < len(list) {
+		return strings.ToLower(list[i].Text)
+	}
+	return ""
+}
+
+func (c *winCall) emit(e abstract.RawEffect, targets ...abstract.Arg) {
+	e.Command = c.index
+	c.w.emit(e, targets...)
+}
+
+func (c *winCall) reads(targets ...abstract.Arg) {
+	c.emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read"}, targets...)
+}
+
+func (c *winCall) writes(verb string, targets ...abstract.Arg) {
+	c.emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb}, targets...)
+}
+
+func (c *winCall) system(verb, target string) {
+	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, abstract.Word(target))
+}
+
+// installs is a change that outlives the session.
+func (c *winCall) installs(verb, target string) {
+	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Persistence: true}, abstract.Word(target))
+}
+
+func (c *winCall) fetches(from abstract.Arg) {
+	c.out.Taint |= abstract.Fetched
+	if host := shareHost(from); host != "" {
+		from = from.With(host)
+	}
+	c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
+}
+
+func (c *winCall) sends(verb string, to abstract.Arg) {
+	c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Egress: true}, to)
+}
+
+func (c *winCall) execs() {
+	c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, c.path)
+}
+
+// external is a program that is no one's of Windows: it does the same under any
+// shell.
+func (c *winCall) external() {
+	w := c.w
+	if w.frame.depth >= shell.MaxDepth {
+		w.overBudget(c.name)
+		return
+	}
+	s := shell.New(w.in)
+	s.Scope.Dirs = w.dirs
+	s.Steps, s.Bytes, s.Parsed = w.steps, w.bytes, w.parsed
+	s.Frame = shell.Frame{Host: w.frame.host, Wrappers: w.frame.wrappers, Via: w.frame.via, Privileged: w.frame.privileged, Muted: w.frame.muted, Stdin: w.frame.stdin, Piped: w.frame.stdin != nil, Depth: w.frame.depth + 1}
+	for name, v := range w.env {
+		s.Scope.SetText(strings.ToUpper(name), v)
+	}
+	argv := []abstract.Arg{c.path.With(programPathOf(c.path.Text))}
+	for _, a := range c.args {
+		argv = append(argv, w.slashed(a))
+	}
+	maps.Copy(s.Files, w.files)
+	o := s.Invoke(argv, nil)
+	for name, text := range s.Files {
+		w.files[strings.ToLower(name)] = text
+	}
+	first := len(w.out.Commands)
+	w.merge(s.Out)
+	w.steps, w.bytes, w.parsed = s.Steps, s.Bytes, s.Parsed
+	if c.out = o.Out; c.index < 0 && len(w.out.Commands) > first {
+		c.index = first
+	}
+	c.downloads(s.Out)
+}
+
+// programPathOf is a program as the shell's tables look for it.
+func programPathOf(text string) string {
+	text = strings.ReplaceAll(strings.Trim(text, `"`), `\`, "/")
+	for _, ext := range []string{".cmd", ".bat", ".com", ".exe"} {
+		if len(text) > len(ext) && strings.EqualFold(text[len(text)-len(ext):], ext) {
+			text = text[:len(text)-len(ext)]
+		}
+	}
+	return text
+}
+
+// slashed writes the paths of Windows so that programs of other systems see
+// the same file.
+func (w *interpreter) slashed(a abstract.Arg) abstract.Arg {
+	t := a.Text
+	home := strings.ReplaceAll(w.in.Home, "/", `\`)
+	if strings.HasPrefix(t, `\tmp\`) || home != "" && (t == home || strings.HasPrefix(t, home+`\`)) || place.Drive(t) || strings.HasPrefix(t, `.\`) || strings.HasPrefix(t, `..\`) || strings.HasPrefix(t, `~\`) || strings.HasPrefix(t, `\\`) {
+		a = a.With(strings.ReplaceAll(t, `\`, "/"))
+	}
+	a.Glob = a.Glob || !a.Quoted && strings.ContainsAny(a.Text, "*?") && !abstract.IsURL(a)
+	return a
+}
+
+// downloads notes a URL among the arguments of a program that no table knows:
+// many of Windows' own programs fetch what they are given.
+func (c *winCall) downloads(sub abstract.Script) {
+	if slices.ContainsFunc(sub.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectNetwork }) {
+		return
+	}
+	if c.w.in.Knows.Program(c.name) {
+		return
+	}
+	for _, a := range c.args {
+		if a.Known() && abstract.WebURL(a.Text) {
+			c.fetches(a)
+		}
+	}
+}
