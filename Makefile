@@ -4,7 +4,7 @@ BIN     := bin/reviewer
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
 FUZZ    ?= 20s
 
-.PHONY: build demo test lint sigstore fuzz fidelity bench score e2e cross clean
+.PHONY: build demo test lint structure sigstore fuzz fidelity bench score e2e cross clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -19,6 +19,10 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "e2e bench" ./cmd/...
+	$(GO) run ./cmd/reviewer/structure -q
+
+structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
+	@$(GO) run ./cmd/reviewer/structure $(ARGS)
 
 sigstore: export GOFLAGS += -tags=sigstore
 sigstore: ## what the build tag sigstore adds: it compiles, is walled in, and verifies

@@ -225,7 +225,7 @@ func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Nod
 func (p *rowParser) template(n *yaml.Node, message string) {
 	for _, m := range placeholder.FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {
-			p.wrong(n, "message: unknown field %s", unknown(m[1], MessageFields()))
+			p.wrong(n, "message: unknown field %s", engine.Meant(m[1], MessageFields()))
 		}
 	}
 }

@@ -209,7 +209,7 @@ func (e *Effective) checkDetected() error {
 		for _, r := range l.Rules {
 			for _, id := range r.Match.Detected {
 				if !slices.Contains(known, id) {
-					errs = append(errs, r.at("match").in(l.Layer).wrong("rule %s: no detector has the id %s", r.ID, unknown(id, known)))
+					errs = append(errs, r.at("match").in(l.Layer).wrong("rule %s: no detector has the id %s", r.ID, engine.Meant(id, known)))
 				}
 			}
 		}

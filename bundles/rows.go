@@ -3,7 +3,6 @@ package bundles
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -178,7 +177,7 @@ func (p *rowParser) object(n *yaml.Node, name string, t reflect.Type) {
 		key := n.Content[i]
 		f, ok := fields[key.Value]
 		if !ok {
-			p.wrong(key, "unknown key %s", unknown(key.Value, known))
+			p.wrong(key, "unknown key %s", engine.Meant(key.Value, known))
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
@@ -251,16 +250,8 @@ func (p *rowParser) word(n *yaml.Node, name string, known []string) {
 	if strings.TrimSpace(n.Value) == "" {
 		p.wrong(n, "%s is empty; give it a value or leave it out", name)
 	} else if known != nil && !slices.Contains(known, n.Value) {
-		p.wrong(n, "%s: unknown word %s", name, unknown(n.Value, known))
+		p.wrong(n, "%s: unknown word %s", name, engine.Meant(n.Value, known))
 	}
-}
-
-// unknown quotes a word that is none of those known, and says what was meant.
-func unknown(word string, known []string) string {
-	if near := engine.Nearest(word, known); near != "" {
-		return fmt.Sprintf("%q; did you mean %q?", word, near)
-	}
-	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
 }
 
 var idForm = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)

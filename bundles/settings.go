@@ -205,7 +205,7 @@ func (s *SchemaNode) noSuchKey(key string) error {
 	if s.Unavailable != "" {
 		return errors.New(s.Unavailable)
 	}
-	return fmt.Errorf("unknown key %s", unknown(key, s.keys()))
+	return fmt.Errorf("unknown key %s", engine.Meant(key, s.keys()))
 }
 
 // unavailable says why a key or its value cannot be had; empty: it can.

@@ -104,7 +104,7 @@ func (i *inspection) member(at, of ast.Expr, word string) {
 	owner := i.ast.GetType(of.AsSelect().Operand().ID()).TypeName()
 	known, closed := i.keys[owner+"."+of.AsSelect().FieldName()]
 	if closed && !slices.Contains(known, word) {
-		i.wrong(at, "%s: %s", of.AsSelect().FieldName(), unknownWord(word, known))
+		i.wrong(at, "%s: unknown word %s", of.AsSelect().FieldName(), engine.Meant(word, known))
 	}
 }
 

@@ -133,7 +133,7 @@ func (m *Match) validate(id string) []*Error {
 			case w == "":
 				add("%s: an empty word matches nothing; leave the list out to match anything", list.name)
 			case list.known != nil && !slices.Contains(list.known, w):
-				add("%s: %s", list.name, unknownWord(w, list.known))
+				add("%s: unknown word %s", list.name, engine.Meant(w, list.known))
 			case (list.name == "commands" || list.name == "detected") && strings.Contains(w, "*"):
 				add("%s: %q: patterns are not understood here", list.name, w)
 			case strings.Contains(strings.TrimSuffix(w, "*"), "*"):
@@ -145,12 +145,4 @@ func (m *Match) validate(id string) []*Error {
 		add("hours: expected a start and another end, got %v", h)
 	}
 	return problems
-}
-
-// unknownWord says that a word is none of a vocabulary, and what was meant.
-func unknownWord(word string, known []string) string {
-	if near := engine.Nearest(word, known); near != "" {
-		return fmt.Sprintf("unknown word %q; did you mean %q?", word, near)
-	}
-	return fmt.Sprintf("unknown word %q; expected one of %s", word, strings.Join(known, ", "))
 }

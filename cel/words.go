@@ -113,7 +113,7 @@ func (c *comparison) compare(field, other ast.Expr) {
 	}
 	for _, o := range candidates {
 		if text, ok := literal(o); ok && !slices.Contains(known, text) {
-			c.issues.ReportErrorAtID(o.ID(), "%s: %s", name, unknownWord(text, known))
+			c.issues.ReportErrorAtID(o.ID(), "%s: unknown word %s", name, engine.Meant(text, known))
 		}
 	}
 }

@@ -27,28 +27,18 @@ type encodedField struct {
 // newEncoder makes an encoder for everything that a type holds.
 func newEncoder(t reflect.Type) *encoder {
 	e := &encoder{plan: map[reflect.Type][]encodedField{}}
-	e.prepare(t)
-	e.prepare(reflect.TypeFor[ContentFacts]()) // stands in arguments, whose type is any
+	EachStruct(t, e.prepare)
+	EachStruct(reflect.TypeFor[ContentFacts](), e.prepare) // stands in arguments, whose type is any
 	return e
 }
 
-func (e *encoder) prepare(t reflect.Type) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		e.prepare(t.Elem())
-	case reflect.Struct:
-		if _, done := e.plan[t]; done {
-			return
-		}
-		fields := JSONFields(t)
-		slices.SortFunc(fields, func(a, b JSONField) int { return compareUTF16(a.Name, b.Name) })
-		for _, f := range fields {
-			e.plan[t] = append(e.plan[t], encodedField{f.Index, f.Name, string(appendString(nil, f.Name)) + ":", f.Omit})
-		}
-		for _, f := range fields {
-			e.prepare(f.Type)
-		}
+func (e *encoder) prepare(t reflect.Type, fields []JSONField) {
+	plan := make([]encodedField, len(fields))
+	for i, f := range fields {
+		plan[i] = encodedField{f.Index, f.Name, string(appendString(nil, f.Name)) + ":", f.Omit}
 	}
+	slices.SortFunc(plan, func(a, b encodedField) int { return compareUTF16(a.name, b.name) })
+	e.plan[t] = plan
 }
 
 // inputEncoder is made when the first input is digested.

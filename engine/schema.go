@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -139,6 +140,30 @@ func JSONFields(t reflect.Type) []JSONField {
 	return fields
 }
 
+// EachStruct calls visit for every struct type that a type holds, itself among
+// them, with the fields that encode to JSON.
+func EachStruct(t reflect.Type, visit func(t reflect.Type, fields []JSONField)) {
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			walk(t.Elem())
+		case reflect.Struct:
+			if seen[t] {
+				return
+			}
+			seen[t] = true
+			fields := JSONFields(t)
+			visit(t, fields)
+			for _, f := range fields {
+				walk(f.Type)
+			}
+		}
+	}
+	walk(t)
+}
+
 // Values lists the closed vocabulary of a named string type, nil where it has
 // none.
 func Values(t reflect.Type) []string {
@@ -253,6 +278,15 @@ func Nearest(word string, list []string) string {
 		}
 	}
 	return best
+}
+
+// Meant quotes a word that is not among those known, and names the one that was
+// probably meant, else all of them.
+func Meant(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf("%q; did you mean %q?", word, near)
+	}
+	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
 }
 
 // distance counts the letters to insert, delete, replace or swap with their

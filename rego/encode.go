@@ -26,28 +26,16 @@ type field struct {
 // encoder is only read afterwards.
 func newEncoder() *encoder {
 	e := &encoder{plan: map[reflect.Type][]field{}}
-	e.prepare(reflect.TypeFor[engine.Input]())
+	engine.EachStruct(reflect.TypeFor[engine.Input](), e.prepare)
 	return e
 }
 
-func (e *encoder) prepare(t reflect.Type) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		e.prepare(t.Elem())
-	case reflect.Struct:
-		if _, done := e.plan[t]; done {
-			return
-		}
-		fields := engine.JSONFields(t)
-		plan := make([]field, len(fields))
-		for i, f := range fields {
-			plan[i] = field{f.Index, ast.StringTerm(f.Name), f.Omit}
-		}
-		e.plan[t] = plan
-		for _, f := range fields {
-			e.prepare(f.Type)
-		}
+func (e *encoder) prepare(t reflect.Type, fields []engine.JSONField) {
+	plan := make([]field, len(fields))
+	for i, f := range fields {
+		plan[i] = field{f.Index, ast.StringTerm(f.Name), f.Omit}
 	}
+	e.plan[t] = plan
 }
 
 // input returns the document that policy sees: Input, the ids of the findings,

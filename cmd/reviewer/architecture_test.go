@@ -180,6 +180,8 @@ func walls() []wall {
 			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
+		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
+			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
 	}
@@ -211,7 +213,7 @@ func bans() []ban {
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
 	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
-	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
+	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},

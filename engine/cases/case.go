@@ -386,7 +386,7 @@ func (c *Case) check(d *decoder, n *yaml.Node) {
 	d.files(n, c.Files)
 	for _, name := range sortedKeys(c.Git) {
 		if state := c.Git[name]; !slices.Contains(GitStates(), state) {
-			d.wrong(n, "git.%s: unknown word %s", name, unknown(state, GitStates()))
+			d.wrong(n, "git.%s: unknown word %s", name, engine.Meant(state, GitStates()))
 		}
 	}
 	if c.Settings != nil && c.Layers["user"]["settings.yaml"] != "" {

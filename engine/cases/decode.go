@@ -93,7 +93,7 @@ func (d *decoder) object(v reflect.Value, n *yaml.Node, name string) {
 	for key, value := range d.pairs(n, name) {
 		f, ok := fields[key.Value]
 		if !ok {
-			d.wrong(key, "unknown key %s", unknown(key.Value, known))
+			d.wrong(key, "unknown key %s", engine.Meant(key.Value, known))
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
@@ -147,7 +147,7 @@ func (d *decoder) vocabulary(v reflect.Value, n *yaml.Node, name string, known [
 	}
 	for _, w := range words {
 		if !slices.Contains(known, w) {
-			d.wrong(n, "%s: unknown word %s", name, unknown(w, known))
+			d.wrong(n, "%s: unknown word %s", name, engine.Meant(w, known))
 		}
 	}
 }
@@ -248,12 +248,4 @@ func kindOf(n *yaml.Node) string {
 		return "nothing"
 	}
 	return fmt.Sprintf("%q", n.Value)
-}
-
-// unknown quotes a word that is none of those known, and says what was meant.
-func unknown(word string, known []string) string {
-	if near := engine.Nearest(word, known); near != "" {
-		return fmt.Sprintf("%q; did you mean %q?", word, near)
-	}
-	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
 }

@@ -270,6 +270,7 @@ func (o object) insert(c HookCommand, event string, places map[string]int) (obje
 	return o.set(event, listBytes(slices.Insert(groups, place, group))), nil
 }
 
+// quoteShell writes any text as one quoted word of a shell.
 func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 var errUnclosedQuote = errors.New("unclosed quote")

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	longestFunction = 80  // lines
+	widestLine      = 140 // columns, a tab counts as one
+)
+
+// limits are those of every package, by what is counted.
+func limits() map[string]int {
+	return map[string]int{"files": 30, "lines": 8000, "component": 15, "functions": 0, "wide": 0}
+}
+
+// counts are what a package has of what is limited.
+func (p *Package) counts() map[string]int {
+	return map[string]int{
+		"files": p.Files, "lines": p.Lines, "component": len(p.Component), "functions": len(p.Functions), "wide": len(p.Wide),
+	}
+}
+
+// wiring names the packages in which components of files may be of any size,
+// with the reason.
+func wiring() map[string]string {
+	return map[string]string{
+		"cmd/reviewer": "every command hangs on the one value that holds streams and environment",
+	}
+}
+
+// exceptionsFile lists the packages that are above a limit and still have to
+// become smaller. Each line has a package and what it may have for now:
+//
+//	engine files=35 wide=12
+const exceptionsFile = "cmd/reviewer/structure/exceptions.txt"
+
+const exceptionsHead = `# What packages may have for now that are above the limits of limits.go.
+# The file may only become shorter: make structure says where it can.
+`
+
+// exceptions are what packages may have for now, by package and count.
+type exceptions map[string]map[string]int
+
+func readExceptions(root string) (exceptions, error) {
+	raw, err := os.ReadFile(filepath.Join(root, exceptionsFile))
+	if err != nil {
+		return nil, err
+	}
+	return parseExceptions(string(raw))
+}
+
+func parseExceptions(text string) (exceptions, error) {
+	all := exceptions{}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		all[words[0]] = map[string]int{}
+		for _, word := range words[1:] {
+			name, value, _ := strings.Cut(word, "=")
+			n, err := strconv.Atoi(value)
+			if _, known := limits()[name]; !known || err != nil {
+				names := slices.Sorted(maps.Keys(limits()))
+				return nil, fmt.Errorf("%s: %s: %q: expected one of %s with a number", exceptionsFile, words[0], word, strings.Join(names, ", "))
+			}
+			all[words[0]][name] = n
+		}
+	}
+	return all, nil
+}
+
+// exceptionsOf are the exceptions that packages need.
+func exceptionsOf(list []*Package) exceptions {
+	all := exceptions{}
+	for _, p := range list {
+		for name, most := range limits() {
+			if n := p.counts()[name]; n > most && !(name == "component" && wiring()[p.Dir] != "") {
+				if all[p.Dir] == nil {
+					all[p.Dir] = map[string]int{}
+				}
+				all[p.Dir][name] = n
+			}
+		}
+	}
+	return all
+}
+
+// text writes exceptions as their file has them.
+func (e exceptions) text() string {
+	text := exceptionsHead
+	for _, dir := range slices.Sorted(maps.Keys(e)) {
+		text += dir
+		for _, name := range slices.Sorted(maps.Keys(e[dir])) {
+			text += fmt.Sprintf(" %s=%d", name, e[dir][name])
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// check lists what is above the limits and is no exception.
+func check(list []*Package, known exceptions) []string {
+	needed := exceptionsOf(list)
+	var above []string
+	for _, p := range list {
+		for _, name := range slices.Sorted(maps.Keys(needed[p.Dir])) {
+			most := max(limits()[name], known[p.Dir][name])
+			if n := needed[p.Dir][name]; n > most {
+				above = append(above, fmt.Sprintf("%s: %s: %d, at most %d%s", p.Dir, name, n, most, p.example(name)))
+			}
+		}
+	}
+	return above
+}
+
+// example is a place of what no package should have.
+func (p *Package) example(name string) string {
+	places := map[string][]string{"functions": p.Functions, "wide": p.Wide}[name]
+	if len(places) == 0 {
+		return ""
+	}
+	return ", such as " + places[0]
+}
+
+// stale lists the exceptions that can become smaller, or go.
+func stale(list []*Package, known exceptions) []string {
+	needed := exceptionsOf(list)
+	var all []string
+	for _, dir := range slices.Sorted(maps.Keys(known)) {
+		for _, name := range slices.Sorted(maps.Keys(known[dir])) {
+			if n := needed[dir][name]; n == 0 {
+				all = append(all, fmt.Sprintf("%s: %s can go", dir, name))
+			} else if n < known[dir][name] {
+				all = append(all, fmt.Sprintf("%s: %s=%d", dir, name, n))
+			}
+		}
+	}
+	return all
+}
