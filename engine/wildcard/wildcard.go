@@ -1,9 +1,9 @@
-// Package wildcard matches names and paths against patterns:
+// Package wildcard matches names and paths against patterns. In a pattern stand
 //
-//   - any number of characters
-//     ?      one character
-//     [a-z]  one character of a set; [!a-z] and [^a-z]: one that is not in it
-//     \x     x itself, in a set too
+//	*      for any number of characters
+//	?      for one character
+//	[a-z]  for one character of a set; [!a-z] and [^a-z]: one that is not in it
+//	\x     for x itself, in a set too
 //
 // It is the one matcher for the patterns of shells, of .gitignore files, of a
 // policy's conditions and of command lines. What well-formed patterns match is
