@@ -1,9 +1,6 @@
-// Package wildcard matches names and paths against patterns. In a pattern stand
-//
-//	*      for any number of characters
-//	?      for one character
-//	[a-z]  for one character of a set; [!a-z] and [^a-z]: one that is not in it
-//	\x     for x itself, in a set too
+// Package wildcard matches names and paths against patterns. A * in a pattern
+// stands for any number of characters, a ? for one, [a-z] for one of a set, [!a-z]
+// and [^a-z] for one that is not in it; \x is x itself, in a set too.
 //
 // It is the one matcher for the patterns of shells, of .gitignore files, of a
 // policy's conditions and of command lines. What well-formed patterns match is
