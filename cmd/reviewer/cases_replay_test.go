@@ -54,7 +54,8 @@ func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
 }
 
 // Every case with a history, written down and decided again from what was written, comes out
-// byte for byte: also from a state that was read back in its middle.
+// byte for byte: also from a state that was read back in its middle. Every third
+// is; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestCasesReplay(t *testing.T) {
 	runner, list := shippedCases(t)
 	policy, err := shippedPolicy()
@@ -68,8 +69,8 @@ func TestCasesReplay(t *testing.T) {
 		return policy, nil
 	}
 	var decisions, keyframes int64
-	for _, c := range list {
-		if c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
+	for i, c := range list {
+		if i%some(3, 1) != 0 || c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
 			continue
 		}
 		result, err := runner.Run(context.Background(), c)
@@ -90,7 +91,7 @@ func TestCasesReplay(t *testing.T) {
 		decisions += report.Decisions
 		keyframes += report.Keyframes
 	}
-	if decisions < 1000 || keyframes < 200 {
+	if decisions < int64(some(300, 1000)) || keyframes < int64(some(50, 200)) {
 		t.Errorf("only %d decisions and %d keyframes were compared", decisions, keyframes)
 	}
 }

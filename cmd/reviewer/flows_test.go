@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
@@ -82,7 +81,7 @@ func TestFlows(t *testing.T) {
 }
 
 // flowStoppedBy names what stops a story first; empty: nothing.
-func flowStoppedBy(t *testing.T, runner *trial.Runner, c cases.Case) string {
+func flowStoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	t.Helper()
 	for _, d := range decided(t, runner, c) {
 		if d.Decision == engine.Block || d.Decision == engine.Ask {

@@ -148,8 +148,8 @@ func nameless(r result, id string) result {
 	return r
 }
 
-// 200 hooks at once, of 20 sessions: each is answered as if it were alone, and
-// none is lost.
+// Sixty hooks at once, of six sessions, and 200 of 20 with REVIEWER_EVERY=1 (`make
+// fidelity`): each is answered as if it were alone, and none is lost.
 func TestHooksAtOnce(t *testing.T) {
 	m := newMachine(t)
 	alone := map[string]result{}
@@ -157,7 +157,8 @@ func TestHooksAtOnce(t *testing.T) {
 		r := m.ask(call{fmt.Sprintf("alone-%d", i), "c", command})
 		alone[command] = nameless(r, m.records(fmt.Sprintf("alone-%d", i))[1].ID)
 	}
-	const hooks, sessions, width = 200, 20, 50
+	sessions, width := some(6, 20), 50
+	hooks := sessions * len(commands())
 	calls, got := make([]call, hooks), make([]result, hooks)
 	for i := range calls {
 		calls[i] = call{fmt.Sprintf("s-%d-", i%sessions), fmt.Sprintf("c-%d", i), commands()[i/sessions]}
@@ -189,7 +190,7 @@ func TestHooksAtOnce(t *testing.T) {
 // machine, decides everything again.
 func TestOneSessionOfManyProcesses(t *testing.T) {
 	m := newMachine(t)
-	const writers, calls = 8, 8
+	writers, calls := 8, some(3, 8)
 	each(writers, writers, func(w int) {
 		for i := range calls {
 			c := call{"shared", fmt.Sprintf("c-%d-%d", w, i), commands()[(w+i)%len(commands())]}

@@ -138,7 +138,7 @@ func stoppedIncidents(all map[string]*retold) int {
 }
 
 // stoppedBy says what stops a story, and at which of its calls.
-func stoppedBy(t *testing.T, runner *trial.Runner, c cases.Case) string {
+func stoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	t.Helper()
 	if c.Todo != "" {
 		return "not yet: " + cellText(c.Todo)
@@ -157,7 +157,7 @@ func stoppedBy(t *testing.T, runner *trial.Runner, c cases.Case) string {
 }
 
 // decided returns what was decided about the calls of a case, in order.
-func decided(t *testing.T, runner *trial.Runner, c cases.Case) []*engine.Decision {
+func decided(t *testing.T, runner *caseRunner, c cases.Case) []*engine.Decision {
 	t.Helper()
 	result, err := runner.Run(context.Background(), c)
 	if err != nil {
@@ -180,7 +180,7 @@ func speaker(d *engine.Decision) string {
 	return "the matrix"
 }
 
-func passes(t *testing.T, runner *trial.Runner, c cases.Case) {
+func passes(t *testing.T, runner *caseRunner, c cases.Case) {
 	t.Helper()
 	for i, d := range decided(t, runner, c) {
 		if c.Todo == "" && (d.Decision == engine.Block || d.Decision == engine.Ask) {

@@ -235,7 +235,7 @@ func (w *watched) eachField(kinds int, with func(where, tool string, args map[st
 
 func TestNoSecretOfACallShows(t *testing.T) {
 	w := newWatched(t)
-	w.eachField(2, func(where, tool string, args map[string]any) {
+	w.eachField(some(1, 2), func(where, tool string, args map[string]any) {
 		w.hook(where, "PreToolUse", w.document(tool, tool, args))
 	})
 	w.searchFiles(w.state())
@@ -249,7 +249,7 @@ func TestNoSecretOfAResultShows(t *testing.T) {
 	})
 	kinds := secretKinds()
 	for i, tool := range slices.Sorted(maps.Keys(toolNames())) {
-		for j := range 3 {
+		for j := range some(1, 3) {
 			k := kinds[(3*i+j)%len(kinds)]
 			secret := w.plant(tool+" result", k)
 			for shape, response := range map[string]any{
@@ -287,7 +287,7 @@ func TestNoSecretOfAnEventShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		event, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
-		for j := range 3 {
+		for j := range some(1, 3) {
 			for place, doc := range w.planted(filepath.Base(file), raw, kinds[(i+5*j)%len(kinds)]) {
 				w.input(place, event, doc)
 			}

@@ -13,10 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-const (
-	mutants      = 3000
-	leastStopped = 1.0 // share of the mutants; never to be lowered
-)
+const leastStopped = 1.0 // share of the mutants; never to be lowered
 
 // mutantSeeds are dangerous commands, word by word.
 func mutantSeeds() [][]string {
@@ -151,8 +148,10 @@ func mutated(g *rand.Rand, words []string, spell, run []string) (code, how strin
 	return code, how
 }
 
-// No way of writing a dangerous command makes the policy that ships let it run.
+// No way of writing a dangerous command makes the policy that ships let it run: of
+// 600 that are made up, of 3,000 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMutantsAreStopped(t *testing.T) {
+	mutants := some(600, 3000)
 	g := rand.New(rand.NewPCG(11, 12))
 	spell, run := sortedKeys(wordMutations()), sortedKeys(codeMutations())
 	seeds := mutantSeeds()
@@ -176,7 +175,7 @@ func TestMutantsAreStopped(t *testing.T) {
 			t.Logf("%s by %s: %s\n%s", d.Decision, list[i].class, strings.Join(seeds[(i-len(seeds))%len(seeds)], " "), list[i].command)
 		}
 	}
-	share := float64(kept-len(seeds)) / mutants
+	share := float64(kept-len(seeds)) / float64(mutants)
 	t.Logf("%.4f of %d mutants of %d seeds are stopped", share, mutants, len(seeds))
 	if share < leastStopped {
 		t.Errorf("%.4f of the mutants are stopped, want %.4f", share, leastStopped)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
@@ -62,7 +61,7 @@ func routes(t *testing.T, file string) map[string]*route {
 }
 
 // add runs a case, whose last call counts.
-func (r *route) add(t *testing.T, runner *trial.Runner, c cases.Case, m []string) {
+func (r *route) add(t *testing.T, runner *caseRunner, c cases.Case, m []string) {
 	t.Helper()
 	result, err := runner.Run(context.Background(), c)
 	if err != nil {

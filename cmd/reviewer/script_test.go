@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -35,14 +36,32 @@ func TestMain(m *testing.M) {
 // filled in where a *.json or *.jsonl file names it.
 const scripts = "../../testdata/script"
 
+// Each script runs with REVIEWER_EVERY=1 (`make fidelity`), and if -run names it;
+// else every third.
 func TestScript(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	if named := flag.Lookup("test.run").Value.String(); named == "" {
+		files = nth(files, some(3, 1))
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                scripts,
+		Files:              files,
 		Setup:              setUp,
 		Condition:          condition,
 		Cmds:               scriptCommands(),
 		RequireUniqueNames: true,
 	})
+}
+
+// nth is every n-th of a list.
+func nth[T any](list []T, n int) []T {
+	var part []T
+	for i := 0; i < len(list); i += n {
+		part = append(part, list[i])
+	}
+	return part
 }
 
 func setUp(e *testscript.Env) error {

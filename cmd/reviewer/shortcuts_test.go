@@ -30,7 +30,7 @@ func TestShortcutsOfCases(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			found := trial.CaseTwice(t.Context(), runner, c)
+			found := trial.CaseTwice(t.Context(), runner.Runner, c)
 			if found.Decisions == 0 {
 				t.Errorf("%s: nothing was decided", c.Name)
 			}

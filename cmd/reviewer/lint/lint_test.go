@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -87,9 +88,13 @@ func begins(got, want string) bool {
 	return open && len(got) > len(head) && strings.HasPrefix(got, head)
 }
 
+// Every third mistake is made; each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestWrong(t *testing.T) {
 	for _, table := range [][]wrong{wrongRego, wrongCEL, wrongRows, wrongCases} {
-		for _, w := range table {
+		for i, w := range table {
+			if i%3 != 0 && os.Getenv("REVIEWER_EVERY") == "" {
+				continue
+			}
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
 				layer, file := bundles.User, w.file
