@@ -77,6 +77,7 @@ func compressed(in *bufio.Reader) error {
 	if len(head) == 0 {
 		what = "empty"
 	}
+	//lint:ignore ST1005 the dot at the end is the command's last word
 	return fmt.Errorf("is no gzip, but %s; a policy's archive is made with tar -C FOLDER -czf FILE .", what)
 }
 
@@ -166,6 +167,7 @@ func entryName(name string) (string, error) {
 	case clean == "":
 		return ".", nil
 	case !fs.ValidPath(clean) || strings.ContainsAny(clean, "\\\x00") || strings.ContainsFunc(clean, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		//lint:ignore ST1005 the dot at the end is the command's last word
 		return "", fmt.Errorf("the archive has an entry %q, which leads elsewhere or is spelled oddly; pack it with tar -C FOLDER -czf FILE .", name)
 	}
 	return clean, nil

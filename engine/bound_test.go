@@ -98,8 +98,12 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			if n%100 > 2 {
 				continue
 			}
+			state, err := h.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
 			if _, err := EncodeLine(&Record{V: FormatVersion, Prev: strings.Repeat("0", 64), N: h.N + 1, Kind: KindKeyframe, T: h.T,
-				Chain: h.Chain, Session: h.Session, Harness: h.Harness, Skew: 1 << 40, State: h}); err != nil {
+				Chain: h.Chain, Session: h.Session, Harness: h.Harness, Skew: 1 << 40, State: state}); err != nil {
 				t.Fatalf("filler %q, record %d: %v", filler, n, err)
 			}
 		}
@@ -235,9 +239,13 @@ func TestBrokenStatesAreRefused(t *testing.T) {
 	for state, want := range map[string]string{
 		`{"agents":[null]}`: "an agent without", `{"agents":[{"name":"main"}]}`: "an agent without", `[]`: "cannot unmarshal", `{"by_type":null}`: "",
 	} {
-		r, err := DecodeLine([]byte(`{"v":1,"prev":"","n":1,"kind":"keyframe","state":` + state + "}\n"))
+		r, err := DecodeLineState([]byte(`{"v":1,"prev":"","n":1,"kind":"keyframe","state":` + state + "}\n"))
 		if want == "" && err == nil {
-			r.State.Append(longRecord(1, "x")) // does not panic
+			h, err := DecodeHistory(r.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Append(longRecord(1, "x")) // does not panic
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -40,9 +41,14 @@ func (e *encoder) prepare(t reflect.Type, fields []JSONField) {
 	e.plan[t] = plan
 }
 
-// digests returns sha.input and sha.state of an input: the second covers what
+// inputEncoder is made when the first input is digested.
+var inputEncoder = sync.OnceValue(func() *encoder { return newEncoder(reflect.TypeFor[Input]()) })
+
+// Digests returns sha.input and sha.state of an input: the second covers what
 // policy saw of the session and its history, so that a replay can tell a wrong
 // fold from wrong facts.
+func (in *Input) Digests() (input, state string, err error) { return inputEncoder().digests(in) }
+
 func (e *encoder) digests(in *Input) (input, state string, err error) {
 	v := reflect.ValueOf(in).Elem()
 	var whole []byte

@@ -14,9 +14,10 @@ type Label string
 const (
 	LabelUntrusted Label = "untrusted" // written by nobody in the session: pages, answers of services, files fetched
 	LabelSecret    Label = "secret"    // read from a credential or env file
-
-	labelPerson Label = "person" // of marks only: a person wrote it
 )
+
+// labelPerson is a label of marks only: a person wrote it.
+const labelPerson Label = "person"
 
 // Labels lists every Label that policy sees.
 func Labels() []string { return []string{string(LabelUntrusted), string(LabelSecret)} }

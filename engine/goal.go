@@ -131,7 +131,7 @@ func (s *goalState) constrain(c Constraint) {
 	case !slices.Contains(ConstraintKinds(), string(c.Kind)):
 		return
 	case c.Kind == ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, c.lifts)
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(o Constraint) bool { return c.lifts(o) })
 		return
 	}
 	s.Constraints = appendOnce(s.Constraints, c)

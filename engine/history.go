@@ -178,9 +178,12 @@ type pathEntry struct {
 	Apart  bool    `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
 }
 
+// ledgerPending is the state of a path of which only the place is known, until
+// the call that makes it ran.
+const ledgerPending = ""
+
 // The states of a path in the ledger, mildest first: of two, the later wins.
 const (
-	ledgerPending = "" // known by its place only, until the call that makes it ran
 	ledgerRead    = "read"
 	ledgerCreated = "created"
 	ledgerWritten = "written"
@@ -253,6 +256,43 @@ func (h *History) Check() error {
 		}
 	}
 	return nil
+}
+
+// Encode returns the state as a keyframe holds it.
+func (h *History) Encode() (json.RawMessage, error) {
+	raw, err := marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode history: %w", err)
+	}
+	return raw, nil
+}
+
+// DecodeHistory reads the state of a keyframe, and refuses one that no fold
+// produces.
+func DecodeHistory(raw json.RawMessage) (*History, error) {
+	h := &History{}
+	if err := json.Unmarshal(raw, h); err != nil {
+		return nil, fmt.Errorf("decode history: %w", err)
+	}
+	return h, h.Check()
+}
+
+// DecodeLineState is DecodeLine for those who rely on the state of a keyframe:
+// it refuses a line whose state cannot be read. Of the state too, unknown fields
+// are kept out.
+func DecodeLineState(line []byte) (*Record, error) {
+	r, err := DecodeLine(line)
+	if err != nil || r.State == nil {
+		return r, err
+	}
+	h, err := DecodeHistory(r.State)
+	if err == nil {
+		r.State, err = h.Encode()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	return r, nil
 }
 
 // Empty says that nothing was folded yet.

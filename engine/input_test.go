@@ -236,11 +236,17 @@ func state(t *testing.T, h *History) string {
 // A review is the same each time, and its digests say of what.
 func TestReviewRepeats(t *testing.T) {
 	p := &Policy{Matcher: always(say(Warn)), Decider: always(say(Warn)), View: View{Windows: []Window{{Name: "w", Last: 2}}}}
-	s := newStory(1)
+	l := newMemoryLog()
+	for i := range 30 {
+		for _, phase := range []Phase{PhasePre, PhasePost} {
+			e := event(phase, fmt.Sprint("c", i))
+			e.Args = json.RawMessage(fmt.Sprintf(`{"n":%d}`, i%7))
+			handle(t, newReviewer(l, always(say(Warn))), e)
+		}
+	}
 	h := NewHistory()
 	states := map[string]bool{}
-	for range 60 {
-		r := s.record()
+	for _, r := range l.records {
 		first, err1 := p.Review(t.Context(), r, h)
 		again, err2 := p.Review(t.Context(), r, h)
 		if err1 != nil || err2 != nil || !cmp.Equal(first, again) {
@@ -256,6 +262,6 @@ func TestReviewRepeats(t *testing.T) {
 		h.Append(r)
 	}
 	if len(states) < 30 {
-		t.Errorf("60 records have %d states", len(states))
+		t.Errorf("%d records have %d states", len(l.records), len(states))
 	}
 }

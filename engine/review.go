@@ -3,10 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -44,9 +42,6 @@ type Policy struct {
 
 	Detector  Detector // nil: the policy declares no detectors
 	Detectors string   // digest of what Detector looks for; empty: nothing
-
-	once    sync.Once
-	encoder *encoder
 }
 
 // Review is what a policy makes of one record.
@@ -66,8 +61,7 @@ func (p *Policy) Review(ctx context.Context, r *Record, h *History) (Review, err
 	if r.SHA != nil {
 		v.SHA.Args = r.SHA.Args
 	}
-	p.once.Do(func() { p.encoder = newEncoder(reflect.TypeFor[Input]()) })
-	if v.SHA.Input, v.SHA.State, err = p.encoder.digests(&v.Input); err != nil {
+	if v.SHA.Input, v.SHA.State, err = v.Input.Digests(); err != nil {
 		return v, fmt.Errorf("digest input: %w", err)
 	}
 	err = p.judge(ctx, &v)

@@ -82,6 +82,9 @@ func (s schemaMaker) schema(t reflect.Type) map[string]any {
 	if values := Values(t); values != nil {
 		return map[string]any{"type": "string", "enum": values}
 	}
+	if t == reflect.TypeFor[json.RawMessage]() { // an object whose shape is nobody's interface
+		return map[string]any{"type": "object"}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.schema(t.Elem())
@@ -103,12 +106,8 @@ func (s schemaMaker) schema(t reflect.Type) map[string]any {
 	return map[string]any{} // any value
 }
 
-// ref puts a named struct among the definitions. History is the exception: its
-// shape belongs to FoldVersion and is nobody's interface.
+// ref puts a named struct among the definitions.
 func (s schemaMaker) ref(t reflect.Type) map[string]any {
-	if t == reflect.TypeFor[History]() {
-		return map[string]any{"type": "object"}
-	}
 	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
 	if _, known := s.defs[name]; !known {
 		s.defs[name] = nil // stops a type that holds itself

@@ -114,7 +114,11 @@ func inputs() map[string]engine.Input {
 
 func TestDocumentsConform(t *testing.T) {
 	r := record()
-	keyframe := &engine.Record{V: 1, N: 4, Kind: engine.KindKeyframe, State: folded()}
+	state, err := folded().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyframe := &engine.Record{V: 1, N: 4, Kind: engine.KindKeyframe, State: state}
 	documents := map[string][]any{
 		"record.json": {r, keyframe}, "event.json": {r.Event}, "action.json": {r.Action},
 		"decision.json": {r.Decision}, "finding.json": {r.Findings[0]},

@@ -1,7 +1,6 @@
 package safeclaw
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -235,12 +234,8 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 		return exactly(never)
 	}
 	pattern, err := translate(source)
-	if errors.Is(err, errInvalid) {
-		m.policy.Note(rule, p.value.Line, "the pattern %s never matched in SafeClaw, and does not here: %v; write a new one to turn it on", source, err)
-		return exactly(never)
-	}
 	if err != nil {
-		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; say it in CEL over what the call does (action.commands, action.effects)", source, err))
+		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write it in plain RE2, or say it in CEL over what the call does (action.commands, action.effects)", source, err))
 	}
 	e := expr{cel: p.field + ".matches(" + foreign.Quote(pattern) + ")"}
 	if err := m.read(e.cel); err != nil {
@@ -254,7 +249,7 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 }
 
 // counts finds classes that can hold characters beyond U+FFFF.
-var counts = regexp.MustCompile(`\[\^|\\[DW]|\\x\{10ffff\}`)
+var counts = regexp.MustCompile(`\[\^|\\[DW]`)
 
 // hint is the condition that a refused pattern would be.
 func (m *importer) hint(p predicate, source string) string {

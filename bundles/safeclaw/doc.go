@@ -16,12 +16,13 @@
 //   - eq, startsWith, contains, in (a list, or a text with commas) and matches
 //     compare texts; an operator or a field that is none of SafeClaw's is false.
 //   - any of nothing is false, all of nothing is true.
-//   - matches is a regular expression of JavaScript. One that does not compile,
-//     or that a guard against slow ones refuses, silently matches nothing.
+//   - matches is a regular expression of JavaScript, of which what is plain RE2,
+//     too, is carried over. One that a guard against slow ones refuses silently
+//     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
 //     equal it holds no hour, and the rule never speaks. Weekday 0 is Sunday.
-//   - expiresAt that is no date never comes; from its instant on the rule is as
-//     if it were not there.
+//   - From the instant of expiresAt on the rule is as if it were not there. What
+//     is no date to some machines, or to none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
 // Where the policy does not say what SafeClaw makes of it (a value that is no

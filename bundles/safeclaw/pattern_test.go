@@ -1,11 +1,9 @@
 package safeclaw
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 )
 
 // What JavaScript says of patterns and texts (V8, without flags).
@@ -18,30 +16,19 @@ func TestTranslate(t *testing.T) {
 		{`a{,2}`, "xa{,2}", "aa"},
 		{`a{2}b{0,1}?`, "aa", "a"},
 		{`]}{`, "]}{", "]{}"},
-		{`[]`, "", "a|]"},
-		{`[^]`, "\n|a", ""},
+		{`^{"a`, `{"a`, "a"},
 		{`[\w-]+@`, "a-b@|_@", "@|+@"},
 		{`^[\w-z]$`, "-|z|5", "{|y-"},
 		{`[a\-z]`, "-|a|z", "b"},
-		{`^[\b]$`, "\b", "b"},
 		{`[\]\\]`, "]|\\", "["},
-		{`^\u0041\x42\103$`, "ABC", "u0041"},
-		{`^\u{3}$`, "uuu", "\u0003"},
-		{`^\x4$`, "x4", "\x04"},
-		{`^\1$`, "\x01", "1"},
-		{`^\8$`, "8", "\x08"},
-		{`^(?<n>a|b)(c)\3$`, "ac\x03", "ac3"},
-		{`^\cA\c$`, "", "cA"},
-		{`^\cJ$`, "\n", "J"},
-		{`\c!`, `\c!`, "!"},
-		{`^\k$`, "k", ""},
-		{`\p{L}`, "p{L}", "L"},
+		{`[[.]`, "[|.", "a"},
+		{`^\u0041\x42$`, "AB", "u0041"},
+		{`^(?:a|b)(c)$`, "ac", "a"},
 		{`(?:a|)b|^c`, "b|c", "dc"},
-		{`^\ud83d\ude00$`, "😀", "\ufffd"},
-		{`[\u0000-\uffff]`, "a|😀", ""},
 		{`\/etc\/`, "/etc/", "etc"},
 		{`^[\s]$`, "\u2003|\u2029|\ufeff", "\u180e|a|\u200b"},
-		{`^[^\S]$`, "\u3000", "a"},
+		{`^[^\s]$`, "a", "\u3000"},
+		{`^\S$`, "a", "\u3000|\ufeff"},
 		{`^[\d\D]$`, "a|1|\n", ""},
 		{`a+?b*?$`, "aab|a", "b"},
 	} {
@@ -50,13 +37,9 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%s: %v", test.source, err)
 			continue
 		}
-		re, err := regexp.Compile(got)
-		if err != nil {
-			t.Errorf("%s is made %s: %v", test.source, got, err)
-			continue
-		}
+		re := regexp.MustCompile(got)
 		for text := range strings.SplitSeq(test.finds, "|") {
-			if test.finds != "" && !re.MatchString(text) {
+			if !re.MatchString(text) {
 				t.Errorf("%s, made %s, does not find %q", test.source, got, text)
 			}
 		}
@@ -68,51 +51,31 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
+// Refused is what JavaScript does not compile, what RE2 does not have, and what
+// both have with another meaning.
 func TestTranslateRefuses(t *testing.T) {
-	for source, want := range map[string]error{
-		`(`: errInvalid, `a)`: errInvalid, `[a`: errInvalid, `a**`: errInvalid, `+`: errInvalid, `{1}`: errInvalid, `^*`: errInvalid, `\b+`: errInvalid,
-		`[b-a]`: errInvalid, `x{2,1}`: errInvalid, `\`: errInvalid, `a|?`: errInvalid, `x{1}{2}`: errInvalid, `(?<n>a)[\k]`: errInvalid, `(?<n`: errInvalid,
-		`(?=a)`: errForeign, `(?!a)b`: errForeign, `(?<=a)b`: errForeign, `(?<!a)b`: errForeign, `(a)\1`: errForeign, `\1(a)`: errForeign,
-		`(?<n>a)\k<n>`: errForeign, `(?i:a)`: errForeign, `(?i)a`: errInvalid, `(?)a`: errInvalid, `a{1001}`: errForeign, `a{99999999999999999999}`: errForeign,
-		`😀+`: errForeign, `[😀]`: errForeign, `\ud83d`: errForeign, `[\ud800-\udbff]`: errForeign, `(?<n>a)(?<n>b)`: errForeign,
+	for _, source := range []string{
+		`(`, `a)`, `[a`, `a**`, `+`, `{1}`, `^*`, `^{2}`, `\b+`, `[b-a]`, `x{2,1}`, `\`, `a|?`, `x{1}{2}`, `(?<n`, `(?<n>a)`, `a{1001}`,
+		`(?=a)`, `(?!a)b`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?<n>a)\k<n>`, `(?i:a)`, `(?i)a`, `(?P<n>a)`, `(?<n>a)(?<n>b)`,
+		`[]`, `[^]`, `[]a]`, `[[:alpha:]]`, `[\b]`, `[\S]`, `\c!`, `\cJ`, `\0`, `\8`, `\103`, `\x4`, `\u{3}`, `\p{L}`, `\A`, `\Qa`, `\z`, `\a`, `\é`,
+		`😀+`, `[😀]`, `\ud83d`, `[\u0000-\uffff\ud800]`,
 	} {
-		if got, err := translate(source); !errors.Is(err, want) {
-			t.Errorf("%s: %q, %v; want: %v", source, got, err, want)
+		if got, err := translate(source); err == nil {
+			t.Errorf("%s is made %q", source, got)
 		}
 	}
 }
 
-// The short form of \s is JavaScript's, character by character.
-func TestShortForms(t *testing.T) {
-	for _, letter := range "dDwWsS" {
-		set, _ := (&pattern{src: []rune{letter}}).shorthand()
-		short, long := regexp.MustCompile(shortForms[letter]), regexp.MustCompile(set.expression(false))
-		for r := rune(0); r <= unicode.MaxRune; r++ {
-			if r >= lowSurrogate && r <= highSurrogate {
-				continue
-			}
-			if s := string(r); short.MatchString(s) != long.MatchString(s) {
-				t.Fatalf(`\%c: %q (%U) is not in both`, letter, r, r)
-			}
-		}
-	}
-}
-
-// What is carried over compiles, and what is not says why.
+// What is carried over compiles.
 func FuzzTranslate(f *testing.F) {
 	for _, s := range []string{`a{,2}`, `[\w-z]`, `\c`, `(?<n>a)\k`, `[^]`, `\u{3}`, `(a|b)*?c$`, `\377\400`, `[]-a]`, `😀?`, "[\\ud83d\\ude00]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		got, err := translate(source)
-		if err != nil {
-			if errors.Is(err, errInvalid) == errors.Is(err, errForeign) {
-				t.Errorf("%q: %v is neither invalid nor foreign", source, err)
+		if got, err := translate(source); err == nil {
+			if _, err := regexp.Compile(got); err != nil {
+				t.Errorf("%q is made %q: %v", source, got, err)
 			}
-			return
-		}
-		if _, err := regexp.Compile(got); err != nil && !strings.Contains(err.Error(), "repeat count") && !strings.Contains(err.Error(), "too large") && !strings.Contains(err.Error(), "nests too deeply") {
-			t.Errorf("%q is made %q: %v", source, got, err)
 		}
 	})
 }

@@ -66,7 +66,12 @@ func TestPAE(t *testing.T) {
 	}
 	x, _ := new(big.Int).SetString("46950820868899156662930047687818585632848591499744589407958293238635476079160", 10)
 	y, _ := new(big.Int).SetString("5640078356564379163099075877009565129882514886557779369047442380624545832820", 10)
-	key, err := NewPublicKey(&ecdsa.PublicKey{Curve: elliptic.P256(), X: x, Y: y})
+	point := append([]byte{4}, append(x.FillBytes(make([]byte, 32)), y.FillBytes(make([]byte, 32))...)...)
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := NewPublicKey(public)
 	if err != nil {
 		t.Fatal(err)
 	}

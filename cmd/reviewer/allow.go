@@ -10,12 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
 
-func (a *app) allowCommand() *cobra.Command {
+func allowCommand(a *cli.App) *cobra.Command {
 	var once, session bool
 	var reason string
 	cmd := &cobra.Command{
@@ -32,11 +35,11 @@ func (a *app) allowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			who, err := a.person("allowing a call")
+			who, err := a.Person("allowing a call")
 			if err != nil {
 				return err
 			}
-			return a.allow(cmd.Context(), args[0], engine.Control{Do: do, Reason: reason, By: who})
+			return allow(cmd.Context(), a, args[0], engine.Control{Do: do, Reason: reason, By: who})
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "the next time that the call is made")
@@ -59,31 +62,31 @@ func howLong(once, session bool) (string, error) {
 
 // allow shows a person the call that they allow, and records their word. The
 // command itself is the word: nothing more is asked.
-func (a *app) allow(ctx context.Context, id string, choice engine.Control) error {
-	store, s, r, err := a.heldUp(id)
+func allow(ctx context.Context, a *cli.App, id string, choice engine.Control) error {
+	store, s, r, err := heldUp(a, id)
 	if err != nil {
 		return err
 	}
-	if choice.Reason, err = withoutSecrets(store, choice.Reason); err != nil {
+	if choice.Reason, err = cli.WithoutSecrets(store, choice.Reason); err != nil {
 		return err
 	}
 	key, _ := r.CallKey()
 	choice.Record, choice.Print, choice.CWD = r.ID(), key.Print, key.CWD
-	if err := a.rehearse(ctx, store, s, r, choice); err != nil {
+	if err := rehearse(ctx, a, store, s, r, choice); err != nil {
 		return err
 	}
 	err = store.ControlIf(ctx, s.Key, choice, func(h *engine.History) error { return adds(h, r, choice) })
 	if err != nil {
 		return err
 	}
-	showAllowed(a.stdout, a.paint(&output{}), r, choice)
+	showAllowed(a.Stdout, a.Paint(&term.Output{}), r, choice)
 	return nil
 }
 
 // heldUp finds the call that a person names. Only a record's own id will do:
 // what `last` stands for may change while they type.
-func (a *app) heldUp(id string) (*audit.Store, audit.Session, *engine.Record, error) {
-	store, s, err := a.session(id)
+func heldUp(a *cli.App, id string) (*audit.Store, audit.Session, *engine.Record, error) {
+	store, s, err := a.Session(id)
 	if err != nil {
 		return nil, s, nil, err
 	}
@@ -100,11 +103,11 @@ func allowable(s audit.Session, r *engine.Record) error {
 	_, known := r.CallKey()
 	switch {
 	case s.Stopped != nil:
-		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session, oneLine(s.Stopped.Reason, 120), s.Key.Session)
+		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session, term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
 		return fmt.Errorf("record %s is no call but of kind %s: give the id that the denial names; `reviewer audit show %s` lists the calls", r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
-		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(), oneLine(r.Answer.Failure, 300))
+		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(), term.OneLine(r.Answer.Failure, 300))
 	case effect == engine.Allow || effect == engine.Warn:
 		return fmt.Errorf("call %s was not held up: the answer was %s", r.ID(), effect)
 	case r.Decision == nil || !known:
@@ -116,14 +119,14 @@ func allowable(s audit.Session, r *engine.Record) error {
 // rehearse asks the policy that holds now what it would answer to the call once
 // the person has spoken. So policy alone says which rules a word does not
 // soften, and nobody is told that something is allowed which is not.
-func (a *app) rehearse(ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) error {
+func rehearse(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) error {
 	again := *r
 	again.T = time.Now().UnixMilli()
 	after, err := suppose(ctx, store, s, &again, choice)
 	if err != nil {
 		return err
 	}
-	p, err := a.activePolicy(ctx, s.Workspace)
+	p, err := activePolicy(ctx, a, s.Workspace)
 	if err != nil {
 		return fmt.Errorf("load policy: %w", err)
 	}
@@ -169,27 +172,27 @@ func stillHeldUp(id string, d *engine.Decision) error {
 	if len(d.Rules) > 0 {
 		by = strings.Join(d.RuleIDs(), ", ") + ": " + d.Rules[0].Message
 	}
-	return fmt.Errorf("a person's word does not soften what holds call %s up, and the answer would still be %s (%s): do it yourself in a terminal, or have the rule changed", id, d.Enforced, oneLine(by, 300))
+	return fmt.Errorf("a person's word does not soften what holds call %s up, and the answer would still be %s (%s): do it yourself in a terminal, or have the rule changed", id, d.Enforced, term.OneLine(by, 300))
 }
 
 // showAllowed prints what a person allowed, and what that means.
-func showAllowed(w io.Writer, p paint, r *engine.Record, choice engine.Control) {
-	word, what, _ := summary(r)
-	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), clock(r.T), p.verdict(word), oneLine(what, 400))
+func showAllowed(w io.Writer, p term.Paint, r *engine.Record, choice engine.Control) {
+	word, what, _ := explaincmd.Summary(r)
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(what, 400))
 	for _, reason := range r.Decision.Reasons {
-		fmt.Fprintf(w, "  - %s\n", oneLine(reason, 300))
+		fmt.Fprintf(w, "  - %s\n", term.OneLine(reason, 300))
 	}
 	if len(r.Decision.Rules) > 0 {
 		fmt.Fprintf(w, "  rules: %s\n", strings.Join(r.Decision.RuleIDs(), ", "))
 	}
-	explainAction(w, "What it would do", r.Action)
+	explaincmd.ExplainAction(w, "What it would do", r.Action)
 	fmt.Fprintf(w, "  %s\n", undoing(r.Decision.SideEffects))
 	showUnseen(w, r)
 	span := "once: the next time that this call is made"
 	if choice.Do == engine.ControlAllowSession {
 		span = "until the session ends: each time that this call is made"
 	}
-	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By, span, oneLine(choice.CWD, 200))
+	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By, span, term.OneLine(choice.CWD, 200))
 	fmt.Fprintf(w, "The agent may try again; `reviewer audit why %s` tells what became of it.\n", r.ID())
 }
 

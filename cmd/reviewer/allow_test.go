@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
@@ -11,7 +12,7 @@ import (
 // What a person's word would mean nothing about is refused with the reason.
 func TestAllowable(t *testing.T) {
 	call := func(v engine.Verdict, change func(*engine.Record)) *engine.Record {
-		r := held(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, v, "/w")
+		r := heldUpBy(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, v, "/w")
 		r.Decision = &engine.Decision{Decision: v, Enforced: v}
 		if change != nil {
 			change(r)
@@ -53,12 +54,12 @@ func TestAllowable(t *testing.T) {
 
 // What a person cannot see is named before they rely on it.
 func TestShowAllowed(t *testing.T) {
-	r := held(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, engine.Block, "/w")
+	r := heldUpBy(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, engine.Block, "/w")
 	r.Decision = &engine.Decision{Reasons: []string{"two\x1b[2Jlines"}, SideEffects: &engine.SideEffects{Reversible: true}}
 	r.Action.Contents = map[string]engine.ContentFacts{"content": {Bytes: 120}}
 	r.Cut = []engine.Cut{{Field: "event.args.command", Bytes: 9000}}
 	var b strings.Builder
-	showAllowed(&b, paint{}, r, engine.Control{Do: engine.ControlAllowSession, By: "anna", CWD: "/w"})
+	showAllowed(&b, term.Paint{}, r, engine.Control{Do: engine.ControlAllowSession, By: "anna", CWD: "/w"})
 	for _, want := range []string{
 		"  - two?[2Jlines\n", "  it can be undone\n", "  content: 120 bytes, which the log does not keep\n",
 		"  event.args.command: shortened, 9000 in all\n", "Allowed by anna until the session ends", "in /w.",
@@ -67,4 +68,10 @@ func TestShowAllowed(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
 	}
+}
+
+func heldUpBy(r *engine.Record, v engine.Verdict, dir string) *engine.Record {
+	r.Kind, r.Answer = engine.KindPre, &engine.AnswerFacts{Effect: v}
+	r.Event, r.Action = &engine.EventFacts{CWD: dir}, &engine.Action{Fingerprint: "p"}
+	return r
 }

@@ -102,6 +102,8 @@ func walls() []wall {
 			"the one package that knows Sigstore, with the build tag of that name only: reading and checking, and nothing of the library that signs or fetches"},
 		{"bundles/depot", nil,
 			"which bytes are active, and what was active before, can be told without knowing what is in them or who vouches for it"},
+		{"bundles/here", []string{"engine", "engine/audit", "bundles", "bundles/depot", "bundles/trust"},
+			"which policy holds on a machine follows from its files and its ledger; who compiles a policy, who is a person and what git says is handed in"},
 		{"bundles/trust", []string{"engine", "bundles", "bundles/diff", "bundles/signing", "go.yaml.in/yaml/v3"},
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
 		{"schemas", nil,
@@ -109,14 +111,52 @@ func walls() []wall {
 		{"schemas/gen", []string{"engine", "engine/cases", "cmd/reviewer/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
 			"schemas are made of the types that they describe, and of nothing else"},
 		{"cmd/reviewer", []string{
-			"cmd/reviewer/impact", "cmd/reviewer/ship", "cmd/reviewer/sources", "cmd/reviewer/trial", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/wiring", "engine", "engine/harness", "engine/classify", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel",
-			"bundles", "bundles/diff", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "schemas",
-			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3", "golang.org/x/term"},
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
+			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/trash", "rego", "bundles", "bundles/here",
+			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
+		{"cmd/reviewer/term", []string{"engine", "github.com/spf13/cobra", "golang.org/x/term"},
+			"how something is written depends neither on what it is nor on where policies and logs lie, so that whatever draws can use it"},
 		{"cmd/reviewer/report", []string{"engine", "cmd/reviewer/term"},
 			"what was found can be written in every format by whoever found it"},
-		{"cmd/reviewer/term", []string{"engine"},
-			"how text is laid out for people is the same whatever it says"},
+		{"cmd/reviewer/subprocess", []string{"bundles"},
+			"what git has in a revision can be read without knowing which policy holds"},
+		{"cmd/reviewer/cli", []string{
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/here",
+			"github.com/spf13/cobra", "github.com/spf13/pflag"},
+			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
+		{"cmd/reviewer/reviewcmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"it rehearses documents: no log and no executor is at hand"},
+		{"cmd/reviewer/explaincmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/reviewcmd", "cmd/reviewer/term", "cmd/reviewer/wiring",
+			"engine", "engine/audit", "engine/classify", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
+		{"cmd/reviewer/auditcmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"engine", "engine/audit", "engine/cases", "engine/harness", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
+			"the log is read with the policies that it names, whichever holds now"},
+		{"cmd/reviewer/sessioncmd", []string{
+			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
+			"what happened in a session is in its records: no policy is at hand that could judge it anew"},
+		{"cmd/reviewer/configcmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"settings are checked without deciding anything, and no log is at hand"},
+		{"cmd/reviewer/policycmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/configcmd", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"engine", "engine/cases", "engine/mutant", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/diff", "bundles/foreign", "bundles/here", "bundles/permissions", "bundles/safeclaw",
+			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
+			"a policy is written, checked and tried where it lies: no log, no key and no depot is at hand"},
+		{"cmd/reviewer/simulatecmd", []string{
+			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"engine", "engine/cases", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
+		{"cmd/reviewer/releasecmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"engine", "engine/audit", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/depot", "bundles/diff", "bundles/here", "bundles/signing", "bundles/sigstore", "bundles/trust",
+			"github.com/spf13/cobra", "github.com/spf13/pflag"},
+			"the one group of commands that reads signing keys and reaches other machines, through ship"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
 		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "cmd/reviewer/report", "bundles", "rego", "cel"},
@@ -168,18 +208,23 @@ func bans() []ban {
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
 	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
-	all := slices.Concat(local, []string{"rego", "bundles", "cmd/reviewer", "cmd/reviewer/report", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
+	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
+	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or beside it, and programs are started by cmd only"},
-		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/depot"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/depot", "bundles/here"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{[]string{"rego", "bundles/sigstore", "cmd/reviewer", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/report", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"}, []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
+		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
+		{[]string{"cmd/reviewer/term", "cmd/reviewer/wiring", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}, []string{"os/exec"}, false,
+			"these commands read and write files; git is reached through subprocess, which bounds it"},
+		{[]string{"bundles/here", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd", module + "/bundles/sigstore"}, true,
+			"a hook needs these, and answers in milliseconds: nothing that opens a connection or reads a signing key comes with them"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
 		{all, []string{"unsafe", "math/rand", "math/rand/v2", "expvar", "net/http/pprof"}, false,
@@ -189,7 +234,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot")
+	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

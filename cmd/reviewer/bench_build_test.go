@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 // manyRules writes a layer of 5,000 rules, each with a case that it speaks in.
@@ -64,8 +67,8 @@ func mustRunHere(t *testing.T, args ...string) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	a := &app{stdin: null, stdout: null, stderr: os.Stderr, env: func(string) string { return "" }, home: t.TempDir()}
-	if code := a.run(t.Context(), args); code != exitOK {
+	a := &cli.App{Streams: term.Streams{Stdin: null, Stdout: null, Stderr: os.Stderr, Env: func(string) string { return "" }}, Home: t.TempDir()}
+	if code := run(t.Context(), a, args); code != cli.ExitOK {
 		t.Fatalf("%q: exit code %d", args, code)
 	}
 }

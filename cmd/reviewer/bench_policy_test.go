@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/rego"
@@ -68,7 +69,7 @@ func suites(t *testing.T) {
 		{"the default suite with coverage", 5 * time.Second, all, trial.Options{Coverage: true}},
 		{"1,000 case files", 10 * time.Second, many, trial.Options{}},
 	} {
-		s.options.Env, s.options.Timeout = environment(), time.Minute
+		s.options.Env, s.options.Timeout = cli.Environment(), time.Minute
 		var busy time.Duration
 		took := timed(func() {
 			busy = cpu(func() {

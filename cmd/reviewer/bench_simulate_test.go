@@ -22,14 +22,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-	opa "github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
-
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/open-policy-agent/opa/v1/ast"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
 )
 
 // TestSimulateRatios prints what simulating costs. It fails only where something
@@ -128,7 +128,7 @@ func (b *simulateBench) read(i int) iter.Seq2[simulate.Moment, error] {
 
 func (b *simulateBench) against(candidate *engine.Policy) *simulate.Comparison {
 	return &simulate.Comparison{
-		Baseline: simulate.Side{Named: simulate.Named{Name: "recorded", Recorded: true}}, Env: environment(),
+		Baseline: simulate.Side{Named: simulate.Named{Name: "recorded", Recorded: true}}, Env: cli.Environment(),
 		Candidates: []simulate.Side{{Named: simulate.Named{Name: "candidate"}, Policy: candidate}},
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -147,7 +148,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 }
 
 func mustMAC(t *testing.T) func([]byte) string {
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,11 +241,11 @@ func longSession(t *testing.T) (time.Duration, time.Duration) {
 func liveSession(t *testing.T, n int) func() {
 	p, _ := defaultPolicy(t)
 	dir := t.TempDir()
-	store := &audit.Store{Dir: dir, Env: environment()}
+	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
 	r := &engine.Reviewer{
 		Policy: func(string) (*engine.Policy, error) { return p, nil }, Classifier: c, Log: store,
-		Env: environment(), Now: func() int64 { return time.Now().UnixMilli() },
+		Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() },
 	}
 	call := 0
 	handle := func() {
@@ -276,7 +277,7 @@ func liveSession(t *testing.T, n int) func() {
 // one core: the inverse of the share of SHA-256's speed.
 func verify(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
-	store := &audit.Store{Dir: dir, Env: environment()}
+	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	fillLog(t, store)
 	var raw []byte
 	files, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*.jsonl"))

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -40,12 +40,8 @@ func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
 	}
 	for i, rec := range chain {
 		if i > 0 && i%n == 0 {
-			raw, err := json.Marshal(h)
+			state, err := h.Encode()
 			if err != nil {
-				return nil, err
-			}
-			state := engine.NewHistory()
-			if err := json.Unmarshal(raw, state); err != nil {
 				return nil, err
 			}
 			add(engine.Record{V: rec.V, Kind: engine.KindKeyframe, T: rec.T, Chain: rec.Chain, State: state})
@@ -82,7 +78,7 @@ func TestCasesReplay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		report, err := simulate.Replay(t.Context(), readBack(chain), find, environment())
+		report, err := simulate.Replay(t.Context(), readBack(chain), find, cli.Environment())
 		if err == nil {
 			err = report.Err()
 		}

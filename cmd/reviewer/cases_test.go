@@ -8,14 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-	"go.yaml.in/yaml/v3"
-
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/schemas"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"go.yaml.in/yaml/v3"
 )
 
 // shippedCases loads the cases of the policy that ships, and what runs them.
@@ -41,7 +41,7 @@ var shippedSubject = sync.OnceValues(func() (subject, error) {
 		return subject{}, err
 	}
 	s, err := trial.Load(bundles.DefaultFS(), "", bundles.Base, base)
-	return subject{s, trial.NewRunner(environment(), base)}, err
+	return subject{s, trial.NewRunner(cli.Environment(), base)}, err
 })
 
 // The policy that ships decides every one of its cases as expected, says
@@ -167,7 +167,7 @@ func outcomeOf(r *trial.Runner, c cases.Case) string {
 // Cases come out the same each time, whatever runs beside them.
 func TestCasesAreRepeatable(t *testing.T) {
 	runner, list := shippedCases(t)
-	other := trial.NewRunner(environment(), runner.Layers()...)
+	other := trial.NewRunner(cli.Environment(), runner.Layers()...)
 	for _, c := range list[:min(20, len(list))] {
 		first, err := runner.Run(context.Background(), c)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -186,7 +187,7 @@ func TestGitHubRecipeFinds(t *testing.T) {
 	c.spoil()
 	c.run(steps["Install reviewer"].Run)
 	code, out := c.run(steps["Test"].Run)
-	if code != exitFindings || !strings.Contains(out, "::error file=policy/cases/shop/shop.yaml,line=3,title=cases/shop/shop.yaml/shop.cel_example/1::") {
+	if code != cli.ExitFindings || !strings.Contains(out, "::error file=policy/cases/shop/shop.yaml,line=3,title=cases/shop/shop.yaml/shop.cel_example/1::") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	if n := sarifResults(t, c.read("reports/test.sarif")); n == 0 {
@@ -194,7 +195,7 @@ func TestGitHubRecipeFinds(t *testing.T) {
 	}
 	c.misspell()
 	code, out = c.run(steps["Check"].Run)
-	if code != exitFailed || !strings.Contains(out, "::error file=policy/rules/shop/shop.yaml,line=8,col=15,") {
+	if code != cli.ExitFailed || !strings.Contains(out, "::error file=policy/rules/shop/shop.yaml,line=8,col=15,") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	if n := sarifResults(t, c.read("reports/check.sarif")); n == 0 {
@@ -249,7 +250,7 @@ func TestGitLabRecipe(t *testing.T) {
 		if spoilt {
 			c.spoil()
 		}
-		if code, out := c.run(strings.Join(jobs["policy check"].Script, "\n")); code != exitOK {
+		if code, out := c.run(strings.Join(jobs["policy check"].Script, "\n")); code != cli.ExitOK {
 			t.Errorf("check: exit code %d:\n%s", code, out)
 		}
 		var issues []map[string]any
@@ -258,7 +259,7 @@ func TestGitLabRecipe(t *testing.T) {
 		}
 		job := jobs["policy test"]
 		code, out := c.run(strings.Join(job.Script, "\n"))
-		if (code == exitFindings) != spoilt || (code == exitOK) == spoilt {
+		if (code == cli.ExitFindings) != spoilt || (code == cli.ExitOK) == spoilt {
 			t.Errorf("test: exit code %d:\n%s", code, out)
 		}
 		if shown := regexp.MustCompile("(?m)" + strings.Trim(job.Coverage, "/")).FindStringSubmatch(out); len(shown) != 2 || shown[1] != "100.0" {
@@ -318,7 +319,7 @@ func TestPreCommitRecipe(t *testing.T) {
 			if repo.Repo != "local" || h.Language != "system" || h.PassFilenames || !regexp.MustCompile(h.Files).MatchString("policy/rules/shop/shop.yaml") {
 				t.Errorf("hook %+v", h)
 			}
-			if code, out := c.run(h.Entry); code != exitOK {
+			if code, out := c.run(h.Entry); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d:\n%s", h.ID, code, out)
 			}
 		}
@@ -328,7 +329,7 @@ func TestPreCommitRecipe(t *testing.T) {
 	}
 	c.spoil()
 	last := r.Repos[0].Hooks[hooks-1]
-	if code, out := c.run(last.Entry); code != exitFindings {
+	if code, out := c.run(last.Entry); code != cli.ExitFindings {
 		t.Errorf("%s lets a test that fails pass: exit code %d:\n%s", last.ID, code, out)
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/agent-reviewer/reviewer/engine/audit"
+import (
+	"github.com/agent-reviewer/reviewer/engine/audit"
+)
 
 // keepLog has a log kept as the settings below audit say. No project's settings
 // are among them: its agent could have its own traces deleted.

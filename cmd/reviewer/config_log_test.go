@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
@@ -18,7 +19,7 @@ func (m machine) log() string { return filepath.Join(m.dir, "state") }
 // past records a session of some size, whose files look as old as that.
 func (m machine) past(session string, bytes int, old time.Duration) {
 	m.t.Helper()
-	store := &audit.Store{Dir: m.log(), Env: environment()}
+	store := &audit.Store{Dir: m.log(), Env: cli.Environment()}
 	key := engine.SessionKey{Harness: "claude-code", Session: session}
 	err := store.Update(context.Background(), key, func(t engine.Tail) error {
 		err := t.Append(&engine.Record{Kind: engine.KindOpen, T: 1, Session: session, Harness: "claude-code", Open: &engine.Open{Workspace: "/srv/" + session}})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -102,14 +103,14 @@ func written(path string) engine.Event {
 // decisions takes calls, each in a session of its own, through a policy.
 func decisions(t *testing.T, p *engine.Policy, events ...engine.Event) []*engine.Decision {
 	t.Helper()
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}
 	var all []*engine.Decision
 	for i, e := range events {
-		a, _ := simulate.Start(fmt.Sprint("s", i), c, p, environment()).Next(t.Context(), e)
+		a, _ := simulate.Start(fmt.Sprint("s", i), c, p, cli.Environment()).Next(t.Context(), e)
 		if a.Record == nil || a.Record.Decision == nil {
 			t.Fatalf("%s: %+v", e.Call, a)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -33,7 +34,7 @@ func contentPolicy(t testing.TB) *bundles.Effective {
 // some rule asks for it.
 func TestShippedDetectors(t *testing.T) {
 	e := contentPolicy(t)
-	if err := checkDetectors(e); err != nil {
+	if err := wiring.CheckDetectors(e); err != nil {
 		t.Error(err)
 	}
 	for _, d := range e.Detectors() {
@@ -86,11 +87,11 @@ func cameBack(tool, output string) engine.Event {
 // rehearsed returns the records of events that happen one after the other.
 func rehearsed(t *testing.T, p *engine.Policy, events ...engine.Event) []*engine.Record {
 	t.Helper()
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := simulate.Start("s", &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}, p, environment())
+	r := simulate.Start("s", &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}, p, cli.Environment())
 	var list []*engine.Record
 	for i, e := range events {
 		e.Call = fmt.Sprint(e.Call, i)
@@ -234,7 +235,7 @@ func TestBrokenDetectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"compile": second(wiring.Compile(context.Background(), e)), "check": check(context.Background(), e)} {
+	for name, err := range map[string]error{"compile": second(wiring.Compile(context.Background(), e)), "check": wiring.Check(context.Background(), e)} {
 		for _, want := range []string{"user/detectors/a.yaml:5: detector a: pattern: (?=: RE2 does not look ahead", "user/detectors/a.yaml:7: detector b: pattern: it matches the empty text"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,6 +14,11 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -20,7 +26,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Prove that a denial denies, and look for ways around reviewer",
@@ -30,13 +36,13 @@ func (a *app) doctorCommand() *cobra.Command {
 			"its denial is one. Exit code 2 where something fails.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e := &examination{p: a.paint(&output{}), a: a}
+			e := &examination{p: a.Paint(&term.Output{}), a: a}
 			e.state(cmd.Context())
 			e.policy(cmd.Context())
 			e.client(cmd.Context())
 			e.settings(cmd.Context())
 			if e.failed > 0 {
-				return findings("%d of %d checks failed", e.failed, e.checks)
+				return cli.Findings("%d of %d checks failed", e.failed, e.checks)
 			}
 			return nil
 		},
@@ -45,8 +51,8 @@ func (a *app) doctorCommand() *cobra.Command {
 
 // examination prints checks as it goes and counts what failed.
 type examination struct {
-	a       *app
-	p       paint
+	a       *cli.App
+	p       term.Paint
 	checks  int
 	failed  int
 	home    string
@@ -58,7 +64,7 @@ func (e *examination) say(word, what string, args ...any) {
 	if word == "fail" {
 		e.failed++
 	}
-	fmt.Fprintf(e.a.stdout, "%s %s\n", e.p.verdict(pad(word, 5)), told(fmt.Sprintf(what, args...)))
+	fmt.Fprintf(e.a.Stdout, "%s %s\n", e.p.Verdict(term.Pad(word, 5)), cli.Masked(fmt.Sprintf(what, args...)))
 }
 
 // check prints ok with what, or fail with the error.
@@ -72,7 +78,7 @@ func (e *examination) check(err error, what string, args ...any) bool {
 }
 
 func (e *examination) state(ctx context.Context) {
-	store, err := e.a.openStore()
+	store, err := e.a.OpenStore()
 	if err == nil {
 		e.home = store.Dir
 		_, err = store.MAC()
@@ -98,24 +104,24 @@ func (e *examination) sessions(sessions []audit.Session) {
 		}
 	}
 	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
-	if eff, err := effectivePolicy(e.home, ""); err == nil { // what is wrong with it is said elsewhere
+	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // what is wrong with it is said elsewhere
 		keepLog(&log, eff.Settings)
 	}
 	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, log.BudgetBytes>>20)
 }
 
 func (e *examination) policy(ctx context.Context) {
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		e.say("fail", "find the working directory: %v", err)
 		return
 	}
-	eff, err := effectivePolicy(e.home, here)
+	eff, err := cli.MachineAt(e.home).Effective(cwd)
 	if err != nil {
 		e.say("fail", "policy, so every call is denied: %v", err)
 		return
 	}
-	decider, err := compileChecked(ctx, eff)
+	decider, err := wiring.CompileChecked(ctx, eff)
 	if err != nil {
 		e.say("fail", "policy, so calls are denied: %v", err)
 		return
@@ -125,23 +131,34 @@ func (e *examination) policy(ctx context.Context) {
 	if mode != "enforce" {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
 	}
-	e.shortcuts(ctx, eff, decider, here)
+	e.shortcuts(ctx, eff, decider, cwd)
 }
 
 // shortcuts compares what policy decides with OPA's rule index and early exit
 // and without them.
 func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, decider *rego.Host, workspace string) {
-	own, err := ownLayers(e.home, workspace)
+	holds, err := cli.MachineAt(e.home).Layers(workspace)
 	if err != nil {
 		e.say("fail", "%v", err)
 		return
 	}
-	found, err := decidedTwice(ctx, eff, decider, own)
+	sources, err := holds.Sources()
+	if err != nil {
+		e.say("fail", "%v", err)
+		return
+	}
+	own := map[string]fs.FS{} // what does not ship with the program
+	for _, s := range sources {
+		if s.At != here.ShippedPlace {
+			own[s.Layer] = s.Files
+		}
+	}
+	found, err := trial.DecideTwice(ctx, cli.Environment(), eff, decider, own)
 	if err != nil {
 		e.say("fail", "deciding with and without OPA's rule index: %v", err)
 		return
 	}
-	e.check(shortcutsMatter(found), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own", found.Decisions, found.Own)
+	e.check(found.Err(), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own", found.Decisions, found.Own)
 }
 
 func (e *examination) client(ctx context.Context) {
@@ -157,7 +174,7 @@ func (e *examination) client(ctx context.Context) {
 }
 
 func (e *examination) settings(ctx context.Context) {
-	places, err := e.a.places()
+	places, err := places(e.a)
 	if err != nil {
 		e.say("fail", "%v", err)
 		return
@@ -239,7 +256,7 @@ func (e *examination) layer(l harness.Layer, path string) (harness.Findings, boo
 		e.say("warn", "%s: env %s reaches the hook: %s", path, v.Name, v.Why)
 	}
 	for _, h := range f.Foreign {
-		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, oneLine(h.What, 60))
+		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, term.OneLine(h.What, 60))
 	}
 	e.ownProblems(path, f.Own)
 	return f, true
@@ -309,7 +326,7 @@ func proveDenial(ctx context.Context, h harness.OwnHook) error {
 	if cmd.ProcessState == nil {
 		return err
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitFindings {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitFindings {
 		return fmt.Errorf("%s ended with exit status %d, and the client takes only 2 for a denial", h.Program, code)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(out.Bytes()), []byte("{")) || !bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,12 +21,12 @@ func setEnforcement(home, mode string) error {
 	if !slices.Contains(modes, mode) {
 		return fmt.Errorf("unknown enforcement %q; expected observe, warn or enforce", mode)
 	}
-	if active, err := policyDepot(home).Active(); err != nil {
+	if active, err := here.Depot(home).Active(); err != nil {
 		return err
 	} else if now := active.Layers[bundles.User]; !now.None() {
 		return fmt.Errorf("the user layer is the activated bundle %s, beside which no folder may be; set enforcement in the bundle, or leave the layer without: `reviewer policy rollback --layer user --to none --reason TEXT`", now.Release)
 	}
-	path := filepath.Join(layerDir(bundles.User, home, ""), "settings.yaml")
+	path := filepath.Join(here.LayerDir(bundles.User, home, ""), "settings.yaml")
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
@@ -36,7 +38,7 @@ func setEnforcement(home, mode string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the policy folder: %w", err)
 	}
-	return writeWhole(path, changed)
+	return term.WriteWhole(path, changed)
 }
 
 // withKey sets a top-level key of a YAML document in its text, so that nothing

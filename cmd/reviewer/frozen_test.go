@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -67,14 +70,14 @@ func decidedAgain(t *testing.T, home string) string {
 // that made it, and the history before it. The state is folded anew from the
 // records, since that of another fold cannot be taken over.
 func eachDecision(t *testing.T, home string, f func(*engine.Record, *engine.Policy, *engine.History)) {
-	a := &app{stderr: t.Output(), env: func(string) string { return "" }, home: home}
-	store, sessions, err := a.chosen(nil)
+	a := &cli.App{Streams: term.Streams{Stderr: t.Output(), Env: func(string) string { return "" }}, Home: home}
+	store, sessions, err := a.Chosen(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies := policiesOf(t.Context(), store)
+	policies := auditcmd.PoliciesOf(t.Context(), store)
 	history, chain := engine.NewHistory(), ""
-	for rec, err := range recordsOf(store, sessions) {
+	for rec, err := range cli.RecordsOf(store, sessions) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,8 +170,8 @@ func private(t *testing.T, dir string) {
 
 func resultOf(t *testing.T, home string, args ...string) string {
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}
-	if code := a.run(t.Context(), append(args, "--home", home)); code != exitOK {
+	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}}
+	if code := run(t.Context(), a, append(args, "--home", home)); code != cli.ExitOK {
 		t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
 	}
 	return out.String()

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -21,7 +20,7 @@ import (
 // say no, since a call runs when the agent's own time-out passes.
 const margin = 2 * time.Second
 
-func (a *app) hookCommand() *cobra.Command {
+func hookCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook AGENT [EVENT]",
 		Short: "Review one event of an agent: what the agent's hooks call",
@@ -38,7 +37,7 @@ func (a *app) hookCommand() *cobra.Command {
 			if len(args) == 2 {
 				event = args[1]
 			}
-			return a.hook(cmd.Context(), h, event)
+			return hook(cmd.Context(), a, h, event)
 		},
 	}
 }
@@ -50,24 +49,24 @@ type reply struct {
 	exit   int
 }
 
-func (a *app) send(r reply) error {
-	if _, err := a.stdout.Write(r.stdout); err != nil {
-		return &exitError{exitFindings, nil} // 2: a denial that nobody can read is still one
+func send(a *cli.App, r reply) error {
+	if _, err := a.Stdout.Write(r.stdout); err != nil {
+		return &cli.ExitError{Code: cli.ExitFindings, Err: nil} // 2: a denial that nobody can read is still one
 	}
 	if r.stderr != "" {
-		fmt.Fprintln(a.stderr, strings.TrimSpace(r.stderr))
+		fmt.Fprintln(a.Stderr, strings.TrimSpace(r.stderr))
 	}
-	if r.exit != exitOK {
-		return &exitError{r.exit, nil}
+	if r.exit != cli.ExitOK {
+		return &cli.ExitError{Code: r.exit, Err: nil}
 	}
 	return nil
 }
 
 // hookFailed answers when the command line itself is wrong, or reports the
 // exit code of an answer that was already given.
-func (a *app) hookFailed(args []string, err error) int {
-	if e, ok := err.(*exitError); ok {
-		return e.code
+func hookFailed(a *cli.App, args []string, err error) int {
+	if e, ok := err.(*cli.ExitError); ok {
+		return e.Code
 	}
 	// Only an event that is known by name may fail silently: whatever else
 	// stands there, the agent may be about to run something.
@@ -77,9 +76,9 @@ func (a *app) hookFailed(args []string, err error) int {
 	}
 	h := harness.Harnesses()[0]
 	var r reply
-	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+told(err.Error()))
-	if e, ok := a.send(r).(*exitError); ok {
-		return e.code
+	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+cli.Masked(err.Error()))
+	if e, ok := send(a, r).(*cli.ExitError); ok {
+		return e.Code
 	}
 	return r.exit
 }
@@ -88,7 +87,7 @@ func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(
 
 // hook answers within the agent's time-out, whatever happens: a review that
 // hangs or panics is a failure like any other.
-func (a *app) hook(ctx context.Context, h harness.Harness, event string) error {
+func hook(ctx context.Context, a *cli.App, h harness.Harness, event string) error {
 	start := time.Now()
 	limit := h.Timeout(event) - margin
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -97,16 +96,16 @@ func (a *app) hook(ctx context.Context, h harness.Harness, event string) error {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- failure(h, event, a.crashed(p))
+				done <- failure(h, event, a.Crashed(p))
 			}
 		}()
-		done <- a.answer(ctx, h, event, start)
+		done <- answer(ctx, a, h, event, start)
 	}()
 	select {
 	case r := <-done:
-		return a.send(r)
+		return send(a, r)
 	case <-ctx.Done():
-		return a.send(failure(h, event, fmt.Sprintf("it took longer than %s", limit)))
+		return send(a, failure(h, event, fmt.Sprintf("it took longer than %s", limit)))
 	}
 }
 
@@ -116,17 +115,17 @@ func failure(h harness.Harness, event, text string) reply {
 	return r
 }
 
-func (a *app) answer(ctx context.Context, h harness.Harness, event string, start time.Time) reply {
-	raw, err := io.ReadAll(io.LimitReader(a.stdin, harness.MaxInput+1))
+func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, start time.Time) reply {
+	raw, err := io.ReadAll(io.LimitReader(a.Stdin, harness.MaxInput+1))
 	if err != nil {
 		return failure(h, event, "its input could not be read: "+err.Error())
 	}
-	store, err := a.openStore()
+	store, err := a.OpenStore()
 	if err != nil {
 		return failure(h, event, err.Error())
 	}
-	return a.respond(ctx, h, event, raw, store, func() (*engine.Reviewer, error) {
-		r, err := a.reviewer(ctx, store)
+	return respond(ctx, a, h, event, raw, store, func() (*engine.Reviewer, error) {
+		r, err := reviewer(ctx, a, store)
 		if err == nil {
 			r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 		}
@@ -136,11 +135,11 @@ func (a *app) answer(ctx context.Context, h harness.Harness, event string, start
 
 // respond answers an event's input. The reviewer is asked for once the input
 // can be read.
-func (a *app) respond(ctx context.Context, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*engine.Reviewer, error)) reply {
-	e, err := h.Decode(event, raw, a.env(h.Project))
+func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*engine.Reviewer, error)) reply {
+	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)
-		a.noteUndecodable(ctx, store, raw, text)
+		noteUndecodable(ctx, a, store, raw, text)
 		return failure(h, e.Name, text) // the stricter of the two names, where they differ
 	}
 	r, err := reviewer()
@@ -156,7 +155,7 @@ func (a *app) respond(ctx context.Context, h harness.Harness, event string, raw 
 // masked words an error about input that nobody could read: it may quote keys
 // and values.
 func masked(store *audit.Store, err error) string {
-	text, macErr := withoutSecrets(store, err.Error())
+	text, macErr := cli.WithoutSecrets(store, err.Error())
 	if macErr != nil {
 		return "its input could not be read, and neither could the state: " + macErr.Error()
 	}
@@ -165,7 +164,7 @@ func masked(store *audit.Store, err error) string {
 
 // noteUndecodable leaves a trace of input that nobody could read, without its
 // contents.
-func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byte, cause string) {
+func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []byte, cause string) {
 	mac, err := store.MAC()
 	if err != nil {
 		return // the denial says so
@@ -175,44 +174,22 @@ func (a *app) noteUndecodable(ctx context.Context, store *audit.Store, raw []byt
 }
 
 // reviewer wires a live review: this machine's files, the log, the policy.
-func (a *app) reviewer(ctx context.Context, store *audit.Store) (*engine.Reviewer, error) {
+func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*engine.Reviewer, error) {
 	mac, err := store.MAC()
 	if err != nil {
 		return nil, err
 	}
-	world, err := a.world(store.Dir)
+	world, err := a.World(store.Dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Program: program()}
+	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program()}
 	return &engine.Reviewer{
 		Policy:     func(workspace string) (*engine.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,
 		Log:        store,
-		Env:        environment(),
+		Env:        cli.Environment(),
 		Now:        func() int64 { return time.Now().UnixMilli() },
 		Mask:       c.Mask,
 	}, nil
-}
-
-// world is this machine, with what belongs to reviewer itself marked.
-func (a *app) world(home string) (classify.World, error) {
-	user, err := a.userHome()
-	if err != nil {
-		return classify.World{}, err
-	}
-	guard := []string{home, filepath.Dir(organisationDir())}
-	if p := program(); p != "" {
-		guard = append(guard, p)
-	}
-	return classify.LocalWorld(user, a.env("TMPDIR"), guard), nil
-}
-
-// program is the absolute path of this program; empty where the system does not say.
-func program() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return path
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func (s *scopeFlags) layer() string {
 	return harness.LayerUser
 }
 
-func (a *app) installCommand() *cobra.Command {
+func installCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
 	var dry bool
 	var enforcement string
@@ -52,7 +53,7 @@ func (a *app) installCommand() *cobra.Command {
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: harness.Names(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.install(cmd.Context(), scope.layer(), enforcement, dry)
+			return install(cmd.Context(), a, scope.layer(), enforcement, dry)
 		},
 	}
 	scope.flags(cmd)
@@ -61,16 +62,16 @@ func (a *app) installCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) install(ctx context.Context, layer, enforcement string, dry bool) error {
-	home, err := a.stateHome()
+func install(ctx context.Context, a *cli.App, layer, enforcement string, dry bool) error {
+	home, err := a.StateHome()
 	if err != nil {
 		return err
 	}
-	path, err := a.settingsPath(layer)
+	path, err := settingsPath(a, layer)
 	if err != nil {
 		return err
 	}
-	command, err := hookCommand(ctx, home)
+	command, err := commandOfHook(ctx, home)
 	if err != nil {
 		return err
 	}
@@ -83,13 +84,13 @@ func (a *app) install(ctx context.Context, layer, enforcement string, dry bool) 
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if dry {
-		_, err := a.stdout.Write(changed)
+		_, err := a.Stdout.Write(changed)
 		return err
 	}
 	if enforcement == "" {
-		enforcement = a.askEnforcement()
+		enforcement = askEnforcement(a)
 	}
-	if err := a.prepareState(ctx, home, enforcement); err != nil {
+	if err := prepareState(ctx, a, home, enforcement); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -99,15 +100,15 @@ func (a *app) install(ctx context.Context, layer, enforcement string, dry bool) 
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	a.sayInstalled(layer, path, backup, home, command)
+	sayInstalled(a, layer, path, backup, home, command)
 	return nil
 }
 
 // prepareState makes the state home, its key, and a policy that compiles,
 // before any hook depends on them.
-func (a *app) prepareState(ctx context.Context, home, enforcement string) error {
-	a.home = home
-	store, err := a.openStore()
+func prepareState(ctx context.Context, a *cli.App, home, enforcement string) error {
+	a.Home = home
+	store, err := a.OpenStore()
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (a *app) prepareState(ctx context.Context, home, enforcement string) error 
 			return err
 		}
 	}
-	if _, err := a.activePolicy(ctx, ""); err != nil {
+	if _, err := activePolicy(ctx, a, ""); err != nil {
 		return err
 	}
 	return store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
@@ -127,39 +128,39 @@ func (a *app) prepareState(ctx context.Context, home, enforcement string) error 
 
 // askEnforcement offers to watch first. Where nobody can be asked, the policy's
 // own setting holds.
-func (a *app) askEnforcement() string {
-	if !a.terminal() {
+func askEnforcement(a *cli.App) string {
+	if !a.StdinTerminal() {
 		return ""
 	}
-	fmt.Fprint(a.stderr, "Only watch for now and hold nothing up (observe), or hold to the policy (enforce)? [observe] ")
-	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	fmt.Fprint(a.Stderr, "Only watch for now and hold nothing up (observe), or hold to the policy (enforce)? [observe] ")
+	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if answer := strings.TrimSpace(line); err == nil && answer != "" {
 		return answer
 	}
 	return "observe"
 }
 
-func (a *app) sayInstalled(layer, path, backup, home string, c harness.HookCommand) {
-	fmt.Fprintf(a.stdout, "installed in %s\n", path)
+func sayInstalled(a *cli.App, layer, path, backup, home string, c harness.HookCommand) {
+	fmt.Fprintf(a.Stdout, "installed in %s\n", path)
 	if backup != "" {
-		fmt.Fprintf(a.stdout, "the settings before are in %s\n", backup)
+		fmt.Fprintf(a.Stdout, "the settings before are in %s\n", backup)
 	}
-	fmt.Fprintf(a.stdout, "state and log: %s\n", home)
+	fmt.Fprintf(a.Stdout, "state and log: %s\n", home)
 	if layer == harness.LayerManaged {
-		fmt.Fprintln(a.stdout, "enforced: no repository can switch this off")
+		fmt.Fprintln(a.Stdout, "enforced: no repository can switch this off")
 	} else {
-		fmt.Fprintln(a.stdout, "advisory: a repository can switch this off (disableAllHooks); --managed cannot be switched off")
+		fmt.Fprintln(a.Stdout, "advisory: a repository can switch this off (disableAllHooks); --managed cannot be switched off")
 	}
 	if c.Client == "" {
-		fmt.Fprintln(a.stdout, "the client was not found on PATH, so the hooks are in the form that every version understands")
+		fmt.Fprintln(a.Stdout, "the client was not found on PATH, so the hooks are in the form that every version understands")
 	} else if !harness.ExecForm(c.Client) {
-		fmt.Fprintf(a.stdout, "client %s is older than 2.1.295: a hook that is killed lets the call run; update the client\n", c.Client)
+		fmt.Fprintf(a.Stdout, "client %s is older than 2.1.295: a hook that is killed lets the call run; update the client\n", c.Client)
 	}
-	fmt.Fprintln(a.stdout, "`reviewer doctor` proves that a denial denies")
+	fmt.Fprintln(a.Stdout, "`reviewer doctor` proves that a denial denies")
 }
 
-// hookCommand is what the client is to start: this program, at an absolute path.
-func hookCommand(ctx context.Context, home string) (harness.HookCommand, error) {
+// commandOfHook is what the client is to start: this program, at an absolute path.
+func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
@@ -188,20 +189,20 @@ func clientVersion(ctx context.Context) string {
 	return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(string(out))
 }
 
-func (a *app) places() (harness.Places, error) {
-	home, err := a.userHome()
+func places(a *cli.App) (harness.Places, error) {
+	home, err := a.UserHome()
 	if err != nil {
 		return harness.Places{}, err
 	}
-	here, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		return harness.Places{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.env("CLAUDE_CONFIG_DIR"), Project: here}, nil
+	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.Env("CLAUDE_CONFIG_DIR"), Project: cwd}, nil
 }
 
-func (a *app) settingsPath(layer string) (string, error) {
-	places, err := a.places()
+func settingsPath(a *cli.App, layer string) (string, error) {
+	places, err := places(a)
 	if err != nil {
 		return "", err
 	}

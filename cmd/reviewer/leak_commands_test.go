@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -20,8 +21,8 @@ func (w *watched) cli(stdin string, args ...string) (code int, stdout, stderr st
 	w.t.Helper()
 	var out, errs bytes.Buffer
 	a := *w.app
-	a.stdin, a.stdout, a.stderr = strings.NewReader(stdin), &out, &errs
-	code = a.run(w.t.Context(), args)
+	a.Stdin, a.Stdout, a.Stderr = strings.NewReader(stdin), &out, &errs
+	code = run(w.t.Context(), &a, args)
 	what := "reviewer " + strings.Join(args, " ")
 	w.clean(what+": standard output", withoutInput(out.Bytes()))
 	w.clean(what+": standard error", errs.Bytes())
@@ -134,12 +135,12 @@ func TestNoSecretInAReportShows(t *testing.T) {
 	w.fill()
 	files := w.files()
 	typed := reports()
-	for _, command := range leaves(w.app.rootCommand()) {
+	for _, command := range leaves(rootCommand(w.app)) {
 		if typed[command] == nil {
 			t.Errorf("no report of %q is looked at: add the lines to type to the table", command)
 		}
 	}
-	for _, command := range leaves(w.app.rootCommand()) {
+	for _, command := range leaves(rootCommand(w.app)) {
 		for _, line := range typed[command] {
 			w.report(line, files)
 		}
@@ -155,7 +156,7 @@ func TestNoSecretInAReportShows(t *testing.T) {
 func (w *watched) live() {
 	w.t.Helper()
 	var err error
-	if w.review, err = w.app.reviewer(w.t.Context(), w.store); err != nil {
+	if w.review, err = reviewer(w.t.Context(), w.app, w.store); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -260,7 +261,7 @@ func (w *watched) report(line string, files map[string]string) {
 			}
 			args = append(args, word)
 		}
-		if code, _, stderr := w.cli(stdin, args...); code != exitOK && code != exitFindings && stderr == "" {
+		if code, _, stderr := w.cli(stdin, args...); code != cli.ExitOK && code != cli.ExitFindings && stderr == "" {
 			w.t.Errorf("reviewer %s ends with exit code %d and says nothing", line, code)
 		}
 	}
@@ -332,7 +333,7 @@ func TestNoSecretOfAPolicyShows(t *testing.T) {
 				written := w.write("state/policy/"+path, text)
 				if i == 0 {
 					code, _, _ := w.cli("", "policy", "show")
-					if code == exitOK {
+					if code == cli.ExitOK {
 						t.Fatalf("the policy is accepted: %s", text)
 					}
 				}
@@ -363,9 +364,9 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 	w := newWatched(t)
 	for _, k := range secretKinds() {
 		secret := w.plant("a panic", k)
-		env := w.app.env
+		env := w.app.Env
 		broken := *w.app
-		broken.env = func(name string) string {
+		broken.Env = func(name string) string {
 			if name == "TMPDIR" || name == "CLAUDECODE" {
 				panic(secret)
 			}
@@ -374,12 +375,12 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 		for _, line := range []string{"hook claude-code PreToolUse", "hook claude-code PostToolUse", "review", "trash --list", "allow 1-1 --once"} {
 			event, _ := json.Marshal(w.document("s", "Bash", map[string]any{"command": "echo " + secret}))
 			var out, errs bytes.Buffer
-			broken.stdin, broken.stdout, broken.stderr = bytes.NewReader(event), &out, &errs
-			code := broken.run(t.Context(), strings.Fields(line))
+			broken.Stdin, broken.Stdout, broken.Stderr = bytes.NewReader(event), &out, &errs
+			code := run(t.Context(), &broken, strings.Fields(line))
 			w.clean(line, slices.Concat(out.Bytes(), errs.Bytes()))
-			want := exitFindings
+			want := cli.ExitFindings
 			if strings.HasSuffix(line, "PostToolUse") {
-				want = exitOK // there is nothing to deny any more
+				want = cli.ExitOK // there is nothing to deny any more
 			} else if !strings.Contains(errs.String(), "failed inside (string)") {
 				t.Errorf("reviewer %s says %q, want that it failed inside", line, errs.String())
 			}
@@ -411,7 +412,7 @@ func TestNoSecretOfTheProgramShows(t *testing.T) {
 			for _, input := range [][]byte{raw, raw[:len(raw)-1], []byte(secret)} {
 				r := w.run(input, "hook", "claude-code", event)
 				w.clean("the hook of "+event, []byte(r.stdout+r.stderr))
-				if event == "PreToolUse" && r.code != exitFindings {
+				if event == "PreToolUse" && r.code != cli.ExitFindings {
 					t.Errorf("the hook ends with exit code %d: %s", r.code, r.stderr)
 				}
 			}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -39,7 +41,7 @@ var shippedPolicy = sync.OnceValues(func() (*engine.Policy, error) {
 type watched struct {
 	machine
 	*garden
-	app      *app
+	app      *cli.App
 	stdin    bytes.Reader
 	out, err bytes.Buffer
 	store    *audit.Store
@@ -54,7 +56,7 @@ func newWatched(t *testing.T) *watched {
 	env := map[string]string{
 		"HOME": filepath.Join(w.dir, "home"), "TMPDIR": filepath.Join(w.dir, "tmp"), "REVIEWER_HOME": filepath.Join(w.dir, "state"),
 	}
-	w.app = &app{stdin: &w.stdin, stdout: &w.out, stderr: &w.err, env: func(name string) string { return env[name] }}
+	w.app = &cli.App{Streams: term.Streams{Stdin: &w.stdin, Stdout: &w.out, Stderr: &w.err, Env: func(name string) string { return env[name] }}}
 	if err := os.Mkdir(filepath.Join(w.dir, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +65,10 @@ func newWatched(t *testing.T) *watched {
 		t.Fatal(err)
 	}
 	var err error
-	if w.store, err = w.app.openStore(); err != nil {
+	if w.store, err = w.app.OpenStore(); err != nil {
 		t.Fatal(err)
 	}
-	if w.review, err = w.app.reviewer(t.Context(), w.store); err != nil {
+	if w.review, err = reviewer(t.Context(), w.app, w.store); err != nil {
 		t.Fatal(err)
 	}
 	w.review.Policy = func(string) (*engine.Policy, error) { return shippedPolicy() }
@@ -88,7 +90,7 @@ func (w *watched) hook(where, event string, doc map[string]any) {
 func (w *watched) input(where, event string, raw []byte) {
 	w.t.Helper()
 	w.digests(where+", the hook's input", string(raw))
-	r := w.app.respond(w.t.Context(), w.claude, event, raw, w.store, func() (*engine.Reviewer, error) { return w.review, nil })
+	r := respond(w.t.Context(), w.app, w.claude, event, raw, w.store, func() (*engine.Reviewer, error) { return w.review, nil })
 	w.clean(where+": standard output", withoutInput(r.stdout))
 	w.clean(where+": standard error", []byte(r.stderr))
 }

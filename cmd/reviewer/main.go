@@ -9,89 +9,57 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
 )
-
-// Exit codes of every command but hook, where 2 is a denial.
-const (
-	exitOK       = 0
-	exitFailed   = 1 // could not run: usage, files, policy that does not compile
-	exitFindings = 2 // ran, and found what it looks for
-)
-
-// app is what the commands share: the process's surroundings as values, so
-// that tests can give others.
-type app struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	env    func(string) string
-	home   string // --home
-}
-
-// exitError carries an exit code to main.
-type exitError struct {
-	code int
-	err  error // nil: nothing more to say
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// findings is the result of a command that found what it looks for.
-func findings(format string, args ...any) error {
-	return &exitError{exitFindings, fmt.Errorf(format, args...)}
-}
 
 func main() {
 	// A hook lives for one call and a few megabytes: collecting four times
 	// later saves a tenth of its time (reference: GOGC=400 against 100).
 	debug.SetGCPercent(400)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv}
-	os.Exit(a.run(context.Background(), os.Args[1:]))
+	a := &cli.App{Streams: term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}}
+	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 
 // run executes a command line and returns its exit code. A panic ends it as the
 // runtime would, with 2, which is a denial for the hook; but what the runtime
 // prints can hold secrets.
-func (a *app) run(ctx context.Context, args []string) (code int) {
+func run(ctx context.Context, a *cli.App, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintln(a.stderr, "reviewer:", a.crashed(p))
-			code = exitFindings
+			fmt.Fprintln(a.Stderr, "reviewer:", a.Crashed(p))
+			code = cli.ExitFindings
 		}
 	}()
-	root := a.rootCommand()
+	root := rootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return cli.ExitOK
 	}
 	if cmd, rest, _ := root.Find(args); cmd != nil && cmd.Name() == "hook" {
-		return a.hookFailed(rest, err)
+		return hookFailed(a, rest, err)
 	}
-	code = exitFailed
-	var e *exitError
+	code = cli.ExitFailed
+	var e *cli.ExitError
 	if errors.As(err, &e) {
-		code, err = e.code, e.err
+		code, err = e.Code, e.Err
 	}
 	if err != nil {
-		fmt.Fprintln(a.stderr, "reviewer:", told(err.Error()))
+		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 	}
 	return code
 }
 
-func (a *app) rootCommand() *cobra.Command {
+func rootCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "reviewer",
 		Short:         "Policy for coding agents",
@@ -99,38 +67,16 @@ func (a *app) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.PersistentFlags().StringVar(&a.home, "home", "", "state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.PersistentFlags().StringVar(&a.Home, "home", "", "state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
 	root.AddCommand(
-		a.installCommand(), a.uninstallCommand(), a.doctorCommand(),
-		a.sessionCommand(), a.allowCommand(), a.auditCommand(), a.policyCommand(), a.configCommand(),
-		a.reviewCommand(), a.hookCommand(), a.trashCommand(), a.versionCommand(),
+		installCommand(a), uninstallCommand(a), doctorCommand(a),
+		sessioncmd.Command(a), allowCommand(a), auditcmd.Command(a), policyCommand(a), configcmd.Command(a),
+		reviewcmd.Command(a), hookCommand(a), trashCommand(a), versionCommand(a),
 	)
 	return root
-}
-
-// group makes a command of commands. By itself it shows its help; a name that
-// is none of theirs is an error, which it is not for cobra.
-func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = noCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
-// noCommand refuses what is none of a group's commands, and says what was meant.
-func noCommand(cmd *cobra.Command, args []string) error {
-	err := cobra.NoArgs(cmd, args)
-	if err == nil {
-		return nil
-	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	return withNear(err, args[0], names)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -79,16 +80,16 @@ func TestOddSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(6, 7))
-	store := &audit.Store{Dir: t.TempDir(), Env: environment()}
+	store := &audit.Store{Dir: t.TempDir(), Env: cli.Environment()}
 	now := int64(1_700_000_000_000)
 	r := engine.Reviewer{
 		Policy:     func(string) (*engine.Policy, error) { return policy, nil },
-		Classifier: &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}, Log: store, Env: environment(),
+		Classifier: &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}, Log: store, Env: cli.Environment(),
 		Now: func() int64 { return now },
 	}
 	answers := map[engine.Verdict]int{}
@@ -141,7 +142,7 @@ func TestOddSessions(t *testing.T) {
 		if raw, err := json.Marshal(state); err != nil || len(raw) > engine.MaxKeyframe {
 			t.Errorf("a state of %d bytes, %v", len(raw), err)
 		}
-		report, err := simulate.Replay(t.Context(), recordsOf(store, []audit.Session{s}), find, environment())
+		report, err := simulate.Replay(t.Context(), cli.RecordsOf(store, []audit.Session{s}), find, cli.Environment())
 		if err == nil {
 			err = report.Err()
 		}

@@ -1,12 +1,21 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
 
-func (a *app) policyCommand() *cobra.Command {
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
+	"github.com/spf13/cobra"
+)
+
+func policyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Work with policy: show what is active, simulate a change, import another tool's",
 		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
 	}
-	return group(cmd, a.policyNewCommand(), a.policyShowCommand(), a.policyRulesCommand(), a.policyExplainCommand(), a.policyFmtCommand(), a.policyCapabilitiesCommand(), a.policyCheckCommand(), a.policyTestCommand(), a.policySimulateCommand(), a.policyBuildCommand(), a.policyKeygenCommand(), a.policySignCommand(), a.policyVerifyCommand(), a.policyTrustCommand(), a.policyImportCommand(), a.policyDiffCommand(), a.policyEffectiveCommand(), a.policyActivateCommand(), a.policyListCommand(), a.policyRollbackCommand(), a.policyStatusCommand(), a.policyPushCommand(), a.policyPullCommand(), a.policyServeCommand())
+	return cli.Group(cmd, slices.Concat(policycmd.Commands(a), releasecmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})...)
 }

@@ -18,13 +18,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/google/go-cmp/cmp"
 )
 
 // attacked is a machine with a trust file in force and sequence 42 of a policy
@@ -97,7 +100,7 @@ func (a *attacked) believe() {
 	}
 	a.put(filepath.Join(a.home, trust.FileName), raw)
 	a.put(filepath.Join(a.home, trust.FileName+trust.EnvelopeSuffix), a.sign(e, a.alice))
-	if err := noteOfTrust(context.Background(), &audit.Store{Dir: a.home}, ownTrust(a.home), t, "a test"); err != nil {
+	if err := here.NoteOfTrust(context.Background(), &audit.Store{Dir: a.home}, here.OwnTrust(a.home), t, "a test"); err != nil {
 		a.Fatal(err)
 	}
 }
@@ -126,7 +129,7 @@ func (a *attacked) sign(e *signing.Envelope, keys ...*signing.PrivateKey) []byte
 // release is what is said of an archive.
 func (a *attacked) release(archive []byte, sequence int64) signing.Release {
 	a.Helper()
-	e, digest, err := compiledBundle(context.Background(), mustOpen(a.T, archive))
+	e, digest, err := releasecmd.CompiledBundle(context.Background(), mustOpen(a.T, archive))
 	if err != nil || e == nil {
 		a.Fatal(err)
 	}
@@ -164,8 +167,8 @@ func (a *attacked) activate(archive, envelope []byte) (code int, said string) {
 		a.put(path+trust.EnvelopeSuffix, envelope)
 	}
 	var out bytes.Buffer
-	program := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }, home: a.home}
-	code = program.run(context.Background(), []string{"policy", "activate", "--home", a.home, path})
+	program := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) string { return "" }}, Home: a.home}
+	code = run(context.Background(), program, []string{"policy", "activate", "--home", a.home, path})
 	return code, out.String()
 }
 
@@ -234,7 +237,7 @@ func TestAttacksOnActivation(t *testing.T) {
 	a := newAttacked(t)
 	good := a.pack(42)
 	rightly := func(archive []byte) []byte { return a.envelope(archive, a.release(good, 42), a.alice) }
-	if code, said := a.activate(good, rightly(good)); code != exitOK {
+	if code, said := a.activate(good, rightly(good)); code != cli.ExitOK {
 		t.Fatalf("the good one: %d %s", code, said)
 	}
 	before := a.disk()
@@ -290,8 +293,8 @@ func TestAttacksOnActivation(t *testing.T) {
 	} {
 		t.Run(attack.name, func(t *testing.T) {
 			code, said := a.activate(attack.what[0], attack.what[1])
-			if code != exitFindings || !strings.Contains(said, "["+string(attack.code)+"]") {
-				t.Errorf("ended with %d, want %d and [%s]\n%s", code, exitFindings, attack.code, said)
+			if code != cli.ExitFindings || !strings.Contains(said, "["+string(attack.code)+"]") {
+				t.Errorf("ended with %d, want %d and [%s]\n%s", code, cli.ExitFindings, attack.code, said)
 			}
 			if diff := cmp.Diff(before, a.disk()); diff != "" {
 				t.Errorf("files changed:\n%s", diff)
@@ -301,7 +304,7 @@ func TestAttacksOnActivation(t *testing.T) {
 	a.rotatedWithoutTheOld()
 	a.trustChanged(newer, before)
 	a.seenLost(older)
-	if code, said := a.activate(newer, a.envelope(newer, a.release(newer, 43), a.alice)); code != exitOK {
+	if code, said := a.activate(newer, a.envelope(newer, a.release(newer, 43), a.alice)); code != cli.ExitOK {
 		t.Errorf("the next good one: %d %s", code, said)
 	}
 }
@@ -339,9 +342,9 @@ func (a *attacked) rotatedWithoutTheOld() {
 	a.put(path, raw)
 	a.put(path+trust.EnvelopeSuffix, a.sign(e, a.mallory))
 	var out bytes.Buffer
-	program := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }}
-	code := program.run(context.Background(), []string{"policy", "trust", "rotate", "--home", a.home, path})
-	if code != exitFindings || !strings.Contains(out.String(), "[trust]") {
+	program := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(string) string { return "" }}}
+	code := run(context.Background(), program, []string{"policy", "trust", "rotate", "--home", a.home, path})
+	if code != cli.ExitFindings || !strings.Contains(out.String(), "[trust]") {
 		a.Errorf("rotation without the old threshold: %d %s", code, out.String())
 	}
 	if diff := cmp.Diff(before, a.disk()); diff != "" {
@@ -357,12 +360,12 @@ func (a *attacked) trustChanged(newer []byte, before map[string]string) {
 	if err := errors.Join(err1, err2, os.Remove(path), os.Remove(path+trust.EnvelopeSuffix)); err != nil {
 		a.Fatal(err)
 	}
-	if code, said := a.activate(newer, nil); code != exitFindings || !strings.Contains(said, "[trust]") {
+	if code, said := a.activate(newer, nil); code != cli.ExitFindings || !strings.Contains(said, "[trust]") {
 		a.Errorf("without the trust file that was in force: %d %s", code, said)
 	}
 	a.put(path, bytes.Replace(doc, []byte("acme/agents"), []byte("acme/*"), 1))
 	a.put(path+trust.EnvelopeSuffix, envelope)
-	if code, said := a.activate(newer, a.envelope(newer, a.release(newer, 43), a.alice)); code != exitFindings || !strings.Contains(said, "[trust]") {
+	if code, said := a.activate(newer, a.envelope(newer, a.release(newer, 43), a.alice)); code != cli.ExitFindings || !strings.Contains(said, "[trust]") {
 		a.Errorf("with a trust file that was changed: %d %s", code, said)
 	}
 	a.put(path, doc)
@@ -383,11 +386,11 @@ func (a *attacked) seenLost(older []byte) {
 		a.Fatal(err)
 	}
 	envelope := a.envelope(older, a.release(older, 41), a.alice)
-	if code, said := a.activate(older, envelope); code != exitFindings || !strings.Contains(said, "[rollback]") {
+	if code, said := a.activate(older, envelope); code != cli.ExitFindings || !strings.Contains(said, "[rollback]") {
 		a.Errorf("without seen.json: %d %s", code, said)
 	}
 	a.put(path, bytes.Replace(seen, []byte("42"), []byte("40"), 1))
-	if code, said := a.activate(older, envelope); code == exitOK {
+	if code, said := a.activate(older, envelope); code == cli.ExitOK {
 		a.Errorf("with a changed seen.json: %d %s", code, said)
 	}
 	a.put(path, seen)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/permissions"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
@@ -156,7 +158,7 @@ func TestImportedPermissions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := permissions.Import("settings.json", raw, conditionReader)
+		p, err := permissions.Import("settings.json", raw, policycmd.ConditionReader)
 		if err != nil || p.Lost() > 0 || len(p.List.Rules) != 1 {
 			t.Fatalf("%s %s: %v, %+v", f.key, f.rule, err, p)
 		}
@@ -198,7 +200,7 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 	}
 	var layer []string
 	for n, rule := range rules {
-		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), conditionReader)
+		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), policycmd.ConditionReader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +232,7 @@ func callAnswers(t *testing.T, p *engine.Policy, e engine.Event) map[string]stri
 
 func answersIn(t *testing.T, p *engine.Policy, e engine.Event, world classify.World) map[string]string {
 	t.Helper()
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +262,7 @@ func TestImportedPermissionsOfLinks(t *testing.T) {
 	world := classify.LocalWorld("/home/anna", "", nil)
 	for _, key := range []string{"deny", "allow"} {
 		for _, rule := range []string{"Edit(/src/**)", "Edit(src/link)", "Edit(//etc/**)"} {
-			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), conditionReader)
+			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), policycmd.ConditionReader)
 			if err != nil {
 				t.Fatal(err)
 			}

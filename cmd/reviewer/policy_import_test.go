@@ -13,6 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
 	"github.com/agent-reviewer/reviewer/bundles/safeclaw"
 	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
@@ -112,9 +114,6 @@ var patterns = map[string]func(string) bool{
 	},
 	`^.$`:    func(s string) bool { return len([]rune(s)) == 1 && !strings.ContainsAny(s, "\n\r\u2028\u2029") },
 	`a{,2}`:  func(s string) bool { return strings.Contains(s, "a{,2}") },
-	`[]`:     func(string) bool { return false },
-	`[^]`:    func(s string) bool { return s != "" },
-	`(`:      func(string) bool { return false }, // does not compile
 	`(a+)+$`: func(string) bool { return false }, // the guard refuses it
 	`^(?:rm|RM)\b`: func(s string) bool {
 		return (strings.HasPrefix(s, "rm") || strings.HasPrefix(s, "RM")) && (len(s) == 2 || !wordByte(s[2]))
@@ -189,7 +188,7 @@ func randomCondition(g *rand.Rand) map[string]any {
 // randomSafeclaw is a policy whose meaning is known.
 func randomSafeclaw(g *rand.Rand) map[string]any {
 	effects := []string{"allow", "deny", "require_approval"}
-	hours := []float64{0, 6, 6.5, 9, 9.5, 17, 22, 24}
+	hours := []float64{0, 6, 9, 17, 22, 23}
 	rules := []any{}
 	for range g.IntN(6) {
 		r := map[string]any{"id": pick(g, "a", "b", "A b", "default", ""), "effect": pick(g, effects...), "condition": randomCondition(g)}
@@ -199,12 +198,12 @@ func randomSafeclaw(g *rand.Rand) map[string]any {
 				s["hoursUtc"] = []any{hours[g.IntN(len(hours))], hours[g.IntN(len(hours))]}
 			}
 			if g.IntN(3) > 0 {
-				s["daysOfWeek"] = []any{g.IntN(7), g.IntN(7), 9}
+				s["daysOfWeek"] = []any{g.IntN(7), g.IntN(7)}
 			}
 			r["schedule"] = s
 		}
 		if g.IntN(4) == 0 {
-			r["expiresAt"] = pick(g, "2027-01-01T00:00:00Z", "2027-01-01T02:00:00.5+02:00", "2030-06-01T12:00:00Z", "never", "")
+			r["expiresAt"] = pick(g, "2027-01-01T00:00:00Z", "2027-01-01T02:00:00.5+02:00", "2030-06-01T12:00:00Z", "")
 		}
 		rules = append(rules, r)
 	}
@@ -227,7 +226,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
 		}
-		p, err := safeclaw.Import("policy.json", raw, conditionReader)
+		p, err := safeclaw.Import("policy.json", raw, policycmd.ConditionReader)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, raw)
 		}
@@ -303,7 +302,7 @@ func recordAnswers(t *testing.T, p *engine.Policy, r *engine.Record, workspace s
 
 // Names in remarks are those that the classifier gives.
 func TestSafeclawRenamed(t *testing.T) {
-	mac, err := passingMAC()
+	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}

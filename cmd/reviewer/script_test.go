@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles/sigstore"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -96,12 +97,12 @@ func condition(name string) (bool, error) {
 		for _, h := range harness.Harnesses() {
 			agents = append(agents, h.Programs...)
 		}
-		above, err := ancestors(os.Getpid())
+		above, err := cli.Ancestors(os.Getpid())
 		if err != nil {
 			return false, err
 		}
-		s := scene{terminal: true, ancestors: above}
-		return s.requirePerson("a test", agents) == nil, nil
+		s := cli.Scene{Terminal: true, Ancestors: above}
+		return s.RequirePerson("a test", agents) == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/rego"
@@ -41,7 +42,7 @@ func TestShortcutsOfCases(t *testing.T) {
 // Nor of inputs that are made for each of its Rego rules.
 func TestShortcutsOfRules(t *testing.T) {
 	runner, _ := shippedCases(t)
-	found, err := trial.TryShortcuts(t.Context(), runner.Layers(), trial.ShortcutOptions{Env: environment(), Own: []string{bundles.Base}})
+	found, err := trial.TryShortcuts(t.Context(), runner.Layers(), trial.ShortcutOptions{Env: cli.Environment(), Own: []string{bundles.Base}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -55,14 +56,14 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*engine.Poli
 		t.Fatal(err)
 	}
 	c := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: chronicleStart, policies: policies, prefix: fmt.Sprint("session-", seed, "-")}
-	c.store = &audit.Store{Dir: dir, Env: environment(), KeyframeEvery: 48, RotateBytes: 96 << 10, Now: func() int64 { return c.now }}
+	c.store = &audit.Store{Dir: dir, Env: cli.Environment(), KeyframeEvery: 48, RotateBytes: 96 << 10, Now: func() int64 { return c.now }}
 	mac, err := c.store.MAC()
 	if err != nil {
 		t.Fatal(err)
 	}
 	classifier := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}
 	c.reviewer = engine.Reviewer{
-		Classifier: classifier, Log: c.store, Env: environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
+		Classifier: classifier, Log: c.store, Env: cli.Environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
 	}
 	return c
 }

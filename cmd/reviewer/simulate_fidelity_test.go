@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -25,7 +26,7 @@ func happened(t *testing.T, store *audit.Store) map[string]int {
 	seen := map[string]int{"sessions": len(sessions)}
 	digests := map[[2]string]bool{}
 	policies := map[string]int{}
-	for r, err := range recordsOf(store, sessions) {
+	for r, err := range cli.RecordsOf(store, sessions) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +147,10 @@ func TestFidelity(t *testing.T) {
 		t.Errorf("%d files of %d sessions: the log was hardly rotated", seen["files"], seen["sessions"])
 	}
 	t.Logf("%v", seen)
-	if out, errs, code := reviewerCommand(t, "audit", "verify", "--home", home); code != exitOK {
+	if out, errs, code := reviewerCommand(t, "audit", "verify", "--home", home); code != cli.ExitOK {
 		t.Fatalf("verify: exit code %d\n%s%s", code, out, errs)
 	}
-	m := simulated(t, exitOK, "--home", home, "--candidate", "../../bundles/default")
+	m := simulated(t, cli.ExitOK, "--home", home, "--candidate", "../../bundles/default")
 	r := m.Fidelity
 	if want := int64(calls); r == nil || r.Same != r.Decisions || r.Decisions < want || r.Keyframes < want/100 || r.Degraded < 3 || r.Incomparable+int64(len(r.Missing)) > 0 {
 		t.Errorf("%+v", r)
@@ -176,7 +177,7 @@ func simulated(t testing.TB, code int, args ...string) *simulate.Impact {
 func TestTheSamePolicyChangesNothing(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "state")
 	newChronicle(t, 11, home, keptPolicies(t, home, layered(t))).tell(300)
-	m := simulated(t, exitOK, "--home", home, "--candidate", "../../bundles/default")
+	m := simulated(t, cli.ExitOK, "--home", home, "--candidate", "../../bundles/default")
 	for _, tally := range []simulate.Tally{m.Calls, m.Events} {
 		for state, n := range tally.States {
 			if state != simulate.Unchanged && state != simulate.Unknown && n+tally.After[state] > 0 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -126,7 +128,7 @@ func TestRewrittenChainsAreFound(t *testing.T) {
 		if damaged(t, store, sessions[0]) {
 			t.Fatalf("%s: the chain does not fit", c.becomes)
 		}
-		report, err := simulate.Replay(t.Context(), recordsOf(store, sessions), policiesOf(t.Context(), store), environment())
+		report, err := simulate.Replay(t.Context(), cli.RecordsOf(store, sessions), auditcmd.PoliciesOf(t.Context(), store), cli.Environment())
 		if err != nil || report.First == nil || !strings.HasPrefix(report.First.Field, c.finds) {
 			t.Errorf("%s: found is %v, want %s; %v", c.becomes, report.First, c.finds, err)
 		}
@@ -153,9 +155,9 @@ func TestWhatCannotBeReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := environment()
+	older := cli.Environment()
 	older.OPA = "0.1.0"
-	report, err := simulate.Replay(t.Context(), recordsOf(store, sessions), policiesOf(t.Context(), store), older)
+	report, err := simulate.Replay(t.Context(), cli.RecordsOf(store, sessions), auditcmd.PoliciesOf(t.Context(), store), older)
 	if err != nil || report.Err() != nil || report.Incomparable == 0 || report.Incomparable != report.Decisions {
 		t.Errorf("another environment: %+v, %v", report, err)
 	}
@@ -164,7 +166,7 @@ func TestWhatCannotBeReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := reviewerCommand(t, append([]string{"audit", "replay"}, home...)...)
-	if code != exitFindings || !strings.Contains(out+errs, digest) {
+	if code != cli.ExitFindings || !strings.Contains(out+errs, digest) {
 		t.Errorf("a policy that is gone: exit code %d\n%s%s", code, out, errs)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -55,7 +56,7 @@ func TestSimulateUnlikePolicies(t *testing.T) {
 			return slices.ContainsFunc(m.Interventions, func(g simulate.Group) bool { return g.Candidate > g.Baseline })
 		}},
 	} {
-		m := simulated(t, exitOK, "--home", home, "--baseline", c.baseline, "--candidate", c.candidate)
+		m := simulated(t, cli.ExitOK, "--home", home, "--baseline", c.baseline, "--candidate", c.candidate)
 		if r := m.Fidelity; r == nil || r.Same != r.Decisions || r.Decisions == 0 {
 			t.Errorf("%s: the log does not come out again: %+v", c.name, r)
 		}
@@ -91,7 +92,7 @@ func TestSimulateFindsForgedLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, errs, code := reviewerCommand(t, "policy", "simulate", "--home", store.Dir, "--candidate", "../../bundles/default")
-		if code != exitFindings {
+		if code != cli.ExitFindings {
 			t.Errorf("%s: exit code %d\n%s%s", c.name, code, out, errs)
 		}
 	}
@@ -126,7 +127,7 @@ func TestSimulateEndlessLine(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := simulated(t, exitOK, path, "--candidate", "../../bundles/default")
+	m := simulated(t, cli.ExitOK, path, "--candidate", "../../bundles/default")
 	if m.Calls.Total != 2 || m.Sources.Lines != 3 || m.Sources.Failed != 0 {
 		t.Errorf("%d calls, %+v", m.Calls.Total, m.Sources)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/mutate"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -235,7 +236,7 @@ func (l *caseLog) differs(t *testing.T, m moved) bool {
 		return policy, nil
 	}
 	for _, chain := range l.inOrder(m.about) {
-		report, err := simulate.Replay(t.Context(), readBack(chain), find, environment())
+		report, err := simulate.Replay(t.Context(), readBack(chain), find, cli.Environment())
 		if err != nil || len(report.Missing) > 0 || report.Decisions == 0 {
 			t.Fatalf("%s: %v %v", m.name, err, report.Why)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/trash"
@@ -23,10 +25,10 @@ type trashing struct {
 	list, restore, empty   bool
 	ignoreMissing, verbose bool
 	to, olderThan          string
-	out                    output
+	out                    term.Output
 }
 
-func (a *app) trashCommand() *cobra.Command {
+func trashCommand(a *cli.App) *cobra.Command {
 	t := &trashing{}
 	cmd := &cobra.Command{
 		Use:   "trash PATH…",
@@ -40,7 +42,7 @@ func (a *app) trashCommand() *cobra.Command {
 			"  reviewer trash --list\n" +
 			"  reviewer trash --restore draft.md                    # the newest one that was there\n" +
 			"  reviewer trash --restore 20250308-142233 --to old.md",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.trash(cmd.Context(), t, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return moveAside(cmd.Context(), a, t, args) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&t.list, "list", false, "list what is in the trash, the newest first")
@@ -50,28 +52,28 @@ func (a *app) trashCommand() *cobra.Command {
 	f.StringVar(&t.olderThan, "older-than", "", "with --list and --empty: only what was moved that long ago, such as 12h, 30d or 8w")
 	f.BoolVar(&t.ignoreMissing, "ignore-missing", false, "a path where nothing is is no error")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "print the id of what was moved")
-	t.out.flags(cmd, "table", "json")
+	t.out.Flags(cmd, "table", "json")
 	cmd.MarkFlagsMutuallyExclusive("list", "restore", "empty")
 	return cmd
 }
 
-func (a *app) trash(ctx context.Context, t *trashing, args []string) error {
+func moveAside(ctx context.Context, a *cli.App, t *trashing, args []string) error {
 	if err := t.check(args); err != nil {
 		return err
 	}
-	bin, err := a.bin()
+	bin, err := bin(a)
 	if err != nil {
 		return err
 	}
 	switch {
 	case t.list:
-		return t.out.write(a, func(w io.Writer) error { return a.listTrash(w, t, bin) })
+		return t.out.Write(a.Stdout, func(w io.Writer) error { return listTrash(a, w, t, bin) })
 	case t.empty:
-		return a.emptyTrash(ctx, t, bin)
+		return emptyTrash(ctx, a, t, bin)
 	case t.restore:
-		return a.each(args, "restore", func(arg string) error { return a.restoreTrash(t, bin, arg) })
+		return forEach(a, args, "restore", func(arg string) error { return restoreTrash(a, t, bin, arg) })
 	}
-	return a.each(args, "move", func(arg string) error { return a.moveToTrash(t, bin, arg) })
+	return forEach(a, args, "move", func(arg string) error { return moveToTrash(a, t, bin, arg) })
 }
 
 func (t *trashing) check(args []string) error {
@@ -90,17 +92,17 @@ func (t *trashing) check(args []string) error {
 	return nil
 }
 
-// each tries every argument, and says of each that failed why.
-func (a *app) each(args []string, verb string, do func(string) error) error {
+// forEach tries every argument, and says of each that failed why.
+func forEach(a *cli.App, args []string, verb string, do func(string) error) error {
 	failed := false
 	for _, arg := range args {
 		if err := do(arg); err != nil {
 			failed = true
-			fmt.Fprintf(a.stderr, "reviewer trash: cannot %s %s: %s\n", verb, told(printable(arg)), oneLine(told(err.Error()), 400))
+			fmt.Fprintf(a.Stderr, "reviewer trash: cannot %s %s: %s\n", verb, cli.Masked(printable(arg)), term.OneLine(cli.Masked(err.Error()), 400))
 		}
 	}
 	if failed {
-		return &exitError{exitFailed, nil}
+		return &cli.ExitError{Code: cli.ExitFailed, Err: nil}
 	}
 	return nil
 }
@@ -114,12 +116,12 @@ func printable(path string) string {
 }
 
 // bin is the trash of this state home, with what must never go there.
-func (a *app) bin() (*trash.Bin, error) {
-	home, err := a.stateHome()
+func bin(a *cli.App) (*trash.Bin, error) {
+	home, err := a.StateHome()
 	if err != nil {
 		return nil, err
 	}
-	world, err := a.world(home)
+	world, err := a.World(home)
 	if err != nil {
 		return nil, err
 	}
@@ -129,25 +131,25 @@ func (a *app) bin() (*trash.Bin, error) {
 	}
 	keep := []trash.Place{{Path: cwd, Name: "the current folder"}, {Path: world.Home, Name: "the home directory"}}
 	for _, h := range harness.Harnesses() {
-		if project := a.env(h.Project); filepath.IsAbs(project) {
+		if project := a.Env(h.Project); filepath.IsAbs(project) {
 			keep = append(keep, trash.Place{Path: project, Name: "the project"})
 		}
 	}
 	return &trash.Bin{Dir: filepath.Join(home, "trash"), Keep: keep, Own: world.Guard, Now: time.Now()}, nil
 }
 
-func (a *app) moveToTrash(t *trashing, bin *trash.Bin, path string) error {
+func moveToTrash(a *cli.App, t *trashing, bin *trash.Bin, path string) error {
 	e, err := bin.Put(path)
 	if t.ignoreMissing && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && t.verbose {
-		fmt.Fprintf(a.stdout, "%s is in the trash as %s\n", printable(path), e.ID)
+		fmt.Fprintf(a.Stdout, "%s is in the trash as %s\n", printable(path), e.ID)
 	}
 	return err
 }
 
-func (a *app) restoreTrash(t *trashing, bin *trash.Bin, selector string) error {
+func restoreTrash(a *cli.App, t *trashing, bin *trash.Bin, selector string) error {
 	e, older, err := bin.Find(selector)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (a *app) restoreTrash(t *trashing, bin *trash.Bin, selector string) error {
 	if older > 0 {
 		more = fmt.Sprintf("; %d older from there in the trash", older)
 	}
-	fmt.Fprintf(a.stdout, "%s is back, as it was on %s%s\n", printable(path), clock(e.T), more)
+	fmt.Fprintf(a.Stdout, "%s is back, as it was on %s%s\n", printable(path), term.Clock(e.T), more)
 	return nil
 }
 
@@ -194,29 +196,29 @@ func parseAge(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-func (a *app) listTrash(w io.Writer, t *trashing, bin *trash.Bin) error {
+func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 	list, rest, err := t.entries(bin)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		fmt.Fprintf(a.stderr, "reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` clears them\n", len(rest), bin.Dir)
+		fmt.Fprintf(a.Stderr, "reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` clears them\n", len(rest), bin.Dir)
 	}
 	for i := range list {
-		if path := told(list[i].Path); path != list[i].Path {
+		if path := cli.Masked(list[i].Path); path != list[i].Path {
 			list[i].Path, list[i].Bytes = path, nil // its id brings it back
 		}
 	}
-	if t.out.format == "json" {
-		return writeJSON(w, append([]trash.Entry{}, list...))
+	if t.out.Format == "json" {
+		return term.WriteJSON(w, append([]trash.Entry{}, list...))
 	}
 	if len(list) == 0 {
 		fmt.Fprintf(w, "nothing in the trash %s\n", bin.Dir)
 		return nil
 	}
-	fmt.Fprintf(w, "%s %s %10s  %s\n", pad("ID", 18), pad("MOVED", 19), "SIZE", "FROM")
+	fmt.Fprintf(w, "%s %s %10s  %s\n", term.Pad("ID", 18), term.Pad("MOVED", 19), "SIZE", "FROM")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s %s %10s  %s\n", pad(e.ID, 18), clock(e.T), size(e.Size), printable(e.Path)+mark(e))
+		fmt.Fprintf(w, "%s %s %10s  %s\n", term.Pad(e.ID, 18), term.Clock(e.T), size(e.Size), printable(e.Path)+mark(e))
 	}
 	return nil
 }
@@ -241,8 +243,8 @@ func size(n int64) string {
 
 // emptyTrash deletes for good what could be undone until now: a person's
 // choice, and the ledger says that it was made.
-func (a *app) emptyTrash(ctx context.Context, t *trashing, bin *trash.Bin) error {
-	who, err := a.person("emptying the trash")
+func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) error {
+	who, err := a.Person("emptying the trash")
 	if err != nil {
 		return err
 	}
@@ -262,12 +264,12 @@ func (a *app) emptyTrash(ctx context.Context, t *trashing, bin *trash.Bin) error
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("empty the trash: %w", err)
 	}
-	fmt.Fprintf(a.stdout, "%d entries are gone for good, %s bytes\n", len(list), size(bytes))
-	return a.noteEmptied(ctx, who, len(list), bytes)
+	fmt.Fprintf(a.Stdout, "%d entries are gone for good, %s bytes\n", len(list), size(bytes))
+	return noteEmptied(ctx, a, who, len(list), bytes)
 }
 
-func (a *app) noteEmptied(ctx context.Context, who string, entries int, bytes int64) error {
-	store, err := a.openStore()
+func noteEmptied(ctx context.Context, a *cli.App, who string, entries int, bytes int64) error {
+	store, err := a.OpenStore()
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
 )
 
-func (a *app) uninstallCommand() *cobra.Command {
+func uninstallCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
 	var dry bool
 	cmd := &cobra.Command{
@@ -19,7 +20,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: harness.Names(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := a.settingsPath(scope.layer())
+			path, err := settingsPath(a, scope.layer())
 			if err != nil {
 				return err
 			}
@@ -32,18 +33,18 @@ func (a *app) uninstallCommand() *cobra.Command {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			if dry {
-				_, err := a.stdout.Write(changed)
+				_, err := a.Stdout.Write(changed)
 				return err
 			}
 			if old == nil || bytes.Equal(old, changed) {
-				fmt.Fprintf(a.stdout, "reviewer is not installed in %s\n", path)
+				fmt.Fprintf(a.Stdout, "reviewer is not installed in %s\n", path)
 				return nil
 			}
-			who, err := a.person("uninstalling reviewer")
+			who, err := a.Person("uninstalling reviewer")
 			if err != nil {
 				return err
 			}
-			store, err := a.openStore()
+			store, err := a.OpenStore()
 			if err != nil {
 				return err
 			}
@@ -54,7 +55,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("write settings: %w", err)
 			}
-			fmt.Fprintf(a.stdout, "removed from %s; the settings before are in %s\n", path, backup)
+			fmt.Fprintf(a.Stdout, "removed from %s; the settings before are in %s\n", path, backup)
 			return nil
 		},
 	}

@@ -115,11 +115,20 @@ func (h *hold) append(r *engine.Record) error {
 		}
 	}
 	if c.end.Offset == 0 || c.state.N+1-c.end.Keyframe >= h.s.keyframeEvery() {
-		if err := h.put(&engine.Record{Kind: engine.KindKeyframe, T: max(r.T, c.state.T), State: c.state}); err != nil {
+		if err := h.putState(max(r.T, c.state.T)); err != nil {
 			return err
 		}
 	}
 	return h.put(r)
+}
+
+// putState writes a keyframe.
+func (h *hold) putState(t int64) error {
+	state, err := h.c.state.Encode()
+	if err != nil {
+		return fmt.Errorf("append to audit log: %w", err)
+	}
+	return h.put(&engine.Record{Kind: engine.KindKeyframe, T: t, State: state})
 }
 
 // begin writes a chain's first line.

@@ -229,10 +229,23 @@ func (d decoded) fold() int {
 		return 0
 	case d.Kind == engine.KindOpen:
 		return engine.FoldVersion
-	case d.State == nil:
-		return 0
 	}
-	return d.State.Fold
+	if state := stateOf(d.Record); state != nil {
+		return state.Fold
+	}
+	return 0
+}
+
+// stateOf returns the state that a record holds; nil where there is none.
+func stateOf(r *engine.Record) *engine.History {
+	if r.State == nil {
+		return nil
+	}
+	state, err := engine.DecodeHistory(r.State)
+	if err != nil {
+		return nil // not reached: readRecord refuses such a line
+	}
+	return state
 }
 
 // keyframes finds the lines of the current file that hold a state.
@@ -273,10 +286,11 @@ func (c *chain) standBefore(p place) error {
 	if r.Kind == engine.KindOpen && r.N == 1 {
 		return nil // take looks at the rest
 	}
-	if r.State == nil || r.State.N != r.N-1 || r.State.Chain != r.Chain {
+	state := stateOf(r)
+	if state == nil || state.N != r.N-1 || state.Chain != r.Chain {
 		return c.damage("the keyframe holds no state, or that of another line")
 	}
-	c.state, c.end.Head = r.State, r.Prev
+	c.state, c.end.Head = state, r.Prev
 	return nil
 }
 

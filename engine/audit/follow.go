@@ -43,7 +43,7 @@ var ErrChanged = errors.New("prev is not the hash of the line before: one of the
 // read decodes a line.
 func (f *Follower) read(raw []byte) (*engine.Record, error) {
 	if f.Exported {
-		return engine.DecodeLine(raw)
+		return engine.DecodeLineState(raw)
 	}
 	return readRecord(raw)
 }

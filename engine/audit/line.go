@@ -71,7 +71,7 @@ func readRecord(line []byte) (*engine.Record, error) {
 	if err := checkLength(line, h.kind); err != nil {
 		return nil, err
 	}
-	r, err := engine.DecodeLine(line)
+	r, err := engine.DecodeLineState(line)
 	if err != nil {
 		return nil, err
 	}

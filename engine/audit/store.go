@@ -56,9 +56,6 @@ type Store struct {
 	key    []byte
 }
 
-// The log that engine.Reviewer asks for.
-var _ engine.Log = (*Store)(nil)
-
 // ErrNoSession says that nothing is recorded under the given name.
 var ErrNoSession = errors.New("no such session is recorded")
 
@@ -112,11 +109,11 @@ func (s *Store) Workspace(key engine.SessionKey) (string, error) {
 }
 
 func workspaceOf(r *engine.Record) string {
-	switch {
-	case r.Open != nil:
+	if r.Open != nil {
 		return r.Open.Workspace
-	case r.State != nil:
-		return r.State.Workspace
+	}
+	if state := stateOf(r); state != nil {
+		return state.Workspace
 	}
 	return ""
 }

@@ -17,6 +17,9 @@ import (
 
 var testKey = engine.SessionKey{Harness: "claude-code", Session: "5e55-1011"}
 
+// The log that a reviewer asks for.
+var _ engine.Log = (*Store)(nil)
+
 var testEnv = engine.Env{Engine: 1, Classifier: 1, Fold: engine.FoldVersion, OPA: "v1", CEL: "v1"}
 
 // testStore returns a store in a new home whose clock stands still.

@@ -94,9 +94,9 @@ func (p *replay) check(ctx context.Context, rec *engine.Record) error {
 	p.report.Records++
 	p.came = nil
 	kept, err := p.begin(rec)
-	if err == nil && kept {
+	if err == nil && kept != nil {
 		p.report.Keyframes++
-		err = p.compare(rec, field{"state", rec.State, p.history})
+		err = p.compare(rec, field{"state", kept, p.history})
 	}
 	if err != nil {
 		return err

@@ -227,7 +227,11 @@ func (r *recorder) Update(_ context.Context, _ engine.SessionKey, fn func(engine
 
 func (r *recorder) append(rec *engine.Record) error {
 	if n := r.history.N; n > 0 && n%4 == 0 {
-		if err := r.put(&engine.Record{Kind: engine.KindKeyframe, T: rec.T, State: r.history}); err != nil {
+		state, err := r.history.Encode()
+		if err != nil {
+			return err
+		}
+		if err := r.put(&engine.Record{Kind: engine.KindKeyframe, T: rec.T, State: state}); err != nil {
 			return err
 		}
 	}
@@ -329,7 +333,7 @@ func TestReplayDifferences(t *testing.T) {
 		{"time", func(r *engine.Record) { r.T++ }, 3, 1, "3: sha.input is recorded as"},
 		{"state", func(r *engine.Record) { r.SHA.State = "00" }, 3, 1, "3: sha.state is recorded as \"00\""},
 		{"denial made an allowance", func(r *engine.Record) { r.Answer.Effect = engine.Allow }, 6, 1, "7: sha.state is recorded as"},
-		{"keyframe", func(r *engine.Record) { r.State.Denied = 7 }, 9, 1, "9: state.denied is recorded as 7 and comes out as"},
+		{"keyframe", editState(t, func(h *engine.History) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 and comes out as"},
 		{"keyframe without state", func(r *engine.Record) { r.State = nil }, 5, 1, "5: state is recorded as absent"},
 		{"no policy named", func(r *engine.Record) { r.By = nil }, 3, 1, "3: by is recorded as"},
 	} {
@@ -370,6 +374,21 @@ func edit(t *testing.T, line string, change func(*engine.Record)) string {
 	return string(b)
 }
 
+// editState changes the state of a keyframe.
+func editState(t *testing.T, change func(*engine.History)) func(*engine.Record) {
+	t.Helper()
+	return func(r *engine.Record) {
+		h, err := engine.DecodeHistory(r.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(h)
+		if r.State, err = h.Encode(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestReplayIncomparable(t *testing.T) {
 	lines := recordLines(t, "a", policy{patience: 1}, tools...)
 	newer := env
@@ -378,7 +397,7 @@ func TestReplayIncomparable(t *testing.T) {
 	if err != nil || report.Err() != nil || report.Incomparable != report.Decisions || report.Same != 0 {
 		t.Errorf("under another environment: %+v, %v, %v", report, err, report.Err())
 	}
-	foreign := func(r *engine.Record) { r.State.Fold, r.State.Denied = engine.FoldVersion+1, 7 }
+	foreign := editState(t, func(h *engine.History) { h.Fold, h.Denied = engine.FoldVersion+1, 7 })
 	cut := append([]string{edit(t, lines[4], foreign)}, lines[5:]...)
 	report, err = Replay(t.Context(), decoded(cut), store(policy{patience: 1}), env)
 	if err != nil || report.Err() != nil || report.Incomparable == 0 || report.Same == 0 || report.Incomparable+report.Same != report.Decisions {

@@ -124,13 +124,17 @@ func chainHead(line []byte, exported bool) head {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		return head{kind: broken, why: errHalf}
 	}
-	r, err := engine.DecodeLine(line)
+	r, err := engine.DecodeLineState(line)
 	if err != nil {
 		return head{kind: broken, why: err}
 	}
 	session, agent := r.Session, r.Harness
 	if r.State != nil {
-		session, agent = orText(session, r.State.Session), orText(agent, r.State.Harness)
+		state, err := engine.DecodeHistory(r.State)
+		if err != nil {
+			return head{kind: broken, why: err}
+		}
+		session, agent = orText(session, state.Session), orText(agent, state.Harness)
 	}
 	h := head{kind: chain, session: session, sessions: []string{session}, harness: agent, chain: r.Chain, first: r.N}
 	switch {

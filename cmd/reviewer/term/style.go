@@ -12,7 +12,8 @@ const (
 	Bad   = "31;1"
 )
 
-// Paint colours words, or leaves them alone where it is off.
+// Paint colours words on a terminal, or leaves them alone where it is off: in a
+// pipe, or where NO_COLOR is set.
 type Paint struct{ On bool }
 
 // Colour returns text in a colour; an empty colour is that of the terminal.

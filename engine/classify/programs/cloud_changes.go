@@ -272,3 +272,26 @@ func holdsStar(v any) bool {
 	}
 	return v == "*"
 }
+
+// nounOfEndpoint is what a path of a code platform is about: repos/ana/shop is
+// a repository, and repos/ana/shop/issues/7 an issue.
+func nounOfEndpoint(endpoint string) string {
+	parts := strings.Split(strings.Trim(endpoint, "/"), "/")
+	if parts[0] == "repos" && len(parts) > 3 {
+		parts = parts[3:]
+	}
+	if parts[0] == "projects" && len(parts) > 2 {
+		parts = parts[2:]
+	}
+	if last := parts[len(parts)-1]; last == "protection" {
+		return last
+	}
+	return operation.PlainNoun(operation.Singular(parts[0]))
+}
+
+// verbFirst tells delete-job from watch-del.
+func verbFirst(op string) bool {
+	parts := operation.NameParts(op)
+	first, _ := operation.EndingVerb(parts[0])
+	return len(parts) > 1 && first != ""
+}

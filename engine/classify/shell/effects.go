@@ -161,16 +161,7 @@ func rootPattern(bare string) bool {
 
 // Add notes an effect once.
 func (s *Machine) Add(e abstract.RawEffect) {
-	if s.effects[e] {
-		return
-	}
-	if len(s.Out.Effects) >= MaxEffects {
-		s.OverBudget("effects")
-		return
-	}
-	s.effects[e] = true
-	s.Out.Effects = append(s.Out.Effects, e)
-	if s.Frame.Muted && Changes(e) {
+	if s.Effect(e) && s.Frame.Muted && Changes(e) {
 		s.Signal(engine.SignalMuted)
 	}
 }

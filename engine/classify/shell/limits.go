@@ -1,5 +1,10 @@
 package shell
 
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
 // Bounds of the interpreter. What lies beyond them is not judged harmless: it
 // is reported as opaque "budget".
 const (
@@ -15,3 +20,61 @@ const (
 	MaxAlts     = 32        // values of one variable
 	MaxDirs     = 8         // directories in which the shell may be
 )
+
+// Notes is what an interpreter of code has found, and what it has spent.
+type Notes struct {
+	Out     abstract.Script
+	Steps   int
+	Bytes   int
+	Parsed  int  // bytes of code found in code
+	Full    bool // a budget is used up
+	effects map[abstract.RawEffect]bool
+	opaques map[engine.Opaque]bool
+}
+
+// NewNotes returns notes of nothing.
+func NewNotes() Notes {
+	return Notes{Out: abstract.Script{Signals: map[engine.Signal]bool{}}, effects: map[abstract.RawEffect]bool{}, opaques: map[engine.Opaque]bool{}}
+}
+
+// Opaque notes what was not understood, once.
+func (n *Notes) Opaque(reason, where string) {
+	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: abstract.Clip(where, 200)}.Show()}
+	if n.opaques[o] || len(n.Out.Opaque) >= 64 && reason != "budget" {
+		return
+	}
+	n.opaques[o] = true
+	n.Out.Opaque = append(n.Out.Opaque, o)
+}
+
+// OverBudget stops the interpretation: nothing that follows is looked at.
+func (n *Notes) OverBudget(where string) {
+	if !n.Full {
+		n.Full = true
+		n.Opaque("budget", where)
+	}
+}
+
+// Spend takes one step and some bytes from the budget.
+func (n *Notes) Spend(bytes int) bool {
+	n.Steps++
+	n.Bytes += bytes
+	if n.Steps > MaxSteps || n.Bytes > MaxBytes {
+		n.OverBudget("steps")
+	}
+	return !n.Full
+}
+
+// Effect notes an effect and reports whether it is new.
+func (n *Notes) Effect(e abstract.RawEffect) bool {
+	if n.effects[e] {
+		return false
+	}
+	if len(n.Out.Effects) >= MaxEffects {
+		n.OverBudget("effects")
+		return false
+	}
+	n.effects[e] = true
+	n.Out.Effects = append(n.Out.Effects, e)
+	return true
+}

@@ -40,12 +40,10 @@ func knowsNothing() Knowledge {
 // Machine interprets code abstractly: it walks every command that could run and
 // notes what each would do. It decides nothing and runs nothing.
 type Machine struct {
+	Notes
 	In         Input
-	Out        abstract.Script
 	Scope      *scope
 	Frame      Frame
-	effects    map[abstract.RawEffect]bool
-	opaques    map[engine.Opaque]bool
 	indexes    map[commandKey]int
 	Files      map[string]abstract.Arg   // what the script has written to a file so far
 	outputs    map[string]abstract.Arg   // files behind the descriptors that it has opened for writing
@@ -57,12 +55,8 @@ type Machine struct {
 	sought     bool                      // it has asked for the numbers of the guard's processes
 	Popped     bool                      // what was stashed may lie in the working tree
 	first      int                       // index of the first command of the statement; -1: none yet
-	Steps      int
-	Bytes      int
-	Parsed     int // bytes of embedded code
 	nesting    int
 	calls      []*syntax.Stmt            // bodies of the functions that are running
-	Full       bool                      // a budget is used up
 	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
 	pending    []abstract.Arg            // what traps will run
 	traps      bool                      // a signal that ends things is caught
@@ -112,9 +106,8 @@ func New(in Input) *Machine {
 		in.Knows = knowsNothing()
 	}
 	s := &Machine{
+		Notes:      NewNotes(),
 		In:         in,
-		effects:    map[abstract.RawEffect]bool{},
-		opaques:    map[engine.Opaque]bool{},
 		indexes:    map[commandKey]int{},
 		Files:      map[string]abstract.Arg{},
 		outputs:    map[string]abstract.Arg{},
@@ -124,7 +117,6 @@ func New(in Input) *Machine {
 		GitAliases: map[string]abstract.Arg{},
 		first:      -1,
 	}
-	s.Out.Signals = map[engine.Signal]bool{}
 	s.Scope = &scope{vars: map[string]variable{}, Dirs: []abstract.Value{in.Cwd}}
 	return s
 }
@@ -226,37 +218,6 @@ func (s *Machine) Signal(id engine.Signal) {
 	if !s.Frame.contains(id) {
 		s.Out.Signals[id] = true
 	}
-}
-
-// Opaque notes what was not understood, once.
-func (s *Machine) Opaque(reason, where string) {
-	if len(where) > 200 {
-		where = strings.ToValidUTF8(where[:200], "")
-	}
-	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: where}.Show()}
-	if s.opaques[o] || len(s.Out.Opaque) >= 64 && reason != "budget" {
-		return
-	}
-	s.opaques[o] = true
-	s.Out.Opaque = append(s.Out.Opaque, o)
-}
-
-// OverBudget stops the interpretation: nothing that follows is looked at.
-func (s *Machine) OverBudget(where string) {
-	if !s.Full {
-		s.Full = true
-		s.Opaque("budget", where)
-	}
-}
-
-// Spend takes one step and n bytes from the budget.
-func (s *Machine) Spend(n int) bool {
-	s.Steps++
-	s.Bytes += n
-	if s.Steps > MaxSteps || s.Bytes > MaxBytes {
-		s.OverBudget("steps")
-	}
-	return !s.Full
 }
 
 // Embed runs code found in code, in a scope of its own unless it is shared.

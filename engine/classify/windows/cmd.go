@@ -21,7 +21,7 @@ func (w *interpreter) cmd(src string) {
 func InterpretCmd(src string, in shell.Input) abstract.Script {
 	w := newWindows(in)
 	w.cmd(src)
-	return w.out
+	return w.Out
 }
 
 // start runs a program, whichever of the two shells asked for it.
@@ -32,7 +32,7 @@ func (w *interpreter) start(name abstract.Arg, args []abstract.Arg) *winCall {
 	}
 	if c.name == "" || strings.ContainsAny(c.name, abstract.Holes) {
 		w.signal(engine.SignalUnknownCommand)
-		w.opaque("command", name.Text)
+		w.Opaque("command", name.Text)
 		return c
 	}
 	c.run()
@@ -46,7 +46,7 @@ func (c *winCall) run() {
 		w.process(func() { c.runText(text) })
 		return
 	}
-	if !w.spend(len(c.args)) || c.shared() {
+	if !w.Spend(len(c.args)) || c.shared() {
 		return
 	}
 	if host := shareHost(c.path); host != "" {

@@ -16,19 +16,13 @@ import (
 // the other, and both start the same programs. Like the shell's interpreter it
 // notes what each command would do, decides nothing and runs nothing.
 type interpreter struct {
-	in      shell.Input
-	out     abstract.Script
-	dirs    []abstract.Value        // where it may be, the likeliest first
-	env     map[string]abstract.Arg // variables of the environment that the code sets, in lower case
-	files   map[string]abstract.Arg // what the code has written to a file so far
-	frame   winFrame
-	seen    map[abstract.RawEffect]bool
-	opaques map[engine.Opaque]bool
-	steps   int
-	bytes   int
-	parsed  int // bytes of code found in code
-	maybe   int // branches around the code that runs, which may not be taken
-	full    bool
+	shell.Notes
+	in    shell.Input
+	dirs  []abstract.Value        // where it may be, the likeliest first
+	env   map[string]abstract.Arg // variables of the environment that the code sets, in lower case
+	files map[string]abstract.Arg // what the code has written to a file so far
+	frame winFrame
+	maybe int // branches around the code that runs, which may not be taken
 }
 
 // winFrame is how the code that runs now came to run.
@@ -44,8 +38,7 @@ type winFrame struct {
 
 func newWindows(in shell.Input) *interpreter {
 	return &interpreter{
-		in: in, dirs: []abstract.Value{in.Cwd}, out: abstract.Script{Signals: map[engine.Signal]bool{}},
-		env: map[string]abstract.Arg{}, files: map[string]abstract.Arg{}, seen: map[abstract.RawEffect]bool{}, opaques: map[engine.Opaque]bool{},
+		Notes: shell.NewNotes(), in: in, dirs: []abstract.Value{in.Cwd}, env: map[string]abstract.Arg{}, files: map[string]abstract.Arg{},
 	}
 }
 
@@ -54,12 +47,12 @@ func newWindows(in shell.Input) *interpreter {
 func (w *interpreter) checked(src string) string {
 	for i, r := range src {
 		if shell.Misleading(r) && r != '\r' || r == utf8.RuneError {
-			w.opaque("encoding", strings.ToValidUTF8(src[i:min(len(src), i+16)], "?"))
+			w.Opaque("encoding", strings.ToValidUTF8(src[i:min(len(src), i+16)], "?"))
 			break
 		}
 	}
 	if len(src) > shell.MaxSource {
-		w.overBudget(src[:64])
+		w.OverBudget(src[:64])
 		src = src[:shell.MaxSource]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(src, abstract.HoleText), "\r\n", "\n")
@@ -67,40 +60,13 @@ func (w *interpreter) checked(src string) string {
 
 func (w *interpreter) signal(ids ...engine.Signal) {
 	for _, id := range ids {
-		w.out.Signals[id] = true
+		w.Out.Signals[id] = true
 	}
-}
-
-// opaque notes what was not understood, once.
-func (w *interpreter) opaque(reason, where string) {
-	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: abstract.Clip(where, 200)}.Show()}
-	if w.opaques[o] || len(w.out.Opaque) >= 64 && reason != "budget" {
-		return
-	}
-	w.opaques[o] = true
-	w.out.Opaque = append(w.out.Opaque, o)
-}
-
-func (w *interpreter) overBudget(where string) {
-	if !w.full {
-		w.full = true
-		w.opaque("budget", where)
-	}
-}
-
-// spend takes one step and n bytes from the budget.
-func (w *interpreter) spend(n int) bool {
-	w.steps++
-	w.bytes += n
-	if w.steps > shell.MaxSteps || w.bytes > shell.MaxBytes {
-		w.overBudget("steps")
-	}
-	return !w.full
 }
 
 // unseen notes that code runs that nobody has seen.
 func (w *interpreter) unseen(code abstract.Arg, via string) {
-	w.opaque("code", via)
+	w.Opaque("code", via)
 	if code.Taint&abstract.Fetched != 0 {
 		w.signal(engine.SignalRemoteCode)
 	}
@@ -111,8 +77,8 @@ func (w *interpreter) unseen(code abstract.Arg, via string) {
 
 // embed runs code found in code; run reads it.
 func (w *interpreter) embed(code abstract.Arg, via string, run func(src string)) {
-	if w.frame.depth >= shell.MaxDepth || w.parsed+len(code.Text) > shell.MaxEmbedded {
-		w.overBudget(via)
+	if w.frame.depth >= shell.MaxDepth || w.Parsed+len(code.Text) > shell.MaxEmbedded {
+		w.OverBudget(via)
 		return
 	}
 	if !code.Known() && strings.Trim(code.Text, abstract.Holes+" \t\r\n\"'") == "" {
@@ -122,7 +88,7 @@ func (w *interpreter) embed(code abstract.Arg, via string, run func(src string))
 	if code.Taint&abstract.Decoded != 0 {
 		w.signal(engine.SignalObfuscated)
 	}
-	w.parsed += len(code.Text)
+	w.Parsed += len(code.Text)
 	w.under(via, false, func() {
 		w.frame.depth++
 		run(code.Text)
@@ -234,28 +200,19 @@ func (w *interpreter) emitPath(e abstract.RawEffect, t abstract.Arg) {
 }
 
 func (w *interpreter) add(e abstract.RawEffect) {
-	if w.seen[e] {
-		return
-	}
-	if len(w.out.Effects) >= shell.MaxEffects {
-		w.overBudget("effects")
-		return
-	}
-	w.seen[e] = true
-	w.out.Effects = append(w.out.Effects, e)
-	if w.frame.muted && shell.Changes(e) {
+	if w.Effect(e) && w.frame.muted && shell.Changes(e) {
 		w.signal(engine.SignalMuted)
 	}
 }
 
 // merge adds what code of another language would do.
 func (w *interpreter) merge(s abstract.Script) {
-	base := len(w.out.Commands)
+	base := len(w.Out.Commands)
 	if base+len(s.Commands) > shell.MaxCommands {
-		w.overBudget("commands")
+		w.OverBudget("commands")
 		return
 	}
-	w.out.Commands = append(w.out.Commands, s.Commands...)
+	w.Out.Commands = append(w.Out.Commands, s.Commands...)
 	for _, e := range s.Effects {
 		if e.Command >= 0 {
 			e.Command += base
@@ -266,11 +223,11 @@ func (w *interpreter) merge(s abstract.Script) {
 		w.add(e)
 	}
 	for id, on := range s.Signals {
-		w.out.Signals[id] = w.out.Signals[id] || on
+		w.Out.Signals[id] = w.Out.Signals[id] || on
 	}
-	w.out.Waits = w.out.Waits || s.Waits
+	w.Out.Waits = w.Out.Waits || s.Waits
 	for _, o := range s.Opaque {
-		w.opaque(o.Reason, o.Where)
+		w.Opaque(o.Reason, o.Where)
 	}
 }
 

@@ -18,15 +18,15 @@ func WindowsShell(c *shell.Call) {
 	for name, text := range s.Files {
 		w.files[strings.ToLower(name)] = text
 	}
-	w.steps, w.bytes, w.parsed = s.Steps, s.Bytes, s.Parsed
+	w.Steps, w.Bytes, w.Parsed = s.Steps, s.Bytes, s.Parsed
 	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted, stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
 	inner := w.call(abstract.Word(c.Name), c.Args)
 	inner.index = 0 // the command that has started it is recorded already
-	w.out.Commands = append(w.out.Commands, s.Out.Commands[c.Index])
+	w.Out.Commands = append(w.Out.Commands, s.Out.Commands[c.Index])
 	winRunner(inner.name)(inner)
-	s.Steps, s.Bytes, s.Parsed = w.steps, w.bytes, w.parsed
+	s.Steps, s.Bytes, s.Parsed = w.Steps, w.Bytes, w.Parsed
 	c.Out = inner.out
-	adopt(c, w.out)
+	adopt(c, w.Out)
 }
 
 // adopt joins what code of another interpreter would do to what this command

@@ -46,13 +46,13 @@ func (c *winCall) record() {
 
 func (c *winCall) enter(e engine.Command) {
 	w := c.w
-	if len(w.out.Commands) >= shell.MaxCommands {
-		w.overBudget("commands")
+	if len(w.Out.Commands) >= shell.MaxCommands {
+		w.OverBudget("commands")
 		return
 	}
 	e.Wrappers, e.Via = w.frame.wrappers, w.frame.via
-	c.index = len(w.out.Commands)
-	w.out.Commands = append(w.out.Commands, e)
+	c.index = len(w.Out.Commands)
+	w.Out.Commands = append(w.Out.Commands, e)
 }
 
 // isSwitch tells /s and -s from a path: what follows the slash has no further one.
@@ -150,12 +150,12 @@ func (c *winCall) execs() {
 func (c *winCall) external() {
 	w := c.w
 	if w.frame.depth >= shell.MaxDepth {
-		w.overBudget(c.name)
+		w.OverBudget(c.name)
 		return
 	}
 	s := shell.New(w.in)
 	s.Scope.Dirs = w.dirs
-	s.Steps, s.Bytes, s.Parsed = w.steps, w.bytes, w.parsed
+	s.Steps, s.Bytes, s.Parsed = w.Steps, w.Bytes, w.Parsed
 	s.Frame = shell.Frame{Host: w.frame.host, Wrappers: w.frame.wrappers, Via: w.frame.via, Privileged: w.frame.privileged, Muted: w.frame.muted, Stdin: w.frame.stdin, Piped: w.frame.stdin != nil, Depth: w.frame.depth + 1}
 	for name, v := range w.env {
 		s.Scope.SetText(strings.ToUpper(name), v)
@@ -169,10 +169,10 @@ func (c *winCall) external() {
 	for name, text := range s.Files {
 		w.files[strings.ToLower(name)] = text
 	}
-	first := len(w.out.Commands)
+	first := len(w.Out.Commands)
 	w.merge(s.Out)
-	w.steps, w.bytes, w.parsed = s.Steps, s.Bytes, s.Parsed
-	if c.out = o.Out; c.index < 0 && len(w.out.Commands) > first {
+	w.Steps, w.Bytes, w.Parsed = s.Steps, s.Bytes, s.Parsed
+	if c.out = o.Out; c.index < 0 && len(w.Out.Commands) > first {
 		c.index = first
 	}
 	c.downloads(s.Out)
@@ -215,4 +215,38 @@ func (c *winCall) downloads(sub abstract.Script) {
 			c.fetches(a)
 		}
 	}
+}
+
+// invoke runs words: a builtin, else a program.
+func (s *cmdMachine) invoke(words []abstract.Arg, rest abstract.Arg) abstract.Arg {
+	if !s.Spend(len(words)) {
+		return abstract.Arg{}
+	}
+	c := s.call(words[0], words[1:])
+	if f := cmdBuiltin(strings.ToLower(words[0].Text)); f != nil {
+		c.name = strings.ToLower(words[0].Text)
+		f(s, c, rest)
+		return c.out
+	}
+	if c.name == "cmd" {
+		c.record()
+		s.cmdLine(c, rest)
+		return c.out
+	}
+	return s.start(words[0], words[1:]).out
+}
+
+// cmdLine is cmd /c in cmd, which takes the rest of the line as it is written.
+func (s *cmdMachine) cmdLine(c *winCall, rest abstract.Arg) {
+	low := strings.ToLower(rest.Text)
+	for i := 0; i+1 < len(low); i++ {
+		if low[i] == '/' && strings.IndexByte("ckr", low[i+1]) >= 0 && (i == 0 || strings.IndexByte(" \t/", low[i-1]) >= 0) {
+			c.runCmd([]abstract.Arg{rest.With(rest.Text[i+2:])})
+			return
+		}
+		if low[i] == '"' {
+			break
+		}
+	}
+	cmdProgram(c)
 }

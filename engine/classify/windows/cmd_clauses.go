@@ -13,7 +13,7 @@ import (
 // ifClause is if [/i] [not] CONDITION command [else command]. Both may run.
 func (s *cmdMachine) ifClause() {
 	if s.nesting++; s.nesting > shell.MaxNesting {
-		s.overBudget("nesting")
+		s.OverBudget("nesting")
 	}
 	defer func() { s.nesting-- }()
 	w := s.conditionWord()
@@ -53,7 +53,7 @@ func (s *cmdMachine) conditionWord() string {
 	var b strings.Builder
 	var tainted abstract.Taint
 	quoted := false
-	for s.at < len(s.src) && !s.full {
+	for s.at < len(s.src) && !s.Full {
 		c := s.src[s.at]
 		switch {
 		case c == '%' && s.at >= s.fresh && s.percent(&tainted), c == '!' && s.exclaim(&tainted):
@@ -83,7 +83,7 @@ func (s *cmdMachine) forClause() abstract.Arg {
 	loop, ok := s.loopHead()
 	if !ok {
 		if !s.dry {
-			s.opaque("syntax", s.src[min(s.at, len(s.src)):])
+			s.Opaque("syntax", s.src[min(s.at, len(s.src)):])
 		}
 		s.toLineEnd()
 		return abstract.Arg{}
@@ -250,7 +250,7 @@ func (s *cmdMachine) lines(l cmdLoop) []abstract.Arg {
 	default:
 		text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
 		c := s.call(abstract.Arg{}, nil)
-		c.index = len(s.interpreter.out.Commands) - 1
+		c.index = len(s.interpreter.Out.Commands) - 1
 		for _, f := range splitQuoted(set, ",;=") {
 			if known, ok := s.written(f); ok {
 				text = known

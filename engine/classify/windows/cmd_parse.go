@@ -172,7 +172,7 @@ func (s *cmdMachine) loopVariable(rest string) (v abstract.Arg, n int, ok bool) 
 // splice puts text in the place of the next n bytes. Each costs a copy of what
 // follows, which the budget knows.
 func (s *cmdMachine) splice(n int, v abstract.Arg, tainted *abstract.Taint) {
-	if !s.spend(len(s.src) - s.at + len(v.Text)) {
+	if !s.Spend(len(s.src) - s.at + len(v.Text)) {
 		s.at = len(s.src)
 		return
 	}
@@ -204,12 +204,12 @@ const maxLoop = 16
 // parenthesis, and returns what they print.
 func (s *cmdMachine) list(inner bool) abstract.Arg {
 	if s.nesting++; s.nesting > shell.MaxNesting {
-		s.overBudget("nesting")
+		s.OverBudget("nesting")
 		s.at = len(s.src)
 	}
 	defer func() { s.nesting-- }()
 	var out abstract.Arg
-	for s.at < len(s.src) && !s.full {
+	for s.at < len(s.src) && !s.Full {
 		switch c := s.src[s.at]; {
 		case strings.IndexByte(" \t\n\r&|,;=@", c) >= 0:
 			s.at++
@@ -222,8 +222,8 @@ func (s *cmdMachine) list(inner bool) abstract.Arg {
 			out = abstract.Concat(out, s.line())
 		}
 	}
-	if inner && !s.full && !s.dry {
-		s.opaque("syntax", s.src)
+	if inner && !s.Full && !s.dry {
+		s.Opaque("syntax", s.src)
 	}
 	return out
 }
@@ -231,7 +231,7 @@ func (s *cmdMachine) list(inner bool) abstract.Arg {
 // line runs commands that are joined by &, && and ||.
 func (s *cmdMachine) line() abstract.Arg {
 	out := s.pipeline()
-	for s.at < len(s.src) && !s.full {
+	for s.at < len(s.src) && !s.Full {
 		c := s.src[s.at]
 		if c != '&' && c != '|' {
 			break
@@ -251,7 +251,7 @@ func (s *cmdMachine) line() abstract.Arg {
 func (s *cmdMachine) pipeline() abstract.Arg {
 	stdin := s.frame.stdin
 	out := s.element()
-	for s.at < len(s.src) && s.src[s.at] == '|' && !strings.HasPrefix(s.src[s.at:], "||") && !s.full {
+	for s.at < len(s.src) && s.src[s.at] == '|' && !strings.HasPrefix(s.src[s.at:], "||") && !s.Full {
 		s.at++
 		from := out
 		s.frame.stdin = &from
@@ -265,7 +265,7 @@ func (s *cmdMachine) pipeline() abstract.Arg {
 func (s *cmdMachine) element() abstract.Arg {
 	s.moved = false
 	s.blanks("@,;=")
-	if !s.spend(1) || s.at >= len(s.src) {
+	if !s.Spend(1) || s.at >= len(s.src) {
 		return abstract.Arg{}
 	}
 	switch c := s.src[s.at]; {
@@ -332,7 +332,7 @@ func (s *cmdMachine) text() cmdText {
 	var t cmdText
 	var b strings.Builder
 	quoted := false
-	for s.at < len(s.src) && !s.full {
+	for s.at < len(s.src) && !s.Full {
 		c := s.src[s.at]
 		switch {
 		case c == '"':
@@ -359,7 +359,7 @@ func (s *cmdMachine) text() cmdText {
 // trailing reads the redirections behind a closing parenthesis.
 func (s *cmdMachine) trailing() cmdText {
 	var t cmdText
-	for !s.full {
+	for !s.Full {
 		s.blanks("")
 		end := mask.Run(s.src, s.at, len(s.src), func(c byte) bool { return c >= '0' && c <= '9' })
 		if end >= len(s.src) || s.src[end] != '>' && s.src[end] != '<' {
@@ -405,7 +405,7 @@ func (s *cmdMachine) redirect(t *cmdText, b *strings.Builder) {
 func (s *cmdMachine) fileWord(tainted *abstract.Taint) abstract.Arg {
 	var b strings.Builder
 	quoted := false
-	for s.at < len(s.src) && !s.full {
+	for s.at < len(s.src) && !s.Full {
 		c := s.src[s.at]
 		switch {
 		case c == '"':
@@ -427,7 +427,7 @@ func (s *cmdMachine) fileWord(tainted *abstract.Taint) abstract.Arg {
 // simple runs one command.
 func (s *cmdMachine) simple() abstract.Arg {
 	t := s.text()
-	if s.dry || s.full {
+	if s.dry || s.Full {
 		return abstract.Arg{}
 	}
 	words, rests := cmdWords(t.Arg)
@@ -546,11 +546,11 @@ func (s *cmdMachine) input(t cmdText) {
 
 // redirects writes a command's output where its redirections say.
 func (s *cmdMachine) redirects(t cmdText, out abstract.Arg) {
-	if s.dry || s.full {
+	if s.dry || s.Full {
 		return
 	}
 	c := s.call(abstract.Arg{}, nil)
-	c.index = len(s.interpreter.out.Commands) - 1
+	c.index = len(s.interpreter.Out.Commands) - 1
 	for _, r := range t.redirects {
 		switch {
 		case strings.HasSuffix(r.op, "&") || r.file.Text == "":
@@ -565,38 +565,4 @@ func (s *cmdMachine) redirects(t cmdText, out abstract.Arg) {
 			s.store(r.file, out, false)
 		}
 	}
-}
-
-// invoke runs words: a builtin, else a program.
-func (s *cmdMachine) invoke(words []abstract.Arg, rest abstract.Arg) abstract.Arg {
-	if !s.spend(len(words)) {
-		return abstract.Arg{}
-	}
-	c := s.call(words[0], words[1:])
-	if f := cmdBuiltin(strings.ToLower(words[0].Text)); f != nil {
-		c.name = strings.ToLower(words[0].Text)
-		f(s, c, rest)
-		return c.out
-	}
-	if c.name == "cmd" {
-		c.record()
-		s.cmdLine(c, rest)
-		return c.out
-	}
-	return s.start(words[0], words[1:]).out
-}
-
-// cmdLine is cmd /c in cmd, which takes the rest of the line as it is written.
-func (s *cmdMachine) cmdLine(c *winCall, rest abstract.Arg) {
-	low := strings.ToLower(rest.Text)
-	for i := 0; i+1 < len(low); i++ {
-		if low[i] == '/' && strings.IndexByte("ckr", low[i+1]) >= 0 && (i == 0 || strings.IndexByte(" \t/", low[i-1]) >= 0) {
-			c.runCmd([]abstract.Arg{rest.With(rest.Text[i+2:])})
-			return
-		}
-		if low[i] == '"' {
-			break
-		}
-	}
-	cmdProgram(c)
 }

@@ -16,7 +16,7 @@ import (
 func InterpretPowerShell(src string, in shell.Input) abstract.Script {
 	w := newWindows(in)
 	w.power(src)
-	return w.out
+	return w.Out
 }
 
 // power runs PowerShell code in a scope of its own.
@@ -66,7 +66,7 @@ func (s *psScope) child() *psScope {
 func (p *powerShell) all() psValue {
 	out := p.statements()
 	if p.bad {
-		p.opaque("syntax", p.src)
+		p.Opaque("syntax", p.src)
 		p.signal(engine.SignalUnknownCommand)
 	}
 	return out
@@ -76,8 +76,8 @@ func (p *powerShell) all() psValue {
 func (p *powerShell) eval(code string) psValue { return p.evalIn(code, p.scope) }
 
 func (p *powerShell) evalIn(code string, scope *psScope) psValue {
-	if p.nesting >= shell.MaxNesting/2 || !p.spend(len(code)/16) {
-		p.overBudget("nesting")
+	if p.nesting >= shell.MaxNesting/2 || !p.Spend(len(code)/16) {
+		p.OverBudget("nesting")
 		return unknownPS()
 	}
 	sub := &powerShell{interpreter: p.interpreter, scope: scope, src: code, nesting: p.nesting + 1}
@@ -110,7 +110,7 @@ func (p *powerShell) embedHere(code abstract.Arg, via string) psValue {
 // function runs a function with its arguments.
 func (p *powerShell) function(f psFunction, c *psCall) psValue {
 	if p.frame.depth >= shell.MaxDepth {
-		p.overBudget(c.name)
+		p.OverBudget(c.name)
 		return unknownPS()
 	}
 	scope := p.scope.child()

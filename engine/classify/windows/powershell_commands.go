@@ -203,7 +203,7 @@ func (c *psCall) loads() psValue {
 			code = c.operands[0]
 		}
 		if low := strings.ToLower(code.one().Text); !code.one().Known() || strings.Contains(low, "dllimport") || strings.Contains(low, "process.") || strings.Contains(low, "file.") {
-			c.w.opaque("code", c.name)
+			c.w.Opaque("code", c.name)
 		}
 		return psValue{}
 	}

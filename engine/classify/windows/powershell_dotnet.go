@@ -42,7 +42,7 @@ func (p *powerShell) property(v psValue, name string, static bool) psValue {
 
 // method is a call of .NET: of text what it comes to, of the rest what it does.
 func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
-	if !p.spend(len(args) + 1) {
+	if !p.Spend(len(args) + 1) {
 		return unknownPS()
 	}
 	first := psValue{}
@@ -175,7 +175,7 @@ func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []
 	case name == "invokescript", name == "addscript":
 		return p.embedHere(first.one(), name)
 	case name == "invoke" || name == "dynamicinvoke" || name == "invokemember":
-		p.opaque("code", name)
+		p.Opaque("code", name)
 	case name == "setvalue" && strings.Contains(kind, "registry"):
 		p.registry(e.Command, "set", v.one(), first.one(), false)
 	case name == "connect" && strings.Contains(kind, "tcpclient"), name == "connect" && strings.Contains(kind, "socket"):
@@ -185,7 +185,7 @@ func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []
 }
 
 // last is the command that ran last, to which an effect of an expression belongs.
-func (p *powerShell) last() int { return len(p.out.Commands) - 1 }
+func (p *powerShell) last() int { return len(p.Out.Commands) - 1 }
 
 // static is [Type]::Method(…).
 func (p *powerShell) static(typ, name string, args []psValue) psValue {
@@ -373,7 +373,7 @@ func (p *powerShell) reflection(name string, first psValue) psValue {
 			p.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec", Command: p.last()}, code)
 		}
 	case name == "getdelegateforfunctionpointer", name == "definedynamicassembly", name == "copy":
-		p.opaque("code", name)
+		p.Opaque("code", name)
 	case name == "createinstance":
 		return psValue{items: []abstract.Arg{abstract.UnknownArg()}, kind: "com"}
 	}

@@ -10,7 +10,7 @@ import (
 
 // operate applies an operator to two values.
 func (p *powerShell) operate(op string, a, b psValue) psValue {
-	if !p.spend(len(a.one().Text) + len(b.one().Text)) {
+	if !p.Spend(len(a.one().Text) + len(b.one().Text)) {
 		return unknownPS()
 	}
 	switch strings.TrimPrefix(strings.TrimPrefix(op, "-i"), "-c") {

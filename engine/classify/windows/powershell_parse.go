@@ -12,7 +12,7 @@ import (
 // statements runs what is left of the text and returns what it puts out.
 func (p *powerShell) statements() psValue {
 	var out []psValue
-	for !p.full {
+	for !p.Full {
 		p.skip(true)
 		if p.at >= len(p.src) {
 			break
@@ -168,10 +168,10 @@ func (p *powerShell) word() string {
 // statement runs one statement.
 func (p *powerShell) statement() psValue {
 	if p.nesting++; p.nesting > shell.MaxNesting {
-		p.overBudget("nesting")
+		p.OverBudget("nesting")
 	}
 	defer func() { p.nesting-- }()
-	if !p.spend(1) {
+	if !p.Spend(1) {
 		p.at = len(p.src)
 		return unknownPS()
 	}
@@ -276,7 +276,7 @@ func (p *powerShell) switchClause() psValue {
 		return psValue{}
 	}
 	sub := &powerShell{interpreter: p.interpreter, scope: p.scope, src: p.block(), nesting: p.nesting + 1}
-	for sub.skip(true); sub.at < len(sub.src) && !p.full; sub.skip(true) {
+	for sub.skip(true); sub.at < len(sub.src) && !p.Full; sub.skip(true) {
 		switch {
 		case sub.is(";"):
 			sub.at++
@@ -444,7 +444,7 @@ func (p *powerShell) declaration() psValue {
 	if p.is("{") {
 		p.eval("") // counts as a step
 		if code := p.block(); strings.Contains(code, "(") {
-			p.opaque("code", "class")
+			p.Opaque("code", "class")
 		}
 	}
 	return psValue{}
@@ -458,7 +458,7 @@ func (p *powerShell) ended() bool {
 // chain runs pipelines joined by && and ||.
 func (p *powerShell) chain() psValue {
 	out := p.pipeline()
-	for p.skip(false); (p.is("&&") || p.is("||")) && !p.full; p.skip(false) {
+	for p.skip(false); (p.is("&&") || p.is("||")) && !p.Full; p.skip(false) {
 		p.at += 2
 		p.skip(true)
 		out = p.pipeline()

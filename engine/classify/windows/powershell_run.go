@@ -94,7 +94,7 @@ type psCall struct {
 // arguments reads a command's arguments and redirections up to its end.
 func (p *powerShell) arguments(name string, in *psValue) *psCall {
 	c := &psCall{winCall: p.call(abstract.Word(name), nil), p: p, given: map[string]psValue{}, in: in}
-	for !p.full {
+	for !p.Full {
 		if p.skip(false); p.ended() {
 			break
 		}
@@ -292,7 +292,7 @@ func (p *powerShell) command(name abstract.Arg, in *psValue) psValue {
 	}
 	if strings.ContainsAny(name.Text, abstract.Holes) && (c.name == "" || strings.ContainsAny(c.name, abstract.Holes)) {
 		p.signal(engine.SignalUnknownCommand)
-		p.opaque("command", name.Text)
+		p.Opaque("command", name.Text)
 		c.runBlocks()
 		return unknownPS()
 	}

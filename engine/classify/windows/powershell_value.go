@@ -86,12 +86,12 @@ func psLevel(op string) int {
 // expression evaluates operators that bind at least as tightly as level.
 func (p *powerShell) expression(level int) psValue {
 	if p.nesting++; p.nesting > shell.MaxNesting {
-		p.overBudget("nesting")
+		p.OverBudget("nesting")
 		p.at = len(p.src)
 	}
 	defer func() { p.nesting-- }()
 	v := p.postfix(p.unary())
-	for !p.full {
+	for !p.Full {
 		saved := p.at
 		p.skip(false)
 		op := p.operator()
@@ -156,7 +156,7 @@ var psOperators = []string{
 
 // unary evaluates what stands before a value.
 func (p *powerShell) unary() psValue {
-	if p.at >= len(p.src) || !p.spend(1) {
+	if p.at >= len(p.src) || !p.Spend(1) {
 		p.bad = p.bad || p.at >= len(p.src)
 		return unknownPS()
 	}
@@ -253,7 +253,7 @@ func (p *powerShell) numeral() psValue {
 func (p *powerShell) hashOf(code string) psValue {
 	v := psValue{items: []abstract.Arg{abstract.UnknownArg()}, kind: "hashtable", hash: map[string]psValue{}}
 	sub := &powerShell{interpreter: p.interpreter, scope: p.scope, src: code, nesting: p.nesting + 1}
-	for sub.skip(true); sub.at < len(code) && !p.full; sub.skip(true) {
+	for sub.skip(true); sub.at < len(code) && !p.Full; sub.skip(true) {
 		if sub.is(";") || sub.is(",") {
 			sub.at++
 			continue
@@ -333,7 +333,7 @@ func castPS(typ string, v psValue) psValue {
 
 // postfix reads members, calls and indexes that hang on to a value.
 func (p *powerShell) postfix(v psValue) psValue {
-	for p.at < len(p.src) && !p.full {
+	for p.at < len(p.src) && !p.Full {
 		rest := p.src[p.at:]
 		switch {
 		case strings.HasPrefix(rest, "::"), rest[0] == '.' && len(rest) > 1 && (mask.Alnum(rest[1]) || strings.IndexByte("_'\"($", rest[1]) >= 0), strings.HasPrefix(rest, "?."):
@@ -385,14 +385,14 @@ func (p *powerShell) member(v psValue, static bool) psValue {
 func (p *powerShell) methodArgs(code string) []psValue {
 	var list []psValue
 	sub := &powerShell{interpreter: p.interpreter, scope: p.scope, src: code, nesting: p.nesting + 1}
-	for sub.skip(true); sub.at < len(code) && !p.full; sub.skip(true) {
+	for sub.skip(true); sub.at < len(code) && !p.Full; sub.skip(true) {
 		if sub.is(",") {
 			sub.at++
 			continue
 		}
 		begin := sub.at
 		list = append(list, sub.expression(psLevel(",")+1))
-		for sub.skip(true); sub.at < len(code) && !sub.is(",") && !p.full; sub.skip(true) {
+		for sub.skip(true); sub.at < len(code) && !sub.is(",") && !p.Full; sub.skip(true) {
 			op := sub.operator()
 			if op == "" || op == "," {
 				sub.bad = true

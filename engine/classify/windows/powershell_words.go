@@ -10,7 +10,7 @@ import (
 // pipeline runs a | b.
 func (p *powerShell) pipeline() psValue {
 	out := p.element(nil)
-	for p.more() && !p.full {
+	for p.more() && !p.Full {
 		p.at++
 		p.skip(true)
 		in := out
@@ -38,7 +38,7 @@ func (p *powerShell) more() bool {
 
 // element runs one command or expression of a pipeline.
 func (p *powerShell) element(in *psValue) psValue {
-	if !p.spend(1) || p.at >= len(p.src) {
+	if !p.Spend(1) || p.at >= len(p.src) {
 		return unknownPS()
 	}
 	c := p.src[p.at]
@@ -255,7 +255,7 @@ func (p *powerShell) pathAfterVariable() bool {
 func (p *powerShell) bareWord(name bool) abstract.Arg {
 	var w abstract.Arg
 	bare := true
-	for p.at < len(p.src) && !p.full {
+	for p.at < len(p.src) && !p.Full {
 		c := p.src[p.at]
 		switch {
 		case c == '\'' || c == '"':
@@ -294,7 +294,7 @@ func (p *powerShell) quoted() abstract.Arg {
 	q := p.src[p.at]
 	var w abstract.Arg
 	begin := p.at + 1
-	for p.at++; p.at < len(p.src) && !p.full; {
+	for p.at++; p.at < len(p.src) && !p.Full; {
 		c := p.src[p.at]
 		switch {
 		case c == q && p.at+1 < len(p.src) && p.src[p.at+1] == q:

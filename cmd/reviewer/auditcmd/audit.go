@@ -1,0 +1,25 @@
+// Package auditcmd holds the commands of `reviewer audit`, one file each: they
+// read, verify, replay, count and export the log.
+//
+// Not its business: writing records; nothing but seals is added to a log here.
+package auditcmd
+
+import (
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/spf13/cobra"
+)
+
+// Command is `reviewer audit`.
+func Command(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read, verify, replay and export the log",
+		Long: "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.\n" +
+			"Exit codes: 0 fine, 1 could not run, 2 findings (a broken chain, a difference).",
+	}
+	return cli.Group(cmd,
+		auditShowCommand(a), auditTailCommand(a), explaincmd.AuditWhyCommand(a), auditVerifyCommand(a),
+		auditReplayCommand(a), auditReconcileCommand(a), auditStatsCommand(a), auditSealCommand(a), auditExportCommand(a), auditCaseCommand(a),
+	)
+}

@@ -1,0 +1,33 @@
+package auditcmd
+
+import (
+	"io"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/spf13/cobra"
+)
+
+func auditExportCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "export [ID…]",
+		Short: "Write records in the format of another tool",
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, sessions, err := a.Chosen(args)
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error {
+				x, err := audit.NewExporter(out.Format)
+				if err != nil {
+					return err
+				}
+				return x.Export(w, cli.RecordsOf(store, sessions))
+			})
+		},
+	}
+	out.Flags(cmd, audit.ExportFormats()...)
+	return cmd
+}

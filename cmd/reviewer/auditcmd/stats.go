@@ -1,0 +1,124 @@
+package auditcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/stats"
+	"github.com/spf13/cobra"
+)
+
+func auditStatsCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	var since, by string
+	cmd := &cobra.Command{
+		Use:   "stats [ID…]",
+		Short: "Count what the log says: answers, review time, false positives, patterns, interventions",
+		Long: "Reads the sessions once, all of them if none is named, as far as their hashes fit.\n" +
+			"docs/metrics.md says what each number means; there is no cache hit rate, since\n" +
+			"reviews are not cached. Exit code 2: a session is damaged, and counted up to there.",
+		Example: "  reviewer audit stats --since 7d --by rule\n  reviewer audit stats -f prometheus -o /var/lib/node_exporter/textfile/reviewer.prom",
+		RunE: func(_ *cobra.Command, args []string) error {
+			from, err := cli.SinceTime(since, time.Now())
+			if err != nil {
+				return err
+			}
+			if by != "" && out.Format == "prometheus" {
+				return errors.New("--by: the metrics hold every grouping but session, agent and day, which have no bound; use -f table or -f json")
+			}
+			if err := out.Known(); err != nil {
+				return err
+			}
+			return writeStatsOf(a, args, from, stats.Grouping(by), &out)
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "only what happened since: a time such as 90m, 24h or 7d, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&by, "by", "", "list the calls by this: "+strings.Join(stats.Groupings(), ", "))
+	out.Flags(cmd, "table", "json", "prometheus")
+	return cmd
+}
+
+func writeStatsOf(a *cli.App, selectors []string, since int64, by stats.Grouping, out *term.Output) error {
+	c, err := stats.NewCollector(since, by)
+	if err != nil {
+		return cli.WithNear(fmt.Errorf("--by: %w", err), string(by), stats.Groupings())
+	}
+	store, sessions, err := a.Chosen(selectors)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.Err != nil || s.Last >= since {
+			countSession(c, store, s)
+		}
+	}
+	if len(selectors) == 0 {
+		countLedger(c, store)
+	}
+	doc := c.Document()
+	return out.Write(a.Stdout, func(w io.Writer) error { return writeStats(a, w, out, store, doc) })
+}
+
+// countSession takes a session's records as far as they verify.
+func countSession(c *stats.Collector, store *audit.Store, s audit.Session) {
+	c.Begin(s.Key.Session)
+	for r, err := range store.Verified(s) {
+		if err != nil {
+			c.Damaged(s.Key.Session, damageText(err))
+			break
+		}
+		c.Add(r)
+	}
+	c.End(s.Stopped != nil)
+}
+
+func countLedger(c *stats.Collector, store *audit.Store) {
+	for r, err := range store.VerifiedLedger() {
+		if err != nil {
+			c.Damaged("", damageText(err))
+			break
+		}
+		c.Ledger(r)
+	}
+}
+
+// damageText leaves out the advice that comes with damage.
+func damageText(err error) string {
+	damage := (*audit.Damage)(nil)
+	if !errors.As(err, &damage) {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s line %d: %s", damage.File, damage.Line, damage.What)
+}
+
+func writeStats(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, doc stats.Document) error {
+	var err error
+	switch out.Format {
+	case "json":
+		err = term.WriteJSON(w, doc)
+	case "prometheus":
+		err = stats.WritePrometheus(w, doc)
+	default:
+		printStats(a, w, out, store.Dir, doc)
+	}
+	if err == nil && len(doc.Damaged) > 0 {
+		return cli.Findings("the log is not what was written: %s; `reviewer audit verify` tells more", term.Counted(len(doc.Damaged), "chain is damaged", "chains are damaged"))
+	}
+	return err
+}
+
+// verdictsOf lists the counts of each verdict, strictest last.
+func verdictsOf(v stats.Verdicts) []int64 {
+	var list []int64
+	for _, word := range engine.Verdicts() {
+		list = append(list, v.Of(engine.Verdict(word)))
+	}
+	return list
+}

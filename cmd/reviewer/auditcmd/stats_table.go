@@ -1,0 +1,297 @@
+package auditcmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/stats"
+)
+
+const (
+	pipeWidth = 100 // of tables that go to no terminal
+	leastCell = 8   // what a narrow terminal leaves of a text
+	topRows   = 10  // of a list that is one among others
+)
+
+// statsPage prints a document for people.
+type statsPage struct {
+	w     io.Writer
+	p     term.Paint
+	width int
+}
+
+func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.Document) {
+	if d.Sessions.Total == 0 && len(d.Damaged) == 0 {
+		since := ""
+		if d.Since > 0 {
+			since = " since " + term.Clock(d.Since)
+		}
+		fmt.Fprintf(w, "nothing is recorded in %s%s\n", home, since)
+		return
+	}
+	page := statsPage{w, a.Paint(out), tableWidth(a, out)}
+	page.head(d)
+	if d.By != "" {
+		page.groups(d.By, d.Groups, len(d.Groups))
+		if len(d.Groups) == 0 {
+			page.line("\nno call or result has a %s", d.By)
+		}
+		return
+	}
+	page.calls(d)
+	page.people(d)
+	page.lists(d)
+}
+
+// tableWidth is how many characters a line of a table may have.
+func tableWidth(a *cli.App, out *term.Output) int {
+	return cmp.Or(a.Columns(out), pipeWidth)
+}
+
+// head says what was counted, and what could not be.
+func (s statsPage) head(d stats.Document) {
+	text := term.Counted(int(d.Sessions.Total), "session", "sessions")
+	if d.Sessions.Stopped > 0 {
+		text += fmt.Sprintf(", %d stopped", d.Sessions.Stopped)
+	}
+	fmt.Fprintln(s.w, text)
+	if d.First > 0 {
+		fmt.Fprintln(s.w, s.p.Faint(term.Clock(d.First)+" to "+term.Clock(d.Last)))
+	}
+	for _, x := range d.Damaged {
+		name := "session " + x.Session
+		if x.Session == "" {
+			name = "the ledger"
+		}
+		fmt.Fprintf(s.w, "%s %s is counted up to %s\n", s.p.Verdict("fail"), term.OneLine(name, 60), term.OneLine(x.Error, 300))
+	}
+}
+
+// calls prints what was answered, and what policy said where that is another.
+func (s statsPage) calls(d stats.Document) {
+	t := table{heads: []string{"CALLS", "ANSWERED", "", "POLICY SAID"}, texts: 1, paint: s.p.Verdict}
+	answered, said := verdictsOf(d.Calls), verdictsOf(d.Policy)
+	for i, word := range engine.Verdicts() {
+		t.add(word, count(answered[i]), share(answered[i], d.Calls.Total), count(said[i]))
+	}
+	t.add("total", count(d.Calls.Total), "", count(d.Policy.Total))
+	if d.Calls == d.Policy {
+		t.drop(3)
+	}
+	s.table(t)
+	if d.Prefiltered > 0 {
+		s.line("%s through before any score was computed", term.Counted(int(d.Prefiltered), "call was let", "calls were let"))
+	}
+	if r := d.ReviewTime; r.Count > 0 {
+		s.line("")
+		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%d reviews)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max), r.Count)
+	}
+}
+
+// people prints what they answered, and what they did of their own accord.
+func (s statsPage) people(d stats.Document) {
+	if q := d.Questions; q.Asked > 0 {
+		s.line("")
+		s.line("QUESTIONS    %d asked: %d approved, %d refused, %d open", q.Asked, q.Approved, q.Refused, q.Open)
+		if r := q.FalsePositive; r != nil {
+			s.line("             false positives %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
+		}
+	}
+	if len(d.Controls) > 0 {
+		var words []string
+		for _, c := range d.Controls {
+			words = append(words, fmt.Sprintf("%d %s", c.Count, term.OneLine(c.Do, 40)))
+		}
+		s.line("")
+		s.line("PEOPLE       %s", strings.Join(words, ", "))
+	}
+}
+
+// lists prints the beginning of each list.
+func (s statsPage) lists(d stats.Document) {
+	s.groups(string(stats.ByTool), d.Tools, topRows)
+	s.top(rulesTable(d.Rules), stats.ByRule)
+	s.top(patternsTable(d.Patterns), stats.ByPattern)
+	s.top(interventionsTable(d), "")
+	errors := table{heads: []string{"ERROR", "OF", "TIMES"}, texts: 2}
+	for _, e := range d.Errors {
+		errors.add(string(e.What), e.ID, count(e.Count))
+	}
+	s.top(errors, "")
+}
+
+func rulesTable(list []stats.Rule) table {
+	t := table{heads: []string{"RULE", "SAID", "TIMES"}, texts: 2}
+	for _, r := range list {
+		t.add(r.Rule, string(r.Decision), count(r.Count))
+	}
+	return t
+}
+
+func patternsTable(list []stats.Pattern) table {
+	t := table{heads: []string{"PATTERN", "LEVEL", "EVENTS", "SESSIONS"}, texts: 2}
+	for _, p := range list {
+		t.add(p.Pattern, p.Level, count(p.Count), count(p.Sessions))
+	}
+	return t
+}
+
+// interventionsTable puts the outcomes of what was done about an issue into one line.
+func interventionsTable(d stats.Document) table {
+	t := table{heads: []string{"INTERVENTION ABOUT", "TYPE", "HELPED", "RETURNED", "OPEN", "ESCALATED"}, texts: 2}
+	escalated := map[string]int64{}
+	for _, e := range d.Escalations {
+		escalated[e.Issue] = e.Count
+	}
+	type line struct{ issue, kind string }
+	outcomes, order := map[line]map[stats.Outcome]int64{}, []line{}
+	for _, i := range d.Interventions {
+		at := line{i.Issue, i.Type}
+		if outcomes[at] == nil {
+			outcomes[at], order = map[stats.Outcome]int64{}, append(order, at)
+		}
+		outcomes[at][i.Outcome] = i.Count
+	}
+	for _, at := range order {
+		o := outcomes[at]
+		t.add(at.issue, at.kind, count(o[stats.Helped]), count(o[stats.Returned]), count(o[stats.Open]), dash(escalated[at.issue]))
+		delete(escalated, at.issue) // told once for an issue
+	}
+	return t
+}
+
+func (s statsPage) groups(by string, list []stats.Group, most int) {
+	t := table{heads: []string{strings.ToUpper(by), "CALLS"}, texts: 1}
+	for _, word := range engine.Verdicts() {
+		t.heads = append(t.heads, strings.ToUpper(word))
+	}
+	for _, g := range list {
+		cells := []string{g.Key, count(g.Total)}
+		for _, n := range verdictsOf(g.Verdicts) {
+			cells = append(cells, dash(n))
+		}
+		t.add(cells...)
+	}
+	s.first(t, most, stats.Grouping(by))
+}
+
+func (s statsPage) top(t table, by stats.Grouping) { s.first(t, topRows, by) }
+
+// first prints the first rows of a table, and how the others are seen.
+func (s statsPage) first(t table, most int, by stats.Grouping) {
+	more := len(t.rows) - most
+	t.rows = t.rows[:min(most, len(t.rows))]
+	if len(t.rows) == 0 {
+		return
+	}
+	s.table(t)
+	how := "-f json"
+	if by != "" {
+		how = "--by " + string(by)
+	}
+	if more > 0 {
+		s.line("%s", s.p.Faint(fmt.Sprintf("and %d more (%s lists all)", more, how)))
+	}
+}
+
+func (s statsPage) line(format string, args ...any) { fmt.Fprintf(s.w, format+"\n", args...) }
+
+func (s statsPage) table(t table) {
+	s.line("")
+	t.write(s.w, s.p, s.width)
+}
+
+// table is a grid of cells: first texts, then numbers.
+type table struct {
+	heads []string
+	texts int // columns that hold texts
+	rows  [][]string
+	paint func(string) string // of the first column; nil: plain
+}
+
+func (t *table) add(cells ...string) {
+	for i := range cells {
+		cells[i] = term.OneLine(cells[i], 120)
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// drop takes a column out.
+func (t *table) drop(column int) {
+	t.heads = slices.Delete(t.heads, column, column+1)
+	for i := range t.rows {
+		t.rows[i] = slices.Delete(t.rows[i], column, column+1)
+	}
+}
+
+// widths gives each column what it needs. Where that is more than a line has,
+// the texts become shorter, the first at first.
+func (t *table) widths(line int) []int {
+	widths := make([]int, len(t.heads))
+	over := 2*(len(t.heads)-1) - line
+	for i := range t.heads {
+		for _, row := range append([][]string{t.heads}, t.rows...) {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		over += widths[i]
+	}
+	for i := 0; i < t.texts && over > 0; i++ {
+		cut := min(over, max(0, widths[i]-leastCell))
+		widths[i], over = widths[i]-cut, over-cut
+	}
+	return widths
+}
+
+func (t *table) write(w io.Writer, p term.Paint, line int) {
+	widths := t.widths(line)
+	fmt.Fprintln(w, p.Faint(t.row(t.heads, widths, nil)))
+	for _, row := range t.rows {
+		fmt.Fprintln(w, t.row(row, widths, t.paint))
+	}
+}
+
+func (t *table) row(cells []string, widths []int, paint func(string) string) string {
+	var line []string
+	for i, cell := range cells {
+		cell = term.OneLine(cell, widths[i])
+		if i < t.texts {
+			cell = term.Pad(cell, widths[i])
+		} else {
+			cell = strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)) + cell
+		}
+		if i == 0 && paint != nil {
+			cell = paint(cell)
+		}
+		line = append(line, cell)
+	}
+	return strings.TrimRight(strings.Join(line, "  "), " ")
+}
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
+
+// dash lets what is not nothing stand out.
+func dash(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return count(n)
+}
+
+func share(k, n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return percent(float64(k) / float64(n))
+}
+
+func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + " %" }
+
+func ms(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) + " ms" }

@@ -1,0 +1,143 @@
+package auditcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// maskTranscript takes secrets out of all of a transcript that is told as it
+// stands: names, ids, and what is wrong with a line. Ids come out as those of
+// the log do, where mask is the log's.
+func maskTranscript(t *harness.Transcript, mask func(string) string) {
+	t.Session = mask(t.Session)
+	for i := range t.Events {
+		e := &t.Events[i]
+		for _, text := range []*string{&e.Session, &e.Agent, &e.Call, &e.Tool} {
+			*text = mask(*text)
+		}
+	}
+	unasked := map[string]bool{}
+	for call, is := range t.Unasked {
+		unasked[mask(call)] = is
+	}
+	t.Unasked = unasked
+	for i := range t.Bad {
+		t.Bad[i].Why = mask(t.Bad[i].Why)
+	}
+}
+
+// source is a file that was read, and what of it was not understood.
+type source struct {
+	Path    string            `json:"path"`
+	Session string            `json:"session"`
+	Lines   int               `json:"lines"`
+	Bad     []harness.BadLine `json:"bad,omitempty"`
+	Error   string            `json:"error,omitempty"`
+}
+
+// transcriptFiles lists the files of the paths, folders searched in order.
+func transcriptFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		if p == "-" {
+			files = append(files, p)
+			continue
+		}
+		err := filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && (name == p || strings.HasSuffix(name, ".jsonl")) {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find transcripts: %w", err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no transcript in %s: expected files, or folders with *.jsonl", strings.Join(paths, ", "))
+	}
+	return files, nil
+}
+
+// readTranscripts reads every transcript below the paths. One that cannot be
+// read is listed among the sources; only where none can is it an error. What
+// is told of them is masked.
+func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]harness.Transcript, []source, error) {
+	files, err := transcriptFiles(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []harness.Transcript
+	var sources []source
+	for _, name := range files {
+		t, err := readTranscript(a, name)
+		maskTranscript(&t, mask)
+		s := source{Path: mask(name), Session: t.Session, Lines: t.Lines, Bad: t.Bad}
+		if err != nil {
+			s.Error = mask(err.Error())
+		} else {
+			list = append(list, t)
+		}
+		sources = append(sources, s)
+	}
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("none of %d files could be read; the first: %s", len(files), sources[0].Error)
+	}
+	return list, sources, nil
+}
+
+func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
+	if name == "-" {
+		return harness.Harnesses()[0].ReadTranscript(a.Stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return harness.Transcript{}, err
+	}
+	defer f.Close()
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+		return harness.Transcript{}, err
+	}
+	for _, h := range harness.Harnesses() {
+		if h.IsTranscript(head[:n]) {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return harness.Transcript{}, err
+			}
+			t, err := h.ReadTranscript(f)
+			if t.Session == "" {
+				t.Session = strings.TrimSuffix(filepath.Base(name), ".jsonl")
+			}
+			return t, err
+		}
+	}
+	return harness.Transcript{}, fmt.Errorf("not a transcript of %s", strings.Join(harness.Names(), ", "))
+}
+
+// reportSources says on standard error what could not be read.
+func reportSources(a *cli.App, sources []source) error {
+	var failed, bad int
+	for _, s := range sources {
+		if s.Error != "" {
+			failed++
+			fmt.Fprintf(a.Stderr, "reviewer: %s: %s\n", s.Path, s.Error)
+		}
+		if len(s.Bad) > 0 {
+			bad += len(s.Bad)
+			fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s (%d lines of this file were not understood)\n", s.Path, s.Bad[0].Line, s.Bad[0].Why, len(s.Bad))
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files could not be read", failed, len(sources))
+	}
+	return nil
+}

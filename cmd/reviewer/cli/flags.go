@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// FlagError says of a flag that is wrong what was expected in its place.
+func FlagError(cmd *cobra.Command, err error) error {
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return WithNear(fmt.Errorf("%w (`%s --help` lists the flags)", err, cmd.CommandPath()), "--"+unknown.GetSpecifiedName(), names)
+	}
+	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+		if expected, there := flagValues[wrong.GetFlag().Value.Type()]; there {
+			return fmt.Errorf("--%s %s: expected %s", wrong.GetFlag().Name, wrong.GetValue(), expected)
+		}
+	}
+	return err
+}
+
+// flagValues says what the values of flags are, by the names that pflag has for
+// their types.
+var flagValues = map[string]string{
+	"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a time such as 5s or 1m30s",
+}
+
+// WithNear adds the name that was probably meant.
+func WithNear(err error, word string, names []string) error {
+	near := engine.Nearest(word, names)
+	if near == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %q?", err, near)
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+)
+
+// ReportOptions say how a report is shown here: in colours on a terminal, and
+// with files named from the repository for machines.
+func (a *App) ReportOptions(out *term.Output, verbose bool) report.Options {
+	o := report.Options{Color: a.Paint(out).On, Width: a.Columns(out), Verbose: verbose, Times: true, Version: BuildVersion(), Sources: sourceOf}
+	if cwd, err := os.Getwd(); err == nil {
+		o.Dir, o.Root = filepath.ToSlash(cwd), filepath.ToSlash(repositoryOf(cwd))
+	}
+	return o
+}
+
+// sourceOf returns the content of a file that a report names, nil where it
+// cannot be read.
+func sourceOf(file string) []byte {
+	content, err := os.ReadFile(filepath.FromSlash(file))
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// repositoryOf returns the folder above that git keeps, or the folder itself.
+func repositoryOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// JobSummary adds a page to the summary of a job of GitHub Actions, where a
+// report is one for GitHub and a job says where that goes.
+func (a *App) JobSummary(out *term.Outputs, r *report.Report) error {
+	name := a.Env("GITHUB_STEP_SUMMARY")
+	if name == "" || !slices.ContainsFunc(out.List, func(o term.Output) bool { return o.Format == "github" }) {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write the job's summary: %w", err)
+	}
+	return errors.Join(report.WriteSummary(f, r, a.ReportOptions(&out.List[0], false)), f.Close())
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+)
+
+// PassingMAC is a keyed digest for one process: its key is never written.
+func PassingMAC() (func([]byte) string, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	return func(b []byte) string {
+		h := hmac.New(sha256.New, key)
+		h.Write(b)
+		return hex.EncodeToString(h.Sum(nil))
+	}, nil
+}
+
+// WithoutSecrets masks a text as those of calls are masked: the same secret has
+// the same name as in the log.
+func WithoutSecrets(store *audit.Store, text string) (string, error) {
+	mac, err := store.MAC()
+	if err != nil {
+		return "", err
+	}
+	return Masking(mac)(text), nil
+}
+
+// Masking replaces secrets by names that a keyed digest makes.
+func Masking(mac func([]byte) string) func(string) string {
+	c := classify.Classifier{MAC: mac}
+	return c.Mask
+}
+
+// Masked masks what a command says of itself: an error may quote what was typed,
+// or a file. It needs no state, since there may be none.
+func Masked(text string) string {
+	mac, err := PassingMAC()
+	if err != nil {
+		return "something went wrong, and what it is cannot be told without showing secrets: " + err.Error()
+	}
+	return Masking(mac)(text)
+}
+
+// MaskAll is Masked for each text of a list, in place.
+func MaskAll(texts []string) {
+	for i := range texts {
+		texts[i] = Masked(texts[i])
+	}
+}

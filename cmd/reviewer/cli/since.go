@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// SinceTime returns a moment that a person names, as Unix milliseconds: a span
+// before now, a day, or a time. An empty text is the beginning.
+func SinceTime(text string, now time.Time) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if span, err := SpanOf(text); err == nil && span > 0 {
+		return now.Add(-span).UnixMilli(), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return max(t.UnixMilli(), 0), nil
+		}
+	}
+	return 0, fmt.Errorf("--since %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", text)
+}
+
+// SpanOf reads a duration, which may also be in days.
+func SpanOf(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if !isDays {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	return time.Duration(n) * 24 * time.Hour, err
+}
+
+// SinceFlag is --since: a stretch of time up to now, or a moment. Empty: from
+// the beginning.
+type SinceFlag struct{ text string }
+
+// Flags adds --since to a command.
+func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
+	cmd.Flags().StringVar(&s.text, "since", "", what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
+}
+
+// MS returns the moment as Unix milliseconds, 0 where none is given.
+func (s *SinceFlag) MS(now time.Time) (int64, error) {
+	if s.text == "" {
+		return 0, nil
+	}
+	if span, ok := TimeSpan(s.text); ok {
+		return now.Add(-span).UnixMilli(), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s.text, now.Location()); err == nil {
+			return t.UnixMilli(), nil
+		}
+	}
+	return 0, fmt.Errorf("--since %s: expected a time such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05", s.text)
+}
+
+// TimeSpan reads a duration, which may be told in days.
+func TimeSpan(text string) (time.Duration, bool) {
+	if number, days := strings.CutSuffix(text, "d"); days {
+		n, err := strconv.Atoi(number)
+		return time.Duration(n) * 24 * time.Hour, err == nil && n >= 0 && n < 36500
+	}
+	span, err := time.ParseDuration(text)
+	return span, err == nil && span >= 0
+}

@@ -1,0 +1,432 @@
+package explaincmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// explanation is everything that led to a decision.
+type explanation struct {
+	ID       string           `json:"id"`
+	Input    *engine.Input    `json:"input"`
+	Findings []findingSeen    `json:"findings"`
+	Spoke    []ruleSeen       `json:"spoke"`
+	Nearly   []ruleSeen       `json:"nearly"` // nearest first
+	Risk     *scoreSeen       `json:"risk,omitempty"`
+	Reason   *scoreSeen       `json:"rationality,omitempty"`
+	Matrix   *matrixSeen      `json:"matrix,omitempty"`
+	Decision *engine.Decision `json:"decision"`
+	Answer   engine.Verdict   `json:"answer"`
+	Form     string           `json:"form,omitempty"` // the other form in which the call runs
+}
+
+// findingSeen is a condition that holds.
+type findingSeen struct {
+	engine.Finding
+	Layer string `json:"layer,omitempty"`
+	Place string `json:"place,omitempty"`
+	Note  string `json:"note,omitempty"` // why it has no rule speak
+}
+
+// ruleSeen is a rule that spoke, or did not by little.
+type ruleSeen struct {
+	ID          string       `json:"id"`
+	Decision    string       `json:"decision,omitempty"`
+	Severity    string       `json:"severity,omitempty"`
+	Enforcement string       `json:"enforcement,omitempty"`
+	Layer       string       `json:"layer,omitempty"`
+	Place       string       `json:"place,omitempty"`
+	Message     string       `json:"message,omitempty"`
+	CEL         *cel.Answer  `json:"cel,omitempty"`
+	Rego        *rego.Silent `json:"rego,omitempty"`
+}
+
+// scoreSeen is a score, what it is made of, and how far other levels are.
+type scoreSeen struct {
+	Score float64     `json:"score"`
+	Level string      `json:"level"`
+	Parts []scorePart `json:"parts,omitempty"`
+	Up    *boundary   `json:"up,omitempty"`
+	Down  *boundary   `json:"down,omitempty"`
+}
+
+// scorePart is a number that went into a score.
+type scorePart struct {
+	Name    string  `json:"name"`
+	Number  float64 `json:"number"`
+	Weight  float64 `json:"weight,omitempty"`
+	Setting string  `json:"setting,omitempty"`
+	Layer   string  `json:"layer,omitempty"`
+}
+
+// boundary is where another level begins.
+type boundary struct {
+	Level    string  `json:"level"`
+	By       float64 `json:"by"` // how much the score would have to change
+	At       float64 `json:"at"`
+	Setting  string  `json:"setting"`
+	Layer    string  `json:"layer"`
+	Decision string  `json:"decision"` // what the matrix says there
+}
+
+// matrixSeen is what the scores alone say.
+type matrixSeen struct {
+	Risk        string `json:"risk"`
+	Rationality string `json:"rationality"`
+	Cell        string `json:"cell"`
+	Layer       string `json:"layer"`
+	Own         string `json:"own"`           // after its corrections
+	Why         string `json:"why,omitempty"` // why that is something else
+}
+
+// inquirer asks a policy about one input.
+type inquirer struct {
+	ctx       context.Context
+	effective *bundles.Effective
+	rego      *rego.Host
+	cel       *cel.Host
+	in        *engine.Input
+	findings  []engine.Finding
+	settings  map[string]bundles.Setting
+	rows      map[string]ruleSeen
+}
+
+// insight puts together what there is to say of a record that was decided.
+func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *engine.Policy, rec *engine.Record, in *engine.Input, t *toExplain) (*explanation, error) {
+	q := &inquirer{ctx: ctx, effective: e, in: in, findings: rec.Findings, settings: map[string]bundles.Setting{}, rows: map[string]ruleSeen{}}
+	var isRego, isCEL bool
+	q.rego, isRego = p.Decider.(*rego.Host)
+	q.cel, isCEL = p.Matcher.(*cel.Host)
+	if w, ok := p.Matcher.(*witness); ok {
+		q.cel, isCEL = w.Matcher.(*cel.Host)
+	}
+	if !isRego || !isCEL {
+		return nil, fmt.Errorf("the policy is none that can be asked") // not reached: wiring makes both
+	}
+	settings, err := e.Explain()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range settings {
+		q.settings[s.Key] = s
+	}
+	q.catalogue(shownAt(a, t.policy))
+	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect, Findings: []findingSeen{}, Spoke: []ruleSeen{}}
+	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
+		x.Form = rec.Rewritten.Action.Resource
+	}
+	q.spoke(x)
+	if x.Nearly, err = q.nearly(x, t.all); err != nil {
+		return nil, err
+	}
+	return x, q.scores(x)
+}
+
+// shownAt names the files of a layer as the person gave it: those of --policy
+// by its folder, others by the layer.
+func shownAt(a *cli.App, dir string) func(layer, place string) string {
+	given := ""
+	if dir != "" {
+		given, _ = here.LayerAt(dir) // it was read before
+	}
+	return func(layer, place string) string {
+		if layer == given {
+			return path.Join(filepath.ToSlash(dir), place)
+		}
+		return layer + ":" + place
+	}
+}
+
+// catalogue notes all rules, with the place where each is judged.
+func (q *inquirer) catalogue(at func(layer, place string) string) {
+	for _, l := range q.effective.Layers {
+		for _, r := range l.Rules {
+			q.rows[r.ID] = ruleSeen{ID: r.ID, Decision: r.Decision, Severity: r.Severity, Layer: l.Layer, Place: at(l.Layer, r.Place("id", 0))}
+		}
+		for _, list := range l.Access {
+			for _, r := range list.Rules {
+				q.rows[list.FindingID(r.ID)] = ruleSeen{ID: list.FindingID(r.ID), Decision: r.Effect, Layer: l.Layer, Place: at(l.Layer, r.Place("id", 0))}
+			}
+		}
+	}
+	for id, place := range q.rego.Places() {
+		layer, file, _ := strings.Cut(place, "/")
+		row := q.rows[id]
+		row.ID, row.Layer, row.Place = id, layer, at(layer, file)
+		q.rows[id] = row
+	}
+}
+
+// spoke lists the conditions that hold and the rules that spoke.
+func (q *inquirer) spoke(x *explanation) {
+	said := map[string]bool{}
+	for _, r := range x.Decision.Rules {
+		said[r.ID] = true
+		row := q.rows[r.ID]
+		row.ID, row.Decision, row.Severity, row.Message, row.Enforcement = r.ID, string(r.Decision), r.Severity, r.Message, r.Enforcement
+		x.Spoke = append(x.Spoke, row)
+	}
+	for _, f := range q.findings {
+		row := q.rows[f.ID]
+		seen := findingSeen{Finding: f, Layer: row.Layer, Place: row.Place}
+		switch {
+		case said[f.ID]:
+		case row.Decision == "":
+			seen.Note = "a finding: it says nothing by itself"
+		case x.Decision.Source == engine.SourcePrefilter:
+			seen.Note = "not asked: the call passed before any rule was"
+		default:
+			seen.Note = "the rule is switched off, or an exception was made"
+		}
+		x.Findings = append(x.Findings, seen)
+	}
+}
+
+// nearly lists the rules that would have spoken with one thing otherwise; with
+// all, every one that was looked at.
+func (q *inquirer) nearly(x *explanation, all bool) ([]ruleSeen, error) {
+	said := map[string]bool{}
+	for _, r := range x.Spoke {
+		said[r.ID] = true
+	}
+	list := []ruleSeen{}
+	for _, answer := range q.cel.Answers(q.in) {
+		row := q.rows[answer.ID]
+		if answer.Holds || said[answer.ID] || !all && !near(&answer) {
+			continue
+		}
+		row.CEL = &answer
+		list = append(list, row)
+	}
+	silent, err := q.rego.Silent(q.ctx, q.in, q.findings)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range silent {
+		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.Held > 0) {
+			row.Rego = &s
+			list = append(list, row)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ruleSeen) int { return cmp.Or(a.distance()-b.distance(), a.depth()-b.depth()) })
+	return list, nil
+}
+
+// distance counts what would have to be otherwise.
+func (r ruleSeen) distance() int {
+	if r.CEL != nil {
+		return r.CEL.Missing()
+	}
+	return r.Rego.Left + 1
+}
+
+// depth puts rules of the layers above first: who asks has mostly written them.
+func (r ruleSeen) depth() int { return -slices.Index(bundles.Layers(), r.Layer) }
+
+// near says that one thing keeps a condition from holding, and that something
+// that is the rule's own does hold: that the call is about to run does not count.
+func near(a *cel.Answer) bool {
+	if a.Missing() != 1 {
+		return false
+	}
+	if len(a.Match) > 0 {
+		return len(a.Parts) > 0 && a.Match[0].List != "phases"
+	}
+	return a.Specific()
+}
+
+// scores asks for what the scores are made of. A policy that computes none has
+// nothing to say here.
+func (q *inquirer) scores(x *explanation) error {
+	d := x.Decision
+	if d.Risk == nil || d.Rationality == nil {
+		return nil
+	}
+	parts, err := q.modifiers()
+	if err != nil {
+		return err
+	}
+	x.Risk = &scoreSeen{Score: d.Risk.Score, Level: d.Risk.Level, Parts: parts}
+	x.Reason = &scoreSeen{Score: d.Rationality.Score, Level: d.Rationality.Level, Parts: q.components(d.Rationality)}
+	q.boundaries(x.Risk, "risk", []string{"minimal", "low", "medium", "high", "critical"}, func(level string) string {
+		return verdictOf(q.effective.Settings, level, x.Reason.Level)
+	})
+	q.boundaries(x.Reason, "rationality", []string{"low", "medium", "high"}, func(level string) string {
+		return verdictOf(q.effective.Settings, x.Risk.Level, level)
+	})
+	x.Matrix = &matrixSeen{Risk: x.Risk.Level, Rationality: x.Reason.Level, Cell: verdictOf(q.effective.Settings, x.Risk.Level, x.Reason.Level)}
+	x.Matrix.Layer = q.settings["matrix."+x.Risk.Level+"."+x.Reason.Level].Layer
+	return q.corrections(x)
+}
+
+// modifiers asks for the numbers that the risk is the sum of.
+func (q *inquirer) modifiers() ([]scorePart, error) {
+	v, ok, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.scores._modifiers")
+	numbers, isMap := v.(map[string]any)
+	if err != nil || !ok || !isMap {
+		return nil, err
+	}
+	var parts []scorePart
+	for name, n := range numbers {
+		number, ok := n.(json.Number)
+		f, err := number.Float64()
+		if !ok || err != nil {
+			continue
+		}
+		parts = append(parts, q.part(name, f))
+	}
+	slices.SortFunc(parts, func(a, b scorePart) int {
+		if a.base() != b.base() {
+			return map[bool]int{true: -1, false: 1}[a.base()]
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return parts, nil
+}
+
+func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.") }
+
+// part finds the setting that a modifier of the risk comes from: the one of its
+// section that holds this number, and if several do the one for what this call
+// is.
+func (q *inquirer) part(name string, number float64) scorePart {
+	section := map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name]
+	if section == "" {
+		section = "risk." + name
+	}
+	p := scorePart{Name: name, Number: number}
+	for _, key := range sortedTexts(keysOf(q.settings)) {
+		s := q.settings[key]
+		if key != section && !strings.HasPrefix(key, section+".") || !holdsNumber(s.Value, number) {
+			continue
+		}
+		word := key[strings.LastIndexByte(key, '.')+1:]
+		if p.Setting == "" || q.about(word) {
+			p.Setting, p.Layer = key, s.Layer
+		}
+		if q.about(word) {
+			break
+		}
+	}
+	return p
+}
+
+func keysOf[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// about says that a word names what this call is: a type, how far an effect can
+// be undone, the level of a finding.
+func (q *inquirer) about(word string) bool {
+	return slices.Contains(q.in.Action.Types, engine.Type(word)) ||
+		slices.ContainsFunc(q.in.Action.Effects, func(e engine.Effect) bool { return string(e.Reversibility) == word }) ||
+		slices.ContainsFunc(q.findings, func(f engine.Finding) bool { return f.Level == word })
+}
+
+func holdsNumber(v any, number float64) bool {
+	switch v := v.(type) {
+	case float64:
+		return v == number
+	case int:
+		return float64(v) == number
+	case json.Number:
+		f, err := v.Float64()
+		return err == nil && f == number
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return holdsNumber(one, number) })
+	}
+	return false
+}
+
+func (q *inquirer) components(r *engine.Rationality) []scorePart {
+	var parts []scorePart
+	for _, name := range sortedTexts(keysOf(r.Components)) {
+		key := "rationality.weights." + name
+		weight, _ := numeric(q.settings[key].Value)
+		parts = append(parts, scorePart{Name: name, Number: r.Components[name], Weight: weight, Setting: key, Layer: q.settings[key].Layer})
+	}
+	return parts
+}
+
+// boundaries says how far the levels above and below are.
+func (q *inquirer) boundaries(s *scoreSeen, section string, levels []string, says func(level string) string) {
+	at := slices.Index(levels, s.Level)
+	if at < 0 {
+		return
+	}
+	begin := func(level string) (float64, string, bool) {
+		key := section + "." + level + "_threshold"
+		v, ok := numeric(q.settings[key].Value)
+		return v, key, ok
+	}
+	if at+1 < len(levels) {
+		if v, key, ok := begin(levels[at+1]); ok {
+			s.Up = &boundary{levels[at+1], engine.Round6(v - s.Score), v, key, q.settings[key].Layer, says(levels[at+1])}
+		}
+	}
+	if at > 0 {
+		if v, key, ok := begin(levels[at]); ok {
+			s.Down = &boundary{levels[at-1], engine.Round6(s.Score - v), v, key, q.settings[key].Layer, says(levels[at-1])}
+		}
+	}
+}
+
+func numeric(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, !math.IsNaN(v)
+	case int:
+		return float64(v), true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// corrections says what the scores come to, and why that is not what the matrix
+// says.
+func (q *inquirer) corrections(x *explanation) error {
+	v, _, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.outcome.own")
+	if err != nil {
+		return err
+	}
+	x.Matrix.Own, _ = v.(string)
+	if x.Matrix.Own == "" || x.Matrix.Own == x.Matrix.Cell {
+		return nil
+	}
+	pardon, _, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.outcome.first_time_pardon")
+	switch {
+	case err != nil:
+		return err
+	case x.Input.Phase != engine.PhasePre:
+		x.Matrix.Why = "only a call that has not run is judged by it"
+	case x.Decision.SideEffects != nil && x.Decision.SideEffects.Severity == "critical":
+		x.Matrix.Why = "the side effects are critical"
+	case pardon == true:
+		x.Matrix.Why = "nothing like it was done before in this session"
+	case x.Matrix.Own == string(engine.Modify):
+		x.Matrix.Why = "a dangerous pattern is active"
+	default:
+		x.Matrix.Why = "the settings switch it off"
+	}
+	return nil
+}

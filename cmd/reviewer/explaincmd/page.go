@@ -1,0 +1,392 @@
+package explaincmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// page is an explanation for a person to read, 80 columns wide.
+type page struct {
+	w   io.Writer
+	p   term.Paint
+	all bool
+}
+
+const (
+	pageWidth  = 80
+	pageColumn = 16 // of texts, behind the words that say what they are
+)
+
+func (g page) print(x *explanation) {
+	g.call(x)
+	g.verdict(x)
+	g.means(x)
+	g.findings(x)
+	g.spoke(x)
+	g.nearly(x)
+	g.scores(x)
+}
+
+func (g page) head(text string) { fmt.Fprintf(g.w, "\n%s\n", g.p.Colour("1", text)) }
+
+// row prints a word in a column of its own and a text beside it, over as many
+// lines as it takes.
+func (g page) row(word, text string) {
+	if word != "" && utf8.RuneCountInString(word) > pageColumn-3 {
+		fmt.Fprintf(g.w, "  %s\n", word)
+		word = ""
+	}
+	for i, line := range wrapped(text, pageWidth-pageColumn) {
+		if i > 0 {
+			word = ""
+		}
+		fmt.Fprintln(g.w, strings.TrimRight("  "+term.Pad(word, pageColumn-2)+line, " "))
+	}
+}
+
+// wrapped breaks a text into lines at spaces. A word that is longer than a line
+// stays whole.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(term.OneLine(text, 2000)) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func (g page) call(x *explanation) {
+	in := x.Input
+	what := in.Action.Resource
+	if what == "" {
+		what = in.Event.Name
+	}
+	for _, line := range wrapped(what, pageWidth) {
+		fmt.Fprintln(g.w, g.p.Colour("1", line))
+	}
+	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD, fmt.Sprintf("%s %02d:%02d UTC", in.Time.Weekday, in.Time.Hour, in.Time.Minute)}
+	if in.Event.Mode != "" {
+		where = append(where, "mode "+in.Event.Mode)
+	}
+	if in.Agent != engine.MainAgent && in.Agent != "" {
+		where = append(where, "agent "+in.Agent)
+	}
+	where = slices.DeleteFunc(where, func(s string) bool { return s == "" })
+	for _, line := range wrapped(strings.Join(where, ", "), pageWidth) {
+		fmt.Fprintln(g.w, g.p.Faint(line))
+	}
+}
+
+func (g page) verdict(x *explanation) {
+	d := x.Decision
+	fmt.Fprintln(g.w)
+	reason := d.Reason
+	if d.Explanation != "" {
+		reason += " (" + d.Explanation + ")"
+	}
+	for i, line := range wrapped(reason, pageWidth-pageColumn) {
+		word := term.Pad("", pageColumn-2)
+		if i == 0 {
+			word = g.p.Verdict(term.Pad(string(d.Decision), pageColumn-2))
+		}
+		fmt.Fprintf(g.w, "  %s%s\n", word, line)
+	}
+	switch {
+	case d.Enforced != d.Decision:
+		g.row("answered", fmt.Sprintf("%s, since policy does not enforce it", x.Answer))
+	case x.Answer != d.Decision:
+		g.row("answered", fmt.Sprintf("%s, since it could not run in a safer form", x.Answer))
+	}
+	if x.Form != "" {
+		g.row("runs as", x.Form)
+	}
+	for _, e := range d.Errors {
+		g.row("failed", fmt.Sprintf("rule %s: %s", e.Rule, e.Message))
+	}
+	for _, safer := range d.Alternatives {
+		g.row("safer", safer)
+	}
+}
+
+func (g page) means(x *explanation) {
+	in, act := x.Input, &x.Input.Action
+	g.head("What the call means")
+	if len(act.Types) > 0 {
+		g.row("types", strings.Join(sortedTexts(act.Types), ", "))
+	}
+	for _, e := range act.Effects {
+		g.row(string(e.Kind), fmt.Sprintf("%s %s%s", e.Verb, term.OneLine(effectName(e), 120), traits(e)))
+	}
+	if len(act.Signals) > 0 {
+		g.row("signals", strings.Join(sortedTexts(act.Signals), ", "))
+	}
+	for _, id := range slices.Sorted(maps.Keys(act.Detected)) {
+		g.row("detected", fmt.Sprintf("%s %d times", id, act.Detected[id]))
+	}
+	for _, o := range act.Opaque {
+		g.row("not known", o.Reason+": "+o.Where)
+	}
+	if len(in.Facts) > 0 {
+		g.row("facts", strings.Join(in.Facts, ", "))
+	}
+	g.row("history", historyOf(in))
+}
+
+// effectName is the target, as policy compares it.
+func effectName(e engine.Effect) string {
+	if e.Short != "" && e.Certainty != engine.CertaintyPrefix {
+		e.Target = e.Short
+	}
+	return nameOf(e)
+}
+
+func historyOf(in *engine.Input) string {
+	words := []string{in.History.Progression}
+	if in.History.FirstTime {
+		words = append(words, "the first of its kind")
+	}
+	if s := in.History.Similar; s.Count > 0 {
+		words = append(words, fmt.Sprintf("%s before, %d failed", term.Counted(int(s.Count), "like it", "like it"), s.Failed))
+	}
+	for _, p := range in.History.Presupposes {
+		if !p.Met {
+			words = append(words, "takes for granted, and is not so: "+p.What)
+		}
+	}
+	words = append(words, term.Counted(int(in.Session.Actions), "call", "calls")+" before in the session")
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", ")
+}
+
+func (g page) findings(x *explanation) {
+	if len(x.Findings) == 0 {
+		return
+	}
+	g.head("Conditions that hold")
+	for _, f := range x.Findings {
+		text := f.ID
+		if f.Level != "" {
+			text += fmt.Sprintf(" %s, measured %v", f.Level, f.Measure)
+		}
+		if f.Error != "" {
+			text += ", since it could not be evaluated: " + f.Error
+		}
+		fmt.Fprintf(g.w, "  %s%s\n", term.Pad(term.OneLine(text, 200), 40), g.p.Faint("  "+f.Place))
+		if f.Note != "" {
+			g.row("", f.Note)
+		}
+	}
+}
+
+func (g page) spoke(x *explanation) {
+	g.head("Rules that spoke")
+	if len(x.Spoke) == 0 {
+		fmt.Fprintln(g.w, "  none")
+	}
+	for _, r := range x.Spoke {
+		g.rule(r)
+		g.row("", r.Message)
+	}
+}
+
+func (g page) rule(r ruleSeen) {
+	word := r.Decision
+	if word == "" {
+		word = "finding"
+	}
+	name := r.ID
+	if r.Severity != "" {
+		name += ", " + r.Severity
+	}
+	if r.Enforcement != "" {
+		name += " (" + r.Enforcement + ")"
+	}
+	line := name + "  " + r.Place
+	if utf8.RuneCountInString(line) <= pageWidth-pageColumn {
+		fmt.Fprintf(g.w, "  %s%s  %s\n", g.p.Verdict(term.Pad(word, pageColumn-2)), name, g.p.Faint(r.Place))
+		return
+	}
+	fmt.Fprintf(g.w, "  %s%s\n", g.p.Verdict(term.Pad(word, pageColumn-2)), name)
+	fmt.Fprintf(g.w, "  %s%s\n", term.Pad("", pageColumn-2), g.p.Faint(r.Place))
+}
+
+// most bounds how many rules are listed that did not speak.
+const mostNearly = 8
+
+func (g page) nearly(x *explanation) {
+	if len(x.Nearly) == 0 {
+		return
+	}
+	title := "Rules that nearly spoke"
+	if g.all {
+		title = "Rules that did not speak, the nearest first"
+	}
+	g.head(title)
+	for i, r := range x.Nearly {
+		if i == mostNearly && !g.all {
+			fmt.Fprintf(g.w, "  and %d more; --all lists them\n", len(x.Nearly)-i)
+			break
+		}
+		g.rule(r)
+		if r.CEL != nil {
+			g.condition(r.CEL)
+		} else {
+			g.ended(r.Rego)
+		}
+	}
+}
+
+// condition prints the parts of a condition, each with what it came to.
+func (g page) condition(a *cel.Answer) {
+	for _, m := range a.Match {
+		g.mark(false, fmt.Sprintf("match.%s has none of %s; expected one of %s", m.List, listOr(m.Got, "nothing"), strings.Join(m.Wanted, ", ")))
+	}
+	for _, q := range a.Parts {
+		g.mark(q.Holds, q.Text)
+		if q.Error != "" {
+			g.row("", q.Error)
+		}
+		for _, v := range q.Values {
+			if !q.Holds {
+				g.row("", fmt.Sprintf("%s is %s", v.Text, v.Value))
+			}
+		}
+		for _, inner := range q.Within {
+			if !q.Holds {
+				g.row("", fmt.Sprintf("%s: %s", inner.Text, map[bool]string{true: "true of some", false: "true of none"}[inner.Holds]))
+			}
+		}
+	}
+	if a.Measure != nil {
+		g.mark(*a.Measure >= a.Threshold, fmt.Sprintf("measure is %v, the threshold %v", *a.Measure, a.Threshold))
+	}
+}
+
+func listOr(words []string, none string) string {
+	if len(words) == 0 {
+		return none
+	}
+	return strings.Join(words, ", ")
+}
+
+func (g page) mark(holds bool, text string) {
+	sign, colour := "no ", "31"
+	if holds {
+		sign, colour = "yes", "32"
+	}
+	for i, line := range wrapped(text, pageWidth-pageColumn-4) {
+		lead := term.Pad("", 3)
+		if i == 0 {
+			lead = g.p.Colour(colour, sign)
+		}
+		fmt.Fprintf(g.w, "%s%s %s\n", term.Pad("", pageColumn), lead, line)
+	}
+}
+
+// ended prints where a rule in Rego ended, and what it asked there.
+func (g page) ended(s *rego.Silent) {
+	for i, at := range append([]rego.Stop{s.At}, s.In...) {
+		where := fmt.Sprintf("line %d", at.Line)
+		if _, file, _ := strings.Cut(at.File, "/"); at.File != s.At.File {
+			where += " of " + file
+		}
+		g.mark(false, at.Text+"  ("+where+")")
+		if i < len(s.In) {
+			continue // what it asks says more
+		}
+		for _, v := range at.Values {
+			g.row("", strings.Replace(v, " = ", " is ", 1))
+		}
+	}
+	if s.Left > 0 {
+		g.row("", term.Counted(s.Left, "more line", "more lines")+" behind it")
+	}
+}
+
+func (g page) scores(x *explanation) {
+	g.head("Scores")
+	if x.Risk == nil {
+		g.row("none", "the call passed before any was computed (see the settings of prefilter)")
+		return
+	}
+	g.score("risk", x.Risk)
+	g.score("rationality", x.Reason)
+	d := x.Decision
+	if s := d.SideEffects; s != nil {
+		text := s.Severity
+		if !s.Reversible {
+			text += ", not reversible"
+		}
+		g.row("side effects", text)
+	}
+	m := x.Matrix
+	text := fmt.Sprintf("risk %s, rationality %s: %s", m.Risk, m.Rationality, m.Cell)
+	if cell := "matrix." + m.Risk + "." + m.Rationality; named(m.Layer, cell) != cell {
+		text += " (" + named(m.Layer, cell) + ")"
+	}
+	if m.Own != "" && m.Own != m.Cell {
+		text += fmt.Sprintf("; but %s: %s", m.Own, m.Why)
+	}
+	g.row("matrix", text)
+	g.row("confidence", fmt.Sprintf("%.4g", d.Confidence))
+}
+
+func (g page) score(name string, s *scoreSeen) {
+	of := ""
+	if len(s.Parts) > 0 && s.Parts[0].Weight != 0 {
+		of = ", the mean by " + name + ".weights"
+	}
+	g.row(name, fmt.Sprintf("%.4g %s%s", s.Score, s.Level, of))
+	for i, p := range s.Parts {
+		number := fmt.Sprintf("%.4g", p.Number)
+		switch {
+		case p.Weight != 0:
+			number += fmt.Sprintf(" x %.4g", p.Weight)
+		case i > 0 && p.Number > 0:
+			number = "+" + number
+		}
+		origin := named(p.Layer, p.Setting)
+		if p.Weight != 0 && origin == p.Setting {
+			origin = "" // it is named above
+		}
+		text := term.Pad(number, 12) + term.Pad(p.Name, 20) + origin
+		fmt.Fprintf(g.w, "%s%s\n", term.Pad("", pageColumn), strings.TrimRight(text, " "))
+	}
+	if b := s.Up; b != nil {
+		g.row("", fmt.Sprintf("from %.4g, %.4g more: %s, %s there (%s)", b.At, b.By, b.Level, orNothing(b.Decision), named(b.Layer, b.Setting)))
+	}
+	if b := s.Down; b != nil {
+		g.row("", fmt.Sprintf("below %.4g, %.4g less: %s, %s there (%s)", b.At, b.By, b.Level, orNothing(b.Decision), named(b.Layer, b.Setting)))
+	}
+}
+
+func orNothing(word string) string {
+	if word == "" {
+		return "nothing"
+	}
+	return word
+}
+
+// named is a setting with the layer that changed it; that of most, the base, is
+// no news.
+func named(layer, setting string) string {
+	if layer == "" || layer == bundles.Base {
+		return setting
+	}
+	return layer + ":" + setting
+}

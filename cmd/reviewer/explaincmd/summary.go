@@ -1,0 +1,66 @@
+package explaincmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Summary says what a record is in three texts: a word, what it is about, why.
+func Summary(r *engine.Record) (word, what, why string) {
+	switch r.Kind {
+	case engine.KindControl:
+		return r.Control.Do, "by " + r.Control.By + term.After(", of ", r.Control.Record), r.Control.Reason
+	case engine.KindAct:
+		return r.Act.Kind, r.Act.Of, r.Act.Result
+	case engine.KindPre, engine.KindPost:
+		return callSummary(r)
+	case engine.KindNote:
+		if r.Note != nil {
+			return string(r.Kind), r.Note.What, r.Note.Detail
+		}
+	}
+	name := ""
+	if r.Event != nil {
+		name = r.Event.Name
+	}
+	return string(r.Kind), name, ""
+}
+
+func callSummary(r *engine.Record) (word, what, why string) {
+	word = string(engine.AnswerOf(r).Effect)
+	if r.Event != nil {
+		what = r.Event.Tool
+	}
+	if r.Action != nil {
+		what += " " + r.Action.Resource
+	}
+	switch {
+	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
+		return word, what, r.Answer.Failure
+	case r.Decision == nil || r.Decision.Decision == engine.Allow:
+		return word, what, ""
+	}
+	why = r.Decision.Reason
+	if len(r.Decision.Rules) > 0 {
+		why = strings.Join(r.Decision.RuleIDs(), ", ") + ": " + r.Decision.Rules[0].Message
+	}
+	if r.Decision.Decision != r.Decision.Enforced {
+		why = "policy says " + string(r.Decision.Decision) + " (only observed): " + why
+	}
+	return word, what, why
+}
+
+// OtherForm is what became of a call that was to run in another form.
+func OtherForm(r *engine.Record) string {
+	switch form := r.Rewritten; {
+	case form == nil:
+		return ""
+	case form.Action != nil:
+		return fmt.Sprintf("as %s (%s)", form.Action.Resource, form.Decision)
+	default:
+		return "in no other form: " + form.Failure
+	}
+}

@@ -1,0 +1,215 @@
+// Package explaincmd tells why something was decided: `reviewer audit why` of a
+// record, `reviewer policy explain` of what a policy makes of a call, and the
+// words for records and effects that other commands show.
+//
+// Not its business: deciding. What it tells is in the record, or in what the
+// policy returned.
+package explaincmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/spf13/cobra"
+)
+
+// AuditWhyCommand is `reviewer audit why`.
+func AuditWhyCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "why ID",
+		Short: "Explain one decision: what the call means, the scores, the rules that spoke",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			r, err := a.Find(store, args[0])
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error {
+				if out.Format == "json" {
+					return term.WriteJSON(w, r)
+				}
+				explain(w, a.Paint(&out), r)
+				return explainFate(w, store, r)
+			})
+		},
+	}
+	out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// explain prints a record for a person who wants to know why.
+func explain(w io.Writer, p term.Paint, r *engine.Record) {
+	word, what, _ := Summary(r)
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(what, 400))
+	if r.Decision != nil {
+		explainDecision(w, p, r.Decision)
+	}
+	if r.Answer != nil && r.Answer.Failure != "" {
+		fmt.Fprintf(w, "\nNothing was decided, since something failed: %s\n", r.Answer.Failure)
+	}
+	if r.Rewritten != nil {
+		explainForm(w, p, r)
+	}
+	if r.Action != nil {
+		ExplainAction(w, "What the call means", r.Action)
+	}
+	if r.By != nil {
+		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n", r.By.Policy, r.By.Env, r.Session)
+	}
+}
+
+func explainDecision(w io.Writer, p term.Paint, d *engine.Decision) {
+	fmt.Fprintf(w, "\nPolicy says %s", p.Verdict(string(d.Decision)))
+	if d.Enforced != d.Decision {
+		fmt.Fprintf(w, ", answered %s since it only observes", p.Verdict(string(d.Enforced)))
+	}
+	fmt.Fprintf(w, ", confidence %.2f", d.Confidence)
+	if d.Explanation != "" {
+		fmt.Fprintf(w, " (%s)", d.Explanation)
+	}
+	fmt.Fprintln(w, ".")
+	for _, reason := range d.Reasons {
+		fmt.Fprintf(w, "  - %s\n", term.OneLine(reason, 300))
+	}
+	for _, r := range d.Rules {
+		fmt.Fprintf(w, "  rule %s: %s, %s%s\n", r.ID, p.Verdict(string(r.Decision)), r.Severity, softened(r))
+	}
+	for _, e := range d.Errors {
+		fmt.Fprintf(w, "  %s rule %s: %s\n", p.Verdict("fail"), e.Rule, term.OneLine(e.Message, 300))
+	}
+	if d.Risk != nil {
+		fmt.Fprintf(w, "  risk %.4g (%s)%s\n", d.Risk.Score, d.Risk.Level, term.After(": ", strings.Join(d.Risk.Factors, ", ")))
+	}
+	if d.Rationality != nil {
+		fmt.Fprintf(w, "  rationality %.4g (%s):", d.Rationality.Score, d.Rationality.Level)
+		for _, c := range slices.Sorted(maps.Keys(d.Rationality.Components)) {
+			fmt.Fprintf(w, " %s %.4g", c, d.Rationality.Components[c])
+		}
+		fmt.Fprintln(w)
+		for _, text := range d.Rationality.Suggestions {
+			fmt.Fprintf(w, "  better: %s\n", term.OneLine(text, 300))
+		}
+	}
+	for _, alt := range d.Alternatives {
+		fmt.Fprintf(w, "  safer: %s\n", term.OneLine(alt, 300))
+	}
+}
+
+func softened(r engine.RuleResult) string {
+	if r.Enforcement == "" {
+		return ""
+	}
+	return " (" + r.Enforcement + ")"
+}
+
+// explainForm prints the other form of a call, with what policy says of it, or
+// why the call has none.
+func explainForm(w io.Writer, p term.Paint, r *engine.Record) {
+	form := r.Rewritten
+	if form.Action == nil {
+		fmt.Fprintf(w, "\nIt could not run in another form, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)), term.OneLine(form.Failure, 300))
+		explainOperations(w, r)
+		return
+	}
+	fmt.Fprintf(w, "\nIt was let run in another form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
+	explainOperations(w, r)
+	fmt.Fprintf(w, "Of this form policy says %s%s.\n", p.Verdict(string(form.Decision)), term.After(": ", strings.Join(form.Rules, ", ")))
+	ExplainAction(w, "What the other form means", form.Action)
+}
+
+// explainOperations prints what policy asked to be changed, one per line and
+// with the indexes that policy uses.
+func explainOperations(w io.Writer, r *engine.Record) {
+	for _, o := range r.Decision.Rewrite {
+		where := ""
+		if o.Op != engine.OpSetField {
+			where = fmt.Sprintf(" in command %d", o.Command)
+		}
+		if act := r.Action; where != "" && act != nil && o.Command >= 0 && o.Command < len(act.Commands) {
+			where += " (" + act.Commands[o.Command].Name + ")"
+		}
+		fmt.Fprintf(w, "  %s\n", term.OneLine(operation(o)+where, 200))
+	}
+}
+
+// operation words an operation without its place.
+func operation(o engine.Operation) string {
+	switch {
+	case o.Op == engine.OpSetField:
+		return fmt.Sprintf("%s %s to %v", o.Op, o.Field, o.Value)
+	case o.Flag == "":
+		return fmt.Sprintf("%s %d: %v", o.Op, o.Arg, o.Value)
+	case o.Value != nil:
+		return fmt.Sprintf("%s %s=%v", o.Op, o.Flag, o.Value)
+	}
+	return o.Op + " " + o.Flag
+}
+
+// ExplainAction prints what a call would do.
+func ExplainAction(w io.Writer, title string, act *engine.Action) {
+	fmt.Fprintf(w, "\n%s: %s", title, act.Name)
+	for _, t := range act.Types {
+		fmt.Fprintf(w, ", %s", t)
+	}
+	fmt.Fprintln(w)
+	for _, e := range act.Effects {
+		fmt.Fprintf(w, "  %s %s %s%s\n", e.Kind, e.Verb, term.OneLine(nameOf(e), 120), traits(e))
+	}
+	for _, s := range act.Signals {
+		fmt.Fprintf(w, "  signal %s\n", s)
+	}
+	for _, id := range slices.Sorted(maps.Keys(act.Detected)) {
+		fmt.Fprintf(w, "  found %s %d times\n", id, act.Detected[id])
+	}
+	for _, o := range act.Opaque {
+		fmt.Fprintf(w, "  not understood: %s %s\n", o.Reason, term.OneLine(o.Where, 120))
+	}
+}
+
+func nameOf(e engine.Effect) string {
+	if e.Host != "" {
+		alone := e
+		alone.Host = ""
+		return nameOf(alone) + " on " + e.Host
+	}
+	switch {
+	case e.Target == "":
+		return "(not known beforehand)"
+	case e.Certainty == engine.CertaintyPrefix:
+		return e.Target + "… (the rest is not known beforehand)"
+	}
+	return e.Target
+}
+
+func traits(e engine.Effect) string {
+	var words []string
+	for word, holds := range map[string]bool{
+		"recursive": e.Recursive, "forced": e.Forced, "privileged": e.Privileged, "egress": e.Egress,
+		"persistent": e.Persistence, "this machine": e.Loopback,
+	} {
+		if holds {
+			words = append(words, word)
+		}
+	}
+	for _, word := range []string{string(e.Location), string(e.Class), e.Git, string(e.Reversibility)} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	slices.Sort(words)
+	return " [" + strings.Join(words, ", ") + "]"
+}

@@ -1,0 +1,29 @@
+package policycmd
+
+import (
+	"io"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/spf13/cobra"
+)
+
+func policyCapabilitiesCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "capabilities",
+		Short: "Print the Rego that policies may use, for opa, regal and editors",
+		Long: "Policies have all of OPA's Rego but what could come out otherwise when a decision\n" +
+			"is computed again: the clock, chance, the network, the environment, time zones.\n" +
+			"Other tools that are given this list find the same errors.",
+		Example: "  reviewer policy capabilities -o capabilities.json\n" +
+			"  opa check --strict --capabilities capabilities.json policy",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return out.Write(a.Stdout, func(w io.Writer) error { return term.WriteJSON(w, rego.Capabilities()) })
+		},
+	}
+	out.Flags(cmd, "json")
+	return cmd
+}

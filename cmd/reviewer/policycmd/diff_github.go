@@ -1,0 +1,93 @@
+package policycmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/diff"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+)
+
+// GitHub refuses a comment above 65,536 characters as a whole; what of the
+// changes does not fit is counted.
+const maxDiffComment = 60_000
+
+// diffGitHub writes changes as Markdown for a pull request: the sum to see at
+// once, each group to unfold. What policies say stands in fences only, where it
+// is neither Markdown nor a mention.
+func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "### %s reviewer policy diff\n\n**%s**\n\n", diffMark(c), DiffSummary(c))
+	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(standName(refs[0], c.Before)), report.MarkdownCode(standName(refs[1], c.After)))
+	left := 0
+	for _, group := range diffGroups(c.List) {
+		left += diffGroup(&b, group)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n… and %s more (-f text or -f json has all)\n", term.Counted(left, "change", "changes"))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// diffMark is for who reads nothing but that.
+func diffMark(c diff.Changes) string {
+	if c.Loosens() || c.Counts.Undecided > 0 {
+		return "⚠️"
+	}
+	return "✅"
+}
+
+// diffGroups are the changes of each kind.
+func diffGroups(all []diff.Change) [][]diff.Change {
+	var groups [][]diff.Change
+	for i, c := range all {
+		if i == 0 || all[i-1].Kind != c.Kind {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], c)
+	}
+	return groups
+}
+
+// diffGroup writes what of a group there is room for, and returns how many
+// changes are left.
+func diffGroup(b *bytes.Buffer, group []diff.Change) int {
+	var text strings.Builder
+	shown := 0
+	for _, c := range group {
+		part := diffBlock(c)
+		if b.Len()+text.Len()+len(part) > maxDiffComment {
+			break
+		}
+		text.WriteString(part)
+		shown++
+	}
+	if shown == 0 {
+		return len(group)
+	}
+	fence := fenceFor(text.String())
+	fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n%sdiff\n%s%s\n\n</details>\n", diffHeadings()[group[0].Kind], len(group), fence, text.String(), fence)
+	return len(group) - shown
+}
+
+// diffBlock is a change as lines of a diff.
+func diffBlock(c diff.Change) string {
+	text := "@@ " + strings.Join(strings.Fields(diffHead(term.Paint{}, c)), " ") + " @@\n"
+	for _, l := range diffLines(c) {
+		text += strings.TrimRight(string(l.sign)+" "+l.text, " ") + "\n"
+	}
+	return text
+}
+
+// fenceFor is longer than any row of backticks in a text.
+func fenceFor(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}

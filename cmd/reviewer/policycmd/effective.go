@@ -1,0 +1,257 @@
+package policycmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/spf13/cobra"
+)
+
+func policyEffectiveCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "effective [REF] [SETTING]",
+		Short: "Show what the layers of a policy come to, and which layer says what",
+		Long: "Lists the layers, each setting that a layer above the base says something of, with what every\n" +
+			"layer says, how the values become one and which holds; the rules that go less far than to be\n" +
+			"enforced, and by whose word; and the exceptions that layers make.\n\n" +
+			"REF is " + here.RefForms + "\n(default: active). SETTING is a setting or a section, such as risk.high_threshold or risk: then only\n" +
+			"that is shown, also where the base layer alone says it. A folder that is called like a section\n" +
+			"is ./risk.",
+		Example: "  reviewer policy effective\n  reviewer policy effective hosts.known\n  reviewer policy effective shop-1.4.0.tar.gz risk -f json",
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			doc, err := effective(cmd.Context(), a, args)
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error {
+				if out.Format == "json" {
+					return term.WriteJSON(w, doc)
+				}
+				doc.text(w, a.Paint(&out))
+				return nil
+			})
+		},
+	}
+	out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// effectiveDocument is what layers come to. Asked for one setting it has no
+// rules and no exceptions.
+type effectiveDocument struct {
+	Digest     string             `json:"digest"`
+	Layers     []effectiveLayer   `json:"layers"`
+	Settings   []effectiveSetting `json:"settings"`
+	Rules      []effectiveRule    `json:"rules,omitempty"`      // that go less far than enforce
+	Exceptions []exception        `json:"exceptions,omitempty"` // of the layers' Rego
+
+	key string
+}
+
+type effectiveLayer struct {
+	layerDocument
+	Sequence int64 `json:"sequence,omitempty"`
+}
+
+// effectiveSetting is a setting with what each layer says of it, in order.
+type effectiveSetting struct {
+	bundles.Setting
+	Said []layerSays `json:"said"`
+}
+
+type layerSays struct {
+	Layer string `json:"layer"`
+	Value any    `json:"value"`
+	Holds bool   `json:"holds"` // it is in what comes of all
+}
+
+// effectiveRule is a rule that the settings or its row soften.
+type effectiveRule struct {
+	ID     string   `json:"id"`
+	Goes   string   `json:"goes"`             // off, observe or warn
+	By     string   `json:"by"`               // the setting that says so, or: its row
+	Layers []string `json:"layers,omitempty"` // that have set it
+}
+
+// exception is one that the Rego of a layer can make.
+type exception struct {
+	Layer string `json:"layer"`
+	Rule  string `json:"rule,omitempty"` // empty: which rule is computed
+	Holds bool   `json:"holds"`          // the rule lets this layer make exceptions
+	Text  string `json:"text"`
+}
+
+func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocument, error) {
+	ref, key, err := refAndSetting(args)
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.PolicyRef(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	doc := &effectiveDocument{Digest: e.Digest, key: key}
+	for _, l := range e.Layers {
+		m := l.Manifest.Metadata
+		doc.Layers = append(doc.Layers, effectiveLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence})
+	}
+	if doc.Settings, err = settingsSaid(e, key); err != nil || key != "" {
+		return doc, err
+	}
+	doc.Rules = unenforced(e)
+	doc.Exceptions, err = exceptionsOf(e)
+	return doc, err
+}
+
+// refAndSetting takes the arguments apart. One alone is a setting if there is
+// one of that name, and else a policy.
+func refAndSetting(args []string) (ref, key string, err error) {
+	switch len(args) {
+	case 0:
+		return here.RefActive, "", nil
+	case 2:
+		return args[0], args[1], nil
+	}
+	base, err := bundles.Default()
+	if err != nil {
+		return "", "", err
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		return "", "", err
+	}
+	all, err := e.Explain()
+	if err != nil {
+		return "", "", err
+	}
+	_, wrong := configcmd.Narrow(all, args[0], func(s bundles.Setting) string { return s.Key })
+	if wrong == nil || looksLikeSetting(args[0]) {
+		return here.RefActive, args[0], nil
+	}
+	return args[0], "", nil
+}
+
+// looksLikeSetting says that a word can be no policy: it is none of their words,
+// nothing is called so, and it begins no digest.
+func looksLikeSetting(word string) bool {
+	_, err := os.Lstat(word)
+	section, _, nested := strings.Cut(word, ".")
+	return nested && section != "" && err != nil && !strings.ContainsAny(word, "/:\\") && !strings.HasSuffix(word, ".gz")
+}
+
+// settingsSaid lists settings with what each layer says.
+func settingsSaid(e *bundles.Effective, key string) ([]effectiveSetting, error) {
+	all, err := e.Explain()
+	if err != nil {
+		return nil, err
+	}
+	said, err := e.Said()
+	if err != nil {
+		return nil, err
+	}
+	shown, err := configcmd.Narrow(all, key, func(s bundles.Setting) string { return s.Key })
+	if err != nil {
+		return nil, err
+	}
+	list := []effectiveSetting{}
+	for _, s := range shown {
+		one := effectiveSetting{Setting: s}
+		if s.Default != nil {
+			one.Said = append(one.Said, layerSays{bundles.Base, s.Default, slices.Contains(s.Layers, bundles.Base)})
+		}
+		for _, by := range said {
+			if by.Key == s.Key {
+				one.Said = append(one.Said, layerSays{by.Layer, by.Value, by.Holds})
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// unenforced lists the rules that are not enforced, with whose word it is.
+func unenforced(e *bundles.Effective) []effectiveRule {
+	own := map[string]string{}
+	for _, r := range e.Rules() {
+		own[r.ID] = r.Enforcement
+	}
+	var list []effectiveRule
+	for _, entry := range e.Catalogue() {
+		if entry.Enforcement == "enforce" {
+			continue
+		}
+		r := effectiveRule{ID: entry.ID, Goes: entry.Enforcement, By: softenedBy(e, entry, own[entry.ID])}
+		if r.By != rowItself {
+			if r.Layers = e.Sources[r.By]; r.Layers == nil {
+				r.Layers = []string{bundles.Base}
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// rowItself is the By of a rule that its own row softens.
+const rowItself = "its row"
+
+// softenedBy names the setting by which a rule goes no further.
+func softenedBy(e *bundles.Effective, r bundles.Entry, own string) string {
+	rules, _ := e.Settings["rules"].(map[string]any)
+	disabled, _ := rules["disabled"].([]any)
+	modes, _ := rules["enforcement"].(map[string]any)
+	switch {
+	case r.Enforcement == bundles.Off && e.Settings["enabled"] == false:
+		return "enabled"
+	case r.Enforcement == bundles.Off && slices.Contains(disabled, any(r.ID)):
+		return "rules.disabled"
+	case r.Enforcement == bundles.Off:
+		return "rules.builtin"
+	case modes[r.ID] == r.Enforcement:
+		return "rules.enforcement." + r.ID
+	case modes[r.ID] == nil && own == r.Enforcement:
+		return rowItself
+	}
+	return "enforcement"
+}
+
+// exceptionsOf lists what the Rego of layers says of exceptions. Whether one is
+// made depends on the call.
+func exceptionsOf(e *bundles.Effective) ([]exception, error) {
+	var list []exception
+	for _, l := range e.Layers[1:] {
+		texts, err := rego.Definitions(l.Modules, "data.policies."+l.Layer+".exceptions")
+		if err != nil {
+			return nil, fmt.Errorf("the Rego of the %s layer: %w", l.Layer, err)
+		}
+		for _, text := range texts {
+			list = append(list, exceptionsIn(e, l.Layer, text)...)
+		}
+	}
+	return list, nil
+}
+
+// exceptionsIn lists the rules that a definition of exceptions names.
+func exceptionsIn(e *bundles.Effective, layer, text string) []exception {
+	var list []exception
+	for _, r := range e.Rules() {
+		if strings.Contains(text, `"`+r.ID+`"`) {
+			list = append(list, exception{layer, r.ID, slices.Contains(r.Overridable, layer), text})
+		}
+	}
+	if list == nil {
+		return []exception{{Layer: layer, Text: text}}
+	}
+	return list
+}

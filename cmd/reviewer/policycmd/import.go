@@ -1,0 +1,179 @@
+package policycmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/foreign"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/spf13/cobra"
+)
+
+func policyImportCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Make an access list of another tool's policy",
+		Long: "Reads a policy of another tool and writes an access list, a file for the folder\n" +
+			"access of a layer. What is not the same there is said on standard error, one line\n" +
+			"each, with the rule's id. Exit codes: 0 all that decides was carried over, 1 the\n" +
+			"file could not be read, 2 some rule could not be carried over exactly.",
+	}
+	return cli.Group(cmd, importSafeclawCommand(a), importPermissionsCommand(a))
+}
+
+// importing is one import: what every format needs.
+type importing struct {
+	origin string // what the policy is, for the list's first line
+	out    string
+	id     string
+	force  bool
+	read   func(file string, raw []byte, read foreign.Reader) (*foreign.Policy, error)
+}
+
+func (i *importing) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&i.out, "output", "o", "", "write the list to this file (default standard output)")
+	cmd.Flags().StringVar(&i.id, "id", "", "id of the list (default: made of what the policy is called)")
+	cmd.Flags().BoolVar(&i.force, "force", false, "overwrite the file")
+}
+
+func importPolicy(a *cli.App, file string, i *importing) error {
+	if err := i.check(); err != nil {
+		return err
+	}
+	raw, err := readFileOr(a, file)
+	if err != nil {
+		return err
+	}
+	p, err := i.read(file, raw, ConditionReader)
+	if err != nil {
+		return err
+	}
+	if i.id != "" {
+		p.List.ID = i.id
+	}
+	content, err := p.YAML(i.header(file, p)...)
+	if err != nil {
+		return err
+	}
+	if err := loads(content); err != nil {
+		return err
+	}
+	if err := put(a, i.out, content); err != nil {
+		return err
+	}
+	return remarks(a, file, p)
+}
+
+// check says that the list's id is one, and that nothing is lost by writing the
+// file.
+func (i *importing) check() error {
+	if word := foreign.Word(i.id); i.id != word {
+		return fmt.Errorf("--id %q: expected lower-case words joined by . _ or -, such as %q", i.id, cmp.Or(word, "team"))
+	}
+	if i.out == "" || i.force {
+		return nil
+	}
+	_, err := os.Lstat(i.out)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s is there already: give another name, or --force to overwrite it", i.out)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// readFileOr reads a file, or standard input for -.
+func readFileOr(a *cli.App, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(a.Stdin)
+	}
+	return os.ReadFile(file)
+}
+
+func put(a *cli.App, file string, content []byte) error {
+	if file == "" {
+		_, err := a.Stdout.Write(content)
+		return err
+	}
+	if err := term.WriteWhole(file, content); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+func (i *importing) header(file string, p *foreign.Policy) []string {
+	if file == "-" {
+		file = "standard input"
+	}
+	return []string{
+		"Access rules, made of " + i.origin + " in " + file + ".",
+		"",
+		"The first rule that holds is the list's answer: deny blocks the call,",
+		"require_approval asks a person, allow leaves it to all other rules and to the",
+		"agent's own prompts. Other lists and rules may only be stricter.",
+		"",
+		"To use it, keep it as access/" + p.List.ID + ".yaml in the folder of a layer, such as",
+		"policy in the state directory; `reviewer policy show` says whether it loads.",
+		"",
+	}
+}
+
+// loads makes sure that what is written will be read.
+func loads(content []byte) error {
+	lists, err := bundles.ParseAccess("list", content)
+	if err != nil {
+		return fmt.Errorf("the list that was made does not load: %w", err)
+	}
+	for _, l := range lists {
+		host, err := cel.Compile(wiring.AccessConditions(l))
+		if err != nil {
+			return fmt.Errorf("the list that was made does not compile: %w", err)
+		}
+		for _, problem := range host.Check() {
+			return fmt.Errorf("the list that was made does not compile: %w", problem)
+		}
+	}
+	return nil
+}
+
+// ConditionReader says whether the host takes an expression.
+func ConditionReader(when string) error {
+	host, err := cel.Compile([]cel.Condition{{ID: "import", When: when}})
+	if err != nil {
+		return err
+	}
+	for _, problem := range host.Check() {
+		return errors.New(problem.Message)
+	}
+	return nil
+}
+
+// remarks prints what there is to say, and counts what was not carried over.
+func remarks(a *cli.App, file string, p *foreign.Policy) error {
+	for _, r := range p.Remarks {
+		place, about := file, ""
+		if r.Line > 0 {
+			place = fmt.Sprintf("%s:%d", file, r.Line)
+		}
+		if r.Rule != "" {
+			about = "rule " + r.Rule + ": "
+		}
+		fmt.Fprintf(a.Stderr, "%s: %s%s\n", place, about, term.OneLine(r.Text, maxRemark))
+	}
+	if n := p.Lost(); n > 0 {
+		return cli.Findings("%s: not carried over exactly: %d; the remarks above say which and what to do", file, n)
+	}
+	return nil
+}
+
+// maxRemark bounds a remark: it may quote a pattern of any length.
+const maxRemark = 1000

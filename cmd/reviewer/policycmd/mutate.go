@@ -1,0 +1,179 @@
+package policycmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
+	"github.com/spf13/cobra"
+)
+
+// policyMutate is what the flags of `policy test --mutate` say.
+type policyMutate struct {
+	on        bool
+	threshold float64
+	only      string
+}
+
+func (m *policyMutate) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&m.on, "mutate", false, "change the policy in small ways, and list the changes that no test notices (see docs/mutation.md)")
+	f.Float64Var(&m.threshold, "mutate-threshold", 0, "least share of changes that tests have to notice, in percent (implies --mutate)")
+	f.StringVar(&m.only, "mutate-only", "", "change only this file or folder of the policy, or this rule (implies --mutate)")
+}
+
+// asked says whether any of the flags asks for mutants, or what is wrong with them.
+func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error) {
+	f := cmd.Flags()
+	m.on = m.on || f.Changed("mutate-threshold") || f.Changed("mutate-only")
+	if !m.on {
+		return false, nil
+	}
+	if m.threshold < 0 || m.threshold > 100 {
+		return true, fmt.Errorf("--mutate-threshold %v: expected percent, from 0 to 100", m.threshold)
+	}
+	for _, other := range []string{"coverage", "threshold", "watch"} {
+		if f.Changed(other) {
+			return true, fmt.Errorf("--mutate and --%s are two runs: the one changes the policy, the other measures it as it is; call them one after the other", other)
+		}
+	}
+	for _, o := range out {
+		if !slices.Contains([]string{"pretty", "json"}, o.Format) {
+			return true, fmt.Errorf("-f %s: mutants are told in pretty or json", o.Format)
+		}
+	}
+	return true, nil
+}
+
+// mutatePolicy tries the mutants of the policies that paths name.
+func mutatePolicy(ctx context.Context, a *cli.App, paths []string, t *policyTest) error {
+	subjects, err := subjects(a, paths, t.policy)
+	if err != nil {
+		return err
+	}
+	o := trial.MutateOptions{Only: t.mutate.only, Tried: mutationProgress(a), Options: trial.Options{
+		Env: cli.Environment(), Parallel: t.parallel, Timeout: t.timeout, Done: Progress(a),
+	}}
+	if o.Run, err = regexp.Compile(t.run); err != nil {
+		return fmt.Errorf("--run: %w", err)
+	}
+	all := &trial.Mutation{Mutants: []mutant.Mutant{}}
+	for _, s := range subjects {
+		one, err := trial.Mutate(ctx, s, o)
+		if failing := (*trial.FailingError)(nil); errors.As(err, &failing) {
+			return cli.Findings("%s", err)
+		}
+		if err != nil {
+			return err
+		}
+		all.Mutants, all.Duration = append(all.Mutants, one.Mutants...), all.Duration+one.Duration
+	}
+	if len(all.Mutants) == 0 {
+		return errors.New("there is nothing to change: the policy has no rules, no modules, and no data that they read")
+	}
+	err = t.out.Write(a.Stdout, func(w io.Writer, o *term.Output) error { return writeMutation(a, w, o, t.verbose, all) })
+	return errors.Join(err, t.mutate.verdict(all))
+}
+
+// verdict is an error where tests notice too few changes.
+func (m *policyMutate) verdict(all *trial.Mutation) error {
+	if total := all.Total(); total.Percent < m.threshold {
+		return cli.Findings("tests notice %.1f %% of the changes, below the threshold of %v %%", total.Percent, m.threshold)
+	}
+	return nil
+}
+
+// mutationProgress tells on a terminal how many mutants are left to try.
+func mutationProgress(a *cli.App) func(done, all int) {
+	if !term.IsTerminal(a.Stderr) {
+		return nil
+	}
+	var start time.Time
+	return func(done, all int) {
+		switch {
+		case done == all:
+			fmt.Fprint(a.Stderr, "\r\x1b[K")
+		case done == 0:
+			start = time.Now()
+		case done%10 == 0:
+			fmt.Fprintf(a.Stderr, "\r\x1b[K%d of %d changes, %s left", done, all, remaining(start, done, all))
+		}
+	}
+}
+
+func remaining(start time.Time, done, all int) time.Duration {
+	return (time.Since(start) / time.Duration(done) * time.Duration(all-done)).Round(time.Second)
+}
+
+// mutationReport is a mutation in JSON.
+type mutationReport struct {
+	Total   trial.Score     `json:"total"`
+	Kinds   []trial.Score   `json:"kinds"`
+	Rules   []trial.Score   `json:"rules"`
+	Mutants []mutant.Mutant `json:"mutants"` // those that no test killed; with -v all
+}
+
+func writeMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *trial.Mutation) error {
+	if out.Format == "pretty" {
+		return prettyMutation(a, w, out, verbose, m)
+	}
+	r := mutationReport{m.Total(), m.Kinds(), m.Rules(), m.Alive()}
+	if verbose {
+		r.Mutants = m.Mutants
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *trial.Mutation) error {
+	p := a.Paint(out)
+	shown := m.Alive()
+	if verbose {
+		shown = m.Mutants
+	}
+	file := ""
+	for _, one := range shown {
+		if one.File != file {
+			file = one.File
+			fmt.Fprintf(w, "%s\n", p.Colour("1", file))
+		}
+		fmt.Fprintf(w, "  %d:%d  %s  %s  %s\n      %s\n    → %s\n", one.Line, one.Col, outcome(p, one.Outcome), one.Operator, p.Faint(one.Rule), short(one.Before), short(one.After))
+	}
+	if len(shown) > 0 {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s\n", p.Colour("1", "noticed      killed   mutants       %"))
+	for _, s := range append(m.Kinds(), m.Total()) {
+		fmt.Fprintf(w, "  %-12s%5d%10d%8.1f\n", s.Name, s.Killed, s.Mutants, s.Percent)
+	}
+	_, err := fmt.Fprintf(w, "\n%d mutants in %.1f s, %.0f ms each\n", len(m.Mutants), m.Duration.Seconds(), m.Duration.Seconds()*1000/float64(len(m.Mutants)))
+	return err
+}
+
+func outcome(p term.Paint, what string) string {
+	if what == trial.Killed {
+		return p.Colour("32", what)
+	}
+	return p.Colour("31", what)
+}
+
+// short bounds what is shown of a change to a line.
+func short(text string) string {
+	const most = 110
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "…"
+}

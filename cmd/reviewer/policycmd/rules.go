@@ -1,0 +1,179 @@
+package policycmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/spf13/cobra"
+)
+
+func policyRulesCommand(a *cli.App) *cobra.Command {
+	var dir, family string
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules: what each does, of which layer it is, how far it goes, how it is tested",
+		Long: "How far a rule goes is what the settings make of it: enforce, warn, observe, or off.\n" +
+			"CASES counts the cases that expect it to speak, and those that expect it not to;\n" +
+			"of the active policy only those of the policy that ships are known.\n" +
+			"As Markdown it is the text of docs/rules.md.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e, err := a.ShownPolicy(dir)
+			if err != nil {
+				return err
+			}
+			list, err := ofFamily(e.Catalogue(), family)
+			if err != nil {
+				return err
+			}
+			tests, err := casesOfRules(dir)
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error { return listRules(a, w, &out, list, tests) })
+		},
+	}
+	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")
+	cmd.Flags().StringVar(&family, "family", "", "only the rules of this family, such as git")
+	out.Flags(cmd, "pretty", "json", "markdown")
+	return cmd
+}
+
+func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
+	if family == "" {
+		return list, nil
+	}
+	families := map[string]bool{}
+	var some []bundles.Entry
+	for _, r := range list {
+		families[r.Family] = true
+		if r.Family == family {
+			some = append(some, r)
+		}
+	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("--family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
+	}
+	return some, nil
+}
+
+// ruleCases counts the expectations that name a rule.
+type ruleCases struct {
+	Speaks int `json:"speaks"`
+	Silent int `json:"silent"`
+}
+
+// casesOfRules counts the cases of the policy that ships, and of the one in a folder.
+func casesOfRules(dir string) (map[string]ruleCases, error) {
+	base, err := bundles.Default()
+	if err != nil {
+		return nil, err
+	}
+	s, err := trial.Load(bundles.DefaultFS(), "", bundles.Base, base)
+	if err != nil {
+		return nil, fmt.Errorf("read cases: %w", err)
+	}
+	list := s.Cases
+	if dir != "" {
+		layers, err := here.LayersFrom(dir)
+		if err != nil {
+			return nil, err
+		}
+		own := layers[len(layers)-1]
+		if s, err = trial.Load(os.DirFS(dir), dir, own.Layer, layers...); err != nil {
+			return nil, fmt.Errorf("read cases: %w", err)
+		}
+		if list = append(list, s.Cases...); own.Layer == bundles.Base {
+			list = s.Cases
+		}
+	}
+	return countExpected(list), nil
+}
+
+func countExpected(list []cases.Case) map[string]ruleCases {
+	counts := map[string]ruleCases{}
+	seen := map[*cases.Expect]bool{nil: true} // what stands above a table is in each of its rows
+	for _, c := range list {
+		for _, e := range c.Events {
+			if seen[e.Expect] {
+				continue
+			}
+			seen[e.Expect] = true
+			said := map[string]bool{e.Expect.Rule: e.Expect.Rule != ""}
+			for _, id := range slices.Concat(e.Expect.Rules, e.Expect.RulesExactly, e.Expect.Found()) {
+				said[id] = true
+			}
+			for id := range said {
+				n := counts[id]
+				n.Speaks++
+				counts[id] = n
+			}
+			for _, id := range slices.Concat(e.Expect.NotRules, e.Expect.NotFindings) {
+				n := counts[id]
+				n.Silent++
+				counts[id] = n
+			}
+		}
+	}
+	return counts
+}
+
+// ruleDocument is a rule as JSON.
+type ruleDocument struct {
+	bundles.Entry
+	Cases ruleCases `json:"cases"`
+}
+
+func listRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, tests map[string]ruleCases) error {
+	switch out.Format {
+	case "json":
+		docs := []ruleDocument{}
+		for _, r := range list {
+			docs = append(docs, ruleDocument{r, tests[r.ID]})
+		}
+		return term.WriteJSON(w, docs)
+	case "markdown":
+		_, err := io.WriteString(w, bundles.RulesDoc(list))
+		return err
+	}
+	tableOfRules(a, w, out, list, tests)
+	return nil
+}
+
+func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, tests map[string]ruleCases) {
+	p := a.Paint(out)
+	width := len("RULE")
+	for _, r := range list {
+		width = max(width, len(r.ID))
+	}
+	fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9), term.Pad("GOES", 8), term.Pad("CASES", 7), "TITLE")
+	family := ""
+	for _, r := range list {
+		if r.Family != family {
+			fmt.Fprintf(w, "\n%s\n", p.Colour("1", r.Family))
+		}
+		family = r.Family
+		verdict := r.Decision
+		if verdict == "" {
+			verdict = "finding"
+		}
+		title := r.Title
+		if r.Layer != bundles.Base {
+			title += " (" + r.Layer + ")"
+		}
+		n := tests[r.ID]
+		fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)), term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 8),
+			term.Pad(fmt.Sprintf("%d+%d", n.Speaks, n.Silent), 7), title)
+	}
+	fmt.Fprintf(w, "\n%s\n", term.Counted(len(list), "rule", "rules"))
+}

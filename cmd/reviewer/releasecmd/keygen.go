@@ -1,0 +1,106 @@
+package releasecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/spf13/cobra"
+)
+
+// keygen is what is asked of policy keygen.
+type keygen struct {
+	name, typ, form string
+	out             term.Output
+}
+
+func policyKeygenCommand(a *cli.App) *cobra.Command {
+	var k keygen
+	cmd := &cobra.Command{
+		Use:   "keygen --out NAME",
+		Short: "Make a key to sign policies with: NAME, and NAME.pub for those who verify",
+		Long: "NAME is the private key, which only you can read; it is not encrypted: keep it where\n" +
+			"no agent works, or let a KMS or a token sign instead (policy sign --signing-key\n" +
+			"exec:…). NAME.pub goes to whoever verifies. Neither is ever overwritten.\n" +
+			"Keys of ssh-keygen -t ed25519 and of openssl can be used as well.",
+		Example: "  reviewer policy keygen --out release",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return makeKey(a, &k) },
+	}
+	cmd.Flags().StringVar(&k.name, "out", "", "file of the private key")
+	cmd.Flags().StringVar(&k.typ, "type", signing.Types()[0], "type of the key: "+strings.Join(signing.Types(), ", ")+" (which OPA's own signatures need)")
+	cmd.Flags().StringVar(&k.form, "key-format", signing.Forms()[0], "how the key is written: "+strings.Join(signing.Forms(), ", "))
+	k.out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// madeKey is what keygen prints with -f json.
+type madeKey struct {
+	ID      string       `json:"id"`
+	Type    signing.Type `json:"type"`
+	Private string       `json:"private"` // file
+	Public  string       `json:"public"`
+}
+
+func makeKey(a *cli.App, k *keygen) error {
+	if k.name == "" {
+		return errors.New("say where the key is to be written: --out NAME")
+	}
+	if err := k.out.Known(); err != nil {
+		return err
+	}
+	key, err := signing.Generate(signing.Type(k.typ))
+	if err != nil {
+		return fmt.Errorf("--type: %w", err)
+	}
+	private, public, err := key.Marshal(signing.Form(k.form), "")
+	if err != nil {
+		return fmt.Errorf("--key-format: %w", err)
+	}
+	made := madeKey{key.PublicKey().ID(), key.PublicKey().Type(), k.name, k.name + ".pub"}
+	if err := writeKeys(made, private, public); err != nil {
+		return err
+	}
+	return k.out.Write(a.Stdout, func(w io.Writer) error {
+		if k.out.Format == "json" {
+			return term.WriteJSON(w, made)
+		}
+		_, err := fmt.Fprintf(w, "%s   the private key: keep it to yourself\n%s   the public key: give it to whoever verifies\nkey %s\n", made.Private, made.Public, made.ID)
+		return err
+	})
+}
+
+// writeKeys writes both halves, or none.
+func writeKeys(made madeKey, private, public []byte) error {
+	if err := writeNew(made.Private, private, 0o600); err != nil {
+		return err
+	}
+	if err := writeNew(made.Public, public, 0o644); err != nil {
+		return errors.Join(err, os.Remove(made.Private))
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(path string, content []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is there already, and a key is never overwritten; give another name with --out", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no folder %s; make it first", path, term.DirOf(path))
+	case err != nil:
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
+	}
+	return nil
+}

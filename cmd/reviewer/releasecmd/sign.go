@@ -1,0 +1,424 @@
+package releasecmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/rego"
+	"github.com/spf13/cobra"
+)
+
+// policySign is what is asked of policy sign.
+type policySign struct {
+	keys       signingKeys
+	channel    string
+	created    string
+	expires    string
+	rollbackOf int64
+	simulation string // file
+	add, force bool
+	opa        bool
+	out        term.Output
+	given      func(flag string) bool
+}
+
+func policySignCommand(a *cli.App) *cobra.Command {
+	var s policySign
+	cmd := &cobra.Command{
+		Use:   "sign ARCHIVE --signing-key KEY",
+		Short: "Sign an archive of a policy, and what its tests and a simulation said",
+		Long: "Writes ARCHIVE.dsse.json: a DSSE envelope with an in-toto statement that names the\n" +
+			"archive by its SHA-256 and says which release it is: name, version, sequence and\n" +
+			"results of tests as `policy build` left them in ARCHIVE.results.json, channel, time,\n" +
+			"expiry, and what `policy simulate` found. Nothing of it is in the archive.\n\n" +
+			"A KEY is a file (PEM or OpenSSH, not encrypted; ed25519 or ECDSA P-256), env:NAME, or\n" +
+			"'exec:PROGRAM ARG…': the program has what is to be signed on its standard input and\n" +
+			"prints the signature, raw or in base64; its public key is given with\n" +
+			"--verification-key. ECDSA signatures are ASN.1, over the SHA-256 of the input.\n\n" +
+			"Where several have to sign, each signs the same statement with --add.\n" +
+			"--opa puts OPA's own signature into the archive first, for opa run; it needs an ECDSA\n" +
+			"key, its scope is the channel, and the archive has another SHA-256 then.",
+		Example: "  reviewer policy sign policy.tar.gz --signing-key release --expires 90d\n" +
+			"  reviewer policy sign policy.tar.gz --signing-key env:SECOND_KEY --add\n" +
+			"  reviewer policy sign policy.tar.gz --verification-key kms.pub \\\n" +
+			"      --signing-key 'exec:kms-sign --key policy'",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.given = cmd.Flags().Changed
+			return sign(cmd.Context(), a, args[0], &s)
+		},
+	}
+	s.keys.flags(cmd)
+	cmd.Flags().StringVar(&s.channel, "channel", "stable", "line of releases that the archive is for")
+	cmd.Flags().StringVar(&s.created, "created", "", "time of the release (default $SOURCE_DATE_EPOCH, else now)")
+	cmd.Flags().StringVar(&s.expires, "expires", "", "when it ends to be activated: 90d, or a date such as 2027-01-31 (default never)")
+	cmd.Flags().Int64Var(&s.rollbackOf, "rollback-of", 0, "sequence of the release whose policy this brings back")
+	cmd.Flags().StringVar(&s.simulation, "simulation", "", "attest this result of policy simulate --candidate ARCHIVE -f json")
+	cmd.Flags().BoolVar(&s.add, "add", false, "add a signature to those that are there, of the same statement")
+	cmd.Flags().BoolVar(&s.force, "force", false, "replace signatures of others, and what is no envelope")
+	cmd.Flags().BoolVar(&s.opa, "opa", false, "put OPA's own .signatures.json into the archive first")
+	s.out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// signingJob is one archive on its way to its envelope.
+type signingJob struct {
+	path    string
+	archive []byte
+	results *bundles.Results
+	report  string // SHA-256 of the results as they lie beside the archive
+
+	files  bundles.Memory
+	policy string // digest that the policy has where it decides
+	signer []signing.Signer
+}
+
+func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
+	if s.add && (s.opa || s.force) {
+		return errors.New("--add adds to signatures that are there; --opa and --force would make those of others worthless")
+	}
+	if err := s.out.Known(); err != nil {
+		return err
+	}
+	job, err := readArchive(a, path)
+	if err != nil {
+		return err
+	}
+	if job.signer, err = signers(a, &s.keys); err != nil {
+		return err
+	}
+	e, err := envelopeFor(ctx, a, job, s)
+	if err != nil {
+		return err
+	}
+	for _, signer := range job.signer {
+		if err := e.Sign(ctx, signer); err != nil {
+			return err
+		}
+	}
+	doc, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	if err := term.WriteWhole(path+envelopeSuffix, doc); err != nil {
+		return fmt.Errorf("write envelope: %w", err)
+	}
+	return printSigned(a, job, e, s)
+}
+
+// readArchive reads an archive and what was found of it, and makes sure that
+// they are of each other.
+func readArchive(a *cli.App, path string) (*signingJob, error) {
+	job := &signingJob{path: path}
+	var err error
+	if job.archive, err = here.ReadBounded(path, trust.MaxArchive); err != nil {
+		return nil, err
+	}
+	raw, err := here.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not there, which says what the tests found; build the archive with `reviewer policy build`, and keep the two together", path+bundles.ResultsSuffix)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if job.results, err = bundles.ReadResults(bytes.NewReader(raw), job.archive); err != nil {
+		return nil, fmt.Errorf("%s: %w", path+bundles.ResultsSuffix, err)
+	}
+	job.report = signing.SHA256(raw)
+	if err := job.checkManifest(); err != nil {
+		return nil, fmt.Errorf("archive %s: %w", path, err)
+	}
+	return job, nil
+}
+
+// checkManifest compares the results with the archive itself: they lie beside it,
+// where anybody can write.
+func (j *signingJob) checkManifest() error {
+	archive, err := bundles.OpenArchive(bytes.NewReader(j.archive))
+	if err != nil {
+		return err
+	}
+	layers, err := here.LayersIn(archive.Memory)
+	if err != nil {
+		return err
+	}
+	e, err := bundles.Assemble(layers...)
+	if err != nil {
+		return err
+	}
+	j.files, j.policy = archive.Memory, e.Digest
+	own, r := layers[len(layers)-1], j.results
+	m := own.Manifest.Metadata
+	for _, c := range []struct {
+		what             string
+		results, archive any
+	}{
+		{"digest", r.Policy, own.Digest}, {"layer", r.Layer, own.Layer},
+		{"name", r.Name, m.Name}, {"version", r.Version, m.Version}, {"sequence", r.Sequence, m.Sequence},
+		{"revision", r.Revision, own.Manifest.Revision}, {"capabilities", r.Capabilities, m.Capabilities}, {"tests_skipped", r.Skipped, m.TestsSkipped},
+	} {
+		if c.results != c.archive {
+			return fmt.Errorf("its manifest and %s do not agree: %s is %v there, and %v in the results; build the archive again", filepath.Base(j.path)+bundles.ResultsSuffix, c.what, c.archive, c.results)
+		}
+	}
+	if !maps.Equal(r.Requires, m.Requires) {
+		return fmt.Errorf("its manifest requires %v, and its results say %v; build the archive again", m.Requires, r.Requires)
+	}
+	return own.CheckRepeated()
+}
+
+// envelopeFor returns the envelope that is to be signed: the one that is there,
+// or a new one.
+func envelopeFor(ctx context.Context, a *cli.App, job *signingJob, s *policySign) (*signing.Envelope, error) {
+	release, err := releaseOf(a, job, s)
+	if err != nil {
+		return nil, err
+	}
+	there, err := readEnvelope(job.path + envelopeSuffix)
+	switch {
+	case s.add && err != nil:
+		return nil, fmt.Errorf("--add: %w", err)
+	case s.add:
+		return there, s.sameStatement(there, job, release)
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !s.force:
+		return nil, fmt.Errorf("%w; --force replaces it", err)
+	case there != nil:
+		if err := replaces(a, there, job, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.opa {
+		if err := job.signForOPA(ctx, release); err != nil {
+			return nil, fmt.Errorf("--opa: %w", err)
+		}
+		if release.Tests != nil {
+			release.Tests.Report = job.report
+		}
+	}
+	return signing.Seal(job.subject(), release)
+}
+
+func (j *signingJob) subject() signing.Subject {
+	return signing.SubjectOf(filepath.Base(j.path), j.archive)
+}
+
+func readEnvelope(path string) (*signing.Envelope, error) {
+	doc, err := here.ReadBounded(path, signing.MaxEnvelope)
+	if err != nil {
+		return nil, err
+	}
+	e, err := signing.DecodeEnvelope(doc)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// replaces refuses to throw away what others have signed of this archive. What is
+// there of another archive is of no use any more.
+func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySign) error {
+	subject, _, err := signing.Open[signing.Release](there)
+	switch {
+	case s.force:
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w; --force replaces it", job.path+envelopeSuffix, err)
+	case subject.SHA256 != signing.SHA256(job.archive):
+		fmt.Fprintf(a.Stderr, "reviewer: %s was of another archive, and is replaced\n", cli.Masked(job.path+envelopeSuffix))
+		return nil
+	}
+	var own []signing.PublicKey
+	for _, signer := range job.signer {
+		own = append(own, signer.PublicKey())
+	}
+	for _, one := range there.Signatures {
+		signed, err := (&signing.Envelope{Payload: there.Payload, Signatures: []signing.Signature{one}}).Signers(own)
+		if err != nil || len(signed) == 0 {
+			return fmt.Errorf("%s has signatures of others (%.16s…); add yours to theirs with --add, or begin again with --force", job.path+envelopeSuffix, one.KeyID)
+		}
+	}
+	return nil
+}
+
+// sameStatement refuses to put a signature under another statement than the
+// flags ask for. What no flag says is as the statement has it.
+func (s *policySign) sameStatement(e *signing.Envelope, job *signingJob, want signing.Release) error {
+	subject, is, err := signing.Open[signing.Release](e)
+	if err != nil {
+		return fmt.Errorf("--add: %s: %w", job.path+envelopeSuffix, err)
+	}
+	if subject.SHA256 != signing.SHA256(job.archive) {
+		return fmt.Errorf("--add: %s is of another archive; sign without --add", job.path+envelopeSuffix)
+	}
+	if !s.given("created") {
+		want.Created = is.Created
+	}
+	if !s.given("expires") {
+		want.Expires = is.Expires
+	} else if want.Expires, err = expiry(s.expires, want.Created); err != nil {
+		return err
+	}
+	if !s.given("channel") {
+		want.Channel = is.Channel
+	}
+	if !s.given("rollback-of") {
+		want.RollbackOf = is.RollbackOf
+	}
+	if s.simulation == "" {
+		want.Simulation = is.Simulation
+	}
+	if what := differing(is, want); len(what) > 0 {
+		return fmt.Errorf("--add: the statement in %s says something else than asked for: %s; an envelope has one statement", job.path+envelopeSuffix, strings.Join(what, ", "))
+	}
+	return nil
+}
+
+// differing names the fields in which two statements differ.
+func differing(a, b signing.Release) (fields []string) {
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range va.NumField() {
+		if !reflect.DeepEqual(va.Field(i).Interface(), vb.Field(i).Interface()) {
+			name, _, _ := strings.Cut(va.Type().Field(i).Tag.Get("json"), ",")
+			fields = append(fields, name)
+		}
+	}
+	return fields
+}
+
+// releaseOf is what is to be said of the archive.
+func releaseOf(a *cli.App, job *signingJob, s *policySign) (signing.Release, error) {
+	found := job.results
+	r := signing.Release{
+		Name: found.Name, Version: found.Version, Channel: s.channel, Sequence: found.Sequence, Revision: found.Revision,
+		Policy: found.Policy, RollbackOf: s.rollbackOf, Requires: found.Requires, Capabilities: found.Capabilities, SkippedTests: found.Skipped,
+	}
+	if !found.Skipped {
+		r.Tests = testsOf(found, job.report)
+	}
+	var err error
+	if r.Created, err = createdAt(a, s.created); err != nil {
+		return r, err
+	}
+	if r.Expires, err = expiry(s.expires, r.Created); err != nil {
+		return r, err
+	}
+	if s.simulation != "" {
+		if r.Simulation, err = attested(s.simulation, job.policy); err != nil {
+			return r, fmt.Errorf("--simulation %s: %w", s.simulation, err)
+		}
+	}
+	if err := r.Check(); err != nil {
+		return r, fmt.Errorf("what is to be signed is not right: %w", err)
+	}
+	return r, nil
+}
+
+func testsOf(found *bundles.Results, report string) *signing.Tests {
+	t := &signing.Tests{
+		Passed: found.Tests.Passed, Failed: found.Tests.Failed, Todo: found.Tests.Todo, Left: found.Tests.Left,
+		Coverage: map[string]signing.Coverage{}, Report: report,
+	}
+	for _, c := range found.Coverage {
+		t.Coverage[c.Kind] = signing.Coverage{Covered: c.Covered, Total: c.Total}
+	}
+	return t
+}
+
+// createdAt is the time of the release.
+func createdAt(a *cli.App, text string) (signing.Moment, error) {
+	epoch, err := sourceDate(a)
+	switch {
+	case text != "":
+		return dateOf("--created", text)
+	case err != nil:
+		return 0, err
+	case epoch != "":
+		return dateOf("SOURCE_DATE_EPOCH", epoch)
+	}
+	return signing.MomentOf(time.Now()), nil
+}
+
+// expiry is a stretch of time from created on, or a date; 0 where none is given.
+func expiry(text string, created signing.Moment) (signing.Moment, error) {
+	if text == "" {
+		return 0, nil
+	}
+	at := signing.Moment(0)
+	var err error
+	if span, ok := cli.TimeSpan(text); ok {
+		at = created + signing.Moment(span.Milliseconds()/1000*1000)
+	} else if at, err = dateOf("--expires", text); err != nil {
+		return 0, fmt.Errorf("%w, or a time such as 90d from now", err)
+	}
+	if at <= created {
+		return 0, fmt.Errorf("--expires %s: that is not behind the time of the release, %s", text, created)
+	}
+	return at, nil
+}
+
+// dateOf reads a date or a time; in UTC where no zone is said, so that it is the
+// same for everybody.
+func dateOf(what, text string) (signing.Moment, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 {
+			return signing.MomentOf(t), nil
+		}
+	}
+	return 0, fmt.Errorf("%s %s: expected a date such as 2027-01-31 or 2027-01-31T15:04:05Z", what, text)
+}
+
+// signForOPA puts OPA's own signature into the archive. OPA asks for its scope
+// with --scope: so it takes no archive of another channel.
+func (j *signingJob) signForOPA(ctx context.Context, r signing.Release) error {
+	i := slices.IndexFunc(j.signer, func(s signing.Signer) bool { return s.PublicKey().Type() == signing.ECDSAP256 })
+	hashes, err := rego.FileHashes(j.files)
+	if err != nil {
+		return err
+	}
+	token, err := signing.JWT(ctx, j.signer[max(i, 0)], map[string]any{
+		"files": hashes, "scope": r.Channel, "iat": int64(r.Created) / 1000, "name": r.Name, "version": r.Version, "sequence": r.Sequence,
+	})
+	if err != nil {
+		return err
+	}
+	doc, err := json.Marshal(map[string]any{"signatures": []string{token}})
+	if err != nil {
+		return err
+	}
+	signed, err := bundles.WithSignatures(j.archive, doc)
+	if err != nil {
+		return err
+	}
+	return j.replaceArchive(signed)
+}
+
+// replaceArchive writes another archive of the same policy, and its results.
+func (j *signingJob) replaceArchive(archive []byte) error {
+	results := *j.results
+	results.Archive = bundles.NewArchiveSum(archive)
+	raw, err := results.Encode()
+	if err != nil {
+		return err
+	}
+	if err := term.WriteBoth(term.PlacedFile{Path: j.path + bundles.ResultsSuffix, Content: raw}, term.PlacedFile{Path: j.path, Content: archive}); err != nil {
+		return err
+	}
+	j.archive, j.results, j.report = archive, &results, signing.SHA256(raw)
+	return nil
+}

@@ -1,0 +1,162 @@
+package releasecmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/spf13/cobra"
+)
+
+func policyTrustCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Say whose signatures on policy bundles count",
+		Long: "The trust file, " + trust.FileName + ", names keys, the roles that they have, how many keys of a role\n" +
+			"have to sign, and the channels on which policies come. Where there is one, nothing is activated that\n" +
+			"it does not vouch for. It is signed itself, by the keys of its role root, and replaced by a next\n" +
+			"version only that enough root keys of both versions signed. Keys are taken out by hand: it is a text\n" +
+			"file; raise its version, have it signed, and rotate.",
+		Example: "  reviewer policy trust add alice.pub --role root --role release --channel stable=acme/agents --init -o trust-1.yaml\n" +
+			"  reviewer policy trust sign trust-1.yaml --signing-key alice\n" +
+			"  reviewer policy trust rotate trust-1.yaml --init",
+	}
+	return cli.Group(cmd, trustShowCommand(a), trustAddCommand(a), trustSignCommand(a), trustRotateCommand(a))
+}
+
+func trustShowCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the trust file that holds: keys, roles, channels, expiry",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := out.Known(); err != nil {
+				return err
+			}
+			log, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			t, _, err := here.TrustInForce(log)
+			if err != nil {
+				return notTrusted(err)
+			}
+			now := time.Now().UnixMilli()
+			if err := out.Write(a.Stdout, func(w io.Writer) error { return showTrust(w, &out, t, now) }); err != nil || t.None() {
+				return err
+			}
+			if err := t.Current(now); err != nil {
+				return notTrusted(err)
+			}
+			return nil
+		},
+	}
+	out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// notTrusted makes a finding of a trust file that does not hold.
+func notTrusted(err error) error {
+	return &cli.ExitError{Code: cli.ExitFindings, Err: fmt.Errorf("[%s] %w", trust.CodeOf(err), err)}
+}
+
+// trustDocument is what trust show -f json writes.
+type trustDocument struct {
+	File         string          `json:"file,omitempty"` // empty: there is none
+	SHA256       string          `json:"sha256,omitempty"`
+	Organisation bool            `json:"organisation"`
+	Trust        *trust.Document `json:"trust,omitempty"`
+	IDs          []trust.Signer  `json:"ids"` // of the keys
+}
+
+func showTrust(w io.Writer, out *term.Output, t here.Trust, now int64) error {
+	doc := trustDocument{IDs: []trust.Signer{}, Organisation: t.Organisation}
+	if !t.None() {
+		doc.File, doc.SHA256, doc.Trust = t.Path, t.SHA256, &t.Document
+		for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
+			doc.IDs = append(doc.IDs, trust.Signer{Key: name, ID: t.KeyID(name)})
+		}
+	}
+	switch {
+	case out.Format == "json":
+		return term.WriteJSON(w, doc)
+	case t.None():
+		_, err := fmt.Fprintf(w, "There is no trust file: bundles are taken unsigned, by a person's word.\n`reviewer policy trust add KEY --role root --init` begins one.\n")
+		return err
+	}
+	fmt.Fprintf(w, "%s  version %d, %s\n\n", term.OneLine(t.Path, 300), t.Version, untilText(t.Expires, now))
+	showTrusted(w, t)
+	return nil
+}
+
+func untilText(expires string, now int64) string {
+	until, err := time.Parse(time.RFC3339, expires)
+	if err != nil { // there is none: what is there was read before
+		return "never expires"
+	}
+	left := until.Sub(time.UnixMilli(now))
+	if left <= 0 {
+		return "expired at " + expires
+	}
+	return fmt.Sprintf("expires at %s, in %s", expires, term.Counted(int(left.Hours()/24), "day", "days"))
+}
+
+func showTrusted(w io.Writer, t here.Trust) {
+	rows := [][]string{{"KEY", "TYPE", "ID", "ROLES"}}
+	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
+		rows = append(rows, []string{name, t.Keys[name].Type, t.KeyID(name)[:16], strings.Join(rolesOf(t.Document, name), ", ")})
+	}
+	writeRows(w, rows)
+	rows = [][]string{{"ROLE", "HAVE TO SIGN", "KEYS"}}
+	for _, name := range slices.Sorted(maps.Keys(t.Roles)) {
+		r := t.Roles[name]
+		rows = append(rows, []string{name, fmt.Sprintf("%d of %d", r.Threshold, len(r.Keys)), strings.Join(r.Keys, ", ")})
+	}
+	writeRows(w, rows)
+	rows = [][]string{{"CHANNEL", "POLICIES", "ROLE", "MAX AGE", "FURTHER ROLE"}}
+	for _, name := range slices.Sorted(maps.Keys(t.Channels)) {
+		c := t.Channels[name]
+		further := ""
+		if c.Impact != nil {
+			further = c.Impact.Role + ", when " + c.Impact.When
+		}
+		rows = append(rows, []string{name, strings.Join(c.Names, ", "), c.Role, c.MaxAge, further})
+	}
+	writeRows(w, rows)
+}
+
+func rolesOf(d trust.Document, key string) []string {
+	var roles []string
+	for _, name := range slices.Sorted(maps.Keys(d.Roles)) {
+		if slices.Contains(d.Roles[name].Keys, key) {
+			roles = append(roles, name)
+		}
+	}
+	return roles
+}
+
+// writeRows writes a table, and an empty line behind it.
+func writeRows(w io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += term.Pad(term.OneLine(cell, 300), widths[i]) + "  "
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,231 @@
+package releasecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// verifying is what is asked of policy verify.
+type verifying struct {
+	keys      []string
+	threshold int
+	sigstore  sigstoreFlags
+	against   string
+	in        trust.Candidate
+	noCompile bool
+	out       term.Output
+}
+
+func policyVerifyCommand(a *cli.App) *cobra.Command {
+	var v verifying
+	cmd := &cobra.Command{
+		Use:   "verify ARCHIVE",
+		Short: "Check whether a policy bundle is signed as the trust file says, and whether it could be activated",
+		Long: "The signatures lie beside the archive, in ARCHIVE.dsse.json. Checked are, in this order: size,\n" +
+			"trust file, signatures, digest, channel and name, sequence, expiry, engine, contents, and whether it\n" +
+			"compiles; nothing in the archive is read before its digest was found to be signed. What is refused has\n" +
+			"one of the codes trust, unsigned, threshold, digest, scope, rollback, expired, engine, unpack, compile.\n\n" +
+			"The trust file is " + trust.FileName + " in the state directory, or the organisation's, which lies in\n" +
+			filepath.Dir(here.OrganisationDir()) + " and wins. Without one the answer is 'unsigned': who made the\n" +
+			"bundle is not known. --verification-key puts keys in its place for this once; so does --sigstore a\n" +
+			"Sigstore bundle, of which the certificate, the log and the timestamps are checked against FILE alone.",
+		Example: "  reviewer policy verify acme-1.4.0.tar.gz\n" +
+			"  reviewer policy verify acme-1.4.0.tar.gz --verification-key release.pub\n" +
+			"  reviewer policy verify acme-1.4.0.tar.gz --against active\n" +
+			"  reviewer policy verify acme-1.4.0.tar.gz --sigstore acme.sigstore.json --trusted-root trusted_root.json \\\n" +
+			"    --certificate-identity release@acme.example --certificate-oidc-issuer https://issuer.example",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return verify(cmd.Context(), a, &v, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&v.keys, "verification-key", nil, "trust this public key instead of the trust file; may be repeated")
+	f.IntVar(&v.threshold, "threshold", 1, "how many of these keys have to have signed")
+	v.sigstore.flags(f)
+	f.StringVar(&v.in.Name, "name", "", "refuse a release of another policy")
+	f.StringVar(&v.in.Channel, "channel", "", "refuse a release of another channel")
+	f.StringVar(&v.against, "against", "", "also show what differs from this policy in what it means: "+here.RefForms)
+	f.BoolVar(&v.noCompile, "no-compile", false, "stop before the policy is compiled")
+	v.out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+func verify(ctx context.Context, a *cli.App, v *verifying, path string) error {
+	if err := errors.Join(v.out.Known(), v.sigstore.known(v.keys, v.threshold)); err != nil {
+		return err
+	}
+	if v.noCompile && v.against != "" {
+		return errors.New("--against compares what policies mean, and --no-compile does not look at that; leave one of them out")
+	}
+	doc, effective, err := verdict(ctx, a, v, path)
+	if err != nil {
+		return err
+	}
+	if v.against != "" && effective != nil {
+		if err := compare(ctx, a, v, doc, effective); err != nil {
+			return err
+		}
+	}
+	err = v.out.Write(a.Stdout, func(w io.Writer) error { return showVerdict(a, w, v, doc, path) })
+	if err == nil && doc.Refused() {
+		return cli.Findings("%s is refused [%s]", path, doc.Code)
+	}
+	return err
+}
+
+// verdict checks an archive, and returns the policy that it makes where it was
+// compiled and not refused.
+func verdict(ctx context.Context, a *cli.App, v *verifying, path string) (*trust.Verdict, *bundles.Effective, error) {
+	in, err := candidate(a, v, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var e *bundles.Effective
+	if !v.noCompile {
+		in.Compile = func(files bundles.Memory) (digest string, err error) {
+			e, digest, err = CompiledBundle(ctx, files)
+			return digest, err
+		}
+	}
+	doc, err := checked(a, v, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if doc.Refused() {
+		e = nil
+	}
+	return &doc, e, nil
+}
+
+// checked asks whoever is believed. What keeps the trust file from being
+// believed is a refusal, too.
+func checked(a *cli.App, v *verifying, in trust.Candidate) (trust.Verdict, error) {
+	if v.sigstore.bundle != "" {
+		return v.sigstore.vouchedFor(in, v.keys)
+	}
+	t, file, err := trustFor(a, v, &in)
+	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
+		return trust.Verdict{File: in.File, SHA256: signing.SHA256(in.Archive), Code: refusal.Code, Reason: err.Error(),
+			Signers: []trust.Signer{}, Asked: []trust.Asked{}, Warnings: []string{}}, nil
+	}
+	if err != nil {
+		return trust.Verdict{}, err
+	}
+	doc := t.Check(in)
+	doc.TrustFile = file
+	return doc, nil
+}
+
+// candidate reads an archive and what lies beside it.
+func candidate(a *cli.App, v *verifying, path string) (trust.Candidate, error) {
+	in := v.in
+	read := here.Request{}
+	if err := read.Read(path); err != nil {
+		return in, err
+	}
+	in.File, in.Archive, in.Envelope, in.Now = read.File, read.Archive, read.Envelope, time.Now().UnixMilli()
+	return in, nil
+}
+
+// trustFor finds who is believed, in which file that is written, and what was
+// seen before.
+func trustFor(a *cli.App, v *verifying, in *trust.Candidate) (*trust.Trust, string, error) {
+	if len(v.keys) > 0 {
+		t, err := trustOfKeys(v)
+		return t, "", err
+	}
+	if v.threshold != 1 {
+		return nil, "", errors.New("--threshold is for --verification-key; the thresholds of a trust file are in it")
+	}
+	log, err := a.OpenStore()
+	if err != nil {
+		return nil, "", err
+	}
+	t, word, err := here.TrustInForce(log)
+	if err != nil {
+		return nil, "", err
+	}
+	in.Latest = word.Latest
+	in.Highest = func(name, channel string) (trust.Highest, error) {
+		seen, err := here.Depot(log.Dir).Seen()
+		h := seen.Of(name, channel)
+		return trust.Highest{Sequence: h.Sequence, SHA256: h.Archive}, err
+	}
+	if t.None() {
+		return nil, "", nil
+	}
+	return t.Trust, t.Path, nil
+}
+
+func trustOfKeys(v *verifying) (*trust.Trust, error) {
+	var keys []signing.PublicKey
+	for _, path := range v.keys {
+		k, err := publicKey(path)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k)
+	}
+	t, err := trust.OfKeys(keys, v.threshold)
+	if err != nil {
+		return nil, fmt.Errorf("--threshold %d: %w", v.threshold, err)
+	}
+	return t, nil
+}
+
+// CompiledBundle compiles a bundle, over the base that ships where it is a layer,
+// and returns the policy and the digest of the bundle itself.
+func CompiledBundle(ctx context.Context, files fs.FS) (*bundles.Effective, string, error) {
+	layers, err := here.LayersIn(files)
+	if err != nil {
+		return nil, "", err
+	}
+	own := layers[len(layers)-1]
+	if err := own.CheckRepeated(); err != nil {
+		return nil, "", err
+	}
+	e, err := bundles.Assemble(layers...)
+	if err != nil {
+		return nil, "", err
+	}
+	return e, own.Digest, wiring.Check(ctx, e)
+}
+
+// compare adds what differs from another policy, and says where what was
+// simulated is not that.
+func compare(ctx context.Context, a *cli.App, v *verifying, doc *trust.Verdict, e *bundles.Effective) error {
+	before, err := a.PolicyRef(ctx, v.against)
+	if err != nil {
+		return fmt.Errorf("--against: %w", err)
+	}
+	c, err := diff.Policies(before, e, rego.Differences)
+	if err != nil {
+		return err
+	}
+	doc.Changes = &c
+	s := doc.Release.Simulation
+	switch {
+	case s == nil:
+	case s.Baseline != before.Digest:
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the attested simulation compared with the policy %.20s, and %s is %.20s", s.Baseline, v.against, before.Digest))
+	case c.Loosens() && s.Loosened == 0:
+		doc.Warnings = append(doc.Warnings, "a change loosens, and the attested simulation met no decision that it loosened: the sessions that were replayed did not reach it")
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package sessioncmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/spf13/cobra"
+)
+
+// shownSession says how much of a session is shown.
+type shownSession struct {
+	since    int64  // Unix milliseconds
+	agent    string // only what this agent did; empty: everybody
+	patterns bool   // only what patterns found
+}
+
+func sessionShowCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	var since cli.SinceFlag
+	var shown shownSession
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show what happened in a session: prompts, actions, decisions, patterns, interventions",
+		Long: "The time line of a session, one line for each action: the time since the session\n" +
+			"began, the record's id, the agent, the answer, what became of the call, and the call.\n" +
+			"Below it the rules that spoke, the patterns that were found, and what was changed.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			if shown.since, err = since.MS(time.Now()); err != nil {
+				return err
+			}
+			store, s, err := a.Session(args[0])
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error { return showTimeline(a, w, &out, store, s, shown) })
+		},
+	}
+	since.Flags(cmd, "only what happened since then")
+	cmd.Flags().StringVar(&shown.agent, "agent", "", "only what this agent did: main, or the id of a sub-agent")
+	cmd.Flags().BoolVar(&shown.patterns, "patterns", false, "only what patterns found")
+	out.Flags(cmd, "text", "json")
+	return cmd
+}
+
+// shownDocument is a session's time line as JSON.
+type shownDocument struct {
+	listedSession
+	Labels   []engine.Label   `json:"labels"`  // of what was read
+	Scope    []string         `json:"scope"`   // paths that a person added
+	Written  map[string]int64 `json:"written"` // paths that were written or deleted, by where they lie
+	Timeline []*moment        `json:"timeline"`
+}
+
+// showTimeline prints a session as far as its log can be read, and then says
+// what is wrong with it.
+func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, s audit.Session, shown shownSession) error {
+	state, stateErr := store.State(s)
+	line := newTimeline(s.First, state)
+	var broken error
+	for r, err := range store.Records(s.Key, 0) {
+		if broken = err; err != nil {
+			break
+		}
+		line.add(r)
+	}
+	moments := line.pick(shown)
+	facts := engine.NewInput(&engine.Record{}, state, engine.View{}).Session
+	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels, facts.Scope, facts.Written, moments}
+	if out.Format == "json" {
+		return errors.Join(broken, term.WriteJSON(w, doc))
+	}
+	printTimeline(a, w, out, doc)
+	if broken == nil {
+		broken = stateErr
+	}
+	return broken
+}
+
+func printTimeline(a *cli.App, w io.Writer, out *term.Output, doc shownDocument) {
+	p, width := a.Paint(out), a.Width(out)
+	fmt.Fprintf(w, "%s\n\n", term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(doc.First)), width))
+	for _, m := range doc.Timeline {
+		m.print(w, p, width)
+	}
+	if len(doc.Timeline) == 0 {
+		fmt.Fprintln(w, "nothing of that kind happened")
+	}
+	fmt.Fprintf(w, "\n%d calls, %d denied, %d asked about, %d prompts\n", doc.Actions, doc.Denied, doc.Asked, doc.Prompts)
+	labels := make([]string, len(doc.Labels))
+	for i, l := range doc.Labels {
+		labels[i] = string(l)
+	}
+	for _, more := range []string{
+		term.After("patterns: ", tally(doc.Patterns)), term.After("written: ", tally(doc.Written)),
+		term.After("read: ", strings.Join(labels, ", ")), term.After("added to the scope: ", strings.Join(doc.Scope, ", ")),
+	} {
+		if more != "" {
+			fmt.Fprintln(w, term.OneLine(more, width))
+		}
+	}
+	if doc.Stopped != nil {
+		fmt.Fprintln(w, p.Colour("31;1", term.OneLine("stopped by "+doc.Stopped.By+term.After(": ", doc.Stopped.Reason), width)))
+	}
+}
+
+// print writes a moment as a line, and below it what there is to say of it.
+func (m *moment) print(w io.Writer, p term.Paint, width int) {
+	word := p.Verdict(term.Pad(m.word(), 9))
+	begin := fmt.Sprintf("%9s %s %s ", sinceStart(m.After), term.Pad(m.ID, 13), term.Pad(term.OneLine(m.who(), 12), 6))
+	end := term.Pad(string(m.Outcome), 8) + m.text()
+	fmt.Fprintf(w, "%s%s%s\n", p.Faint(begin), word, term.OneLine(end, width-len([]rune(begin))-9))
+	const indent = "          "
+	for _, more := range m.details() {
+		fmt.Fprintf(w, "%s%s\n", indent, p.Colour(more.colour, term.OneLine(more.text, width-len(indent))))
+	}
+}
+
+// sinceStart words a time since the session began, as hours, minutes, seconds.
+func sinceStart(ms int64) string {
+	s := max(ms, 0) / 1000
+	return fmt.Sprintf("+%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

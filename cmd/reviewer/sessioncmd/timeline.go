@@ -1,0 +1,344 @@
+package sessioncmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// moment is one line of a session's time line: an action with what became of
+// it, a prompt, a person's choice, an intervention, or an event of the agent.
+type moment struct {
+	ID       string              `json:"id"`
+	T        int64               `json:"t"`     // Unix milliseconds
+	After    int64               `json:"after"` // milliseconds since the session began
+	Kind     engine.Kind         `json:"kind"`
+	Agent    string              `json:"agent"`
+	Call     string              `json:"call,omitempty"` // the agent's id of it
+	Tool     string              `json:"tool,omitempty"`
+	What     string              `json:"what,omitempty"`
+	Answer   engine.Verdict      `json:"answer,omitempty"`
+	Decision engine.Verdict      `json:"decision,omitempty"` // where policy said something else and only observes
+	Outcome  engine.Outcome      `json:"outcome,omitempty"`
+	Error    string              `json:"error,omitempty"`   // class of the error that the call ended in
+	Failure  string              `json:"failure,omitempty"` // why nothing was decided
+	Form     string              `json:"form,omitempty"`    // the other form in which the call was to run
+	Rules    []engine.RuleResult `json:"rules,omitempty"`
+	Patterns []engine.Finding    `json:"patterns,omitempty"`
+	Labels   []engine.Label      `json:"labels,omitempty"`  // that the session has since this call
+	Written  []string            `json:"written,omitempty"` // paths that the call writes
+	Deleted  []string            `json:"deleted,omitempty"`
+	Prompt   *promptMoment       `json:"prompt,omitempty"`
+	Control  *engine.Control     `json:"control,omitempty"`
+	Act      *engine.Act         `json:"act,omitempty"`
+}
+
+// promptMoment is what the log holds of a prompt.
+type promptMoment struct {
+	Bytes       int64               `json:"bytes"`
+	Intents     []engine.Intent     `json:"intents,omitempty"`
+	Names       []string            `json:"names,omitempty"`
+	Constraints []engine.Constraint `json:"constraints,omitempty"`
+}
+
+// timeline gathers the moments of a session from its records, in their order.
+type timeline struct {
+	start   int64
+	labels  map[int64][]engine.Label // by the record since which the session has them
+	moments []*moment
+	open    map[[2]string]*moment // by agent and call: those whose end is not known
+}
+
+func newTimeline(start int64, state *engine.History) *timeline {
+	t := &timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*moment{}}
+	for _, l := range engine.Labels() {
+		if n, known := state.Labels[l]; known {
+			t.labels[n] = append(t.labels[n], engine.Label(l))
+		}
+	}
+	return t
+}
+
+// add takes a record over.
+func (t *timeline) add(r *engine.Record) {
+	switch r.Kind {
+	case engine.KindPre:
+		t.call(r)
+	case engine.KindPost:
+		t.end(r)
+	case engine.KindPrompt:
+		t.unknown("")
+		t.put(r).Prompt = promptOf(r)
+	case engine.KindStop:
+		t.unknown(actor(r))
+		t.put(r).What = "the agent's turn ends"
+	case engine.KindControl, engine.KindAct:
+		m := t.put(r)
+		m.Control, m.Act = r.Control, r.Act
+	case engine.KindNote:
+		t.note(r)
+	}
+}
+
+func (t *timeline) put(r *engine.Record) *moment {
+	m := &moment{ID: r.ID(), T: r.T, After: r.T - t.start, Kind: r.Kind, Agent: actor(r), Call: r.Call}
+	t.moments = append(t.moments, m)
+	return m
+}
+
+func actor(r *engine.Record) string { return cmp.Or(r.Agent, engine.MainAgent) }
+
+func (t *timeline) call(r *engine.Record) {
+	m := t.put(r)
+	m.Answer, m.Outcome = engine.AnswerOf(r).Effect, engine.OutcomePending
+	if m.Answer == engine.Block {
+		m.Outcome = engine.OutcomeDenied
+	}
+	m.Form = explaincmd.OtherForm(r)
+	m.judged(t, r)
+	m.acts(r)
+	if r.Call != "" {
+		t.open[[2]string{m.Agent, r.Call}] = m
+	}
+}
+
+// end adds to a call what came of it. A call that was never asked about is a
+// moment of its own.
+func (t *timeline) end(r *engine.Record) {
+	key := [2]string{actor(r), r.Call}
+	m := t.open[key]
+	delete(t.open, key)
+	if m == nil {
+		m = t.put(r)
+		m.acts(r)
+	}
+	m.Outcome = engine.OutcomeUnknown
+	if r.Event != nil && r.Event.Result != nil {
+		m.Outcome, m.Error = r.Event.Result.Outcome, r.Event.Result.Class
+	}
+	m.judged(t, r)
+}
+
+// unknown notes that of an agent's calls nothing more will be heard; of
+// everybody's where it names none.
+func (t *timeline) unknown(agent string) {
+	for key, m := range t.open {
+		if agent != "" && key[0] != agent {
+			continue
+		}
+		if m.Outcome == engine.OutcomePending {
+			m.Outcome = engine.OutcomeUnknown
+		}
+	}
+}
+
+// note shows what happened to the session and its log, and not every word of
+// the agent.
+func (t *timeline) note(r *engine.Record) {
+	switch r.Phase {
+	case "", engine.PhaseStart, engine.PhaseEnd, engine.PhaseAgentStart, engine.PhaseAgentStop:
+	default:
+		return
+	}
+	if r.Note != nil && r.Note.What != "duplicate" {
+		t.put(r).What = r.Note.What + term.After(": ", r.Note.Detail)
+	}
+}
+
+// judged adds what policy said.
+func (m *moment) judged(t *timeline, r *engine.Record) {
+	for _, f := range r.Findings {
+		if f.Level != "" {
+			m.Patterns = append(m.Patterns, f)
+		}
+	}
+	m.Labels = append(m.Labels, t.labels[r.N]...)
+	if d := r.Decision; d != nil {
+		m.Rules = append(m.Rules, d.Rules...)
+		if d.Decision != d.Enforced {
+			m.Decision = d.Decision
+		}
+	}
+	if r.Answer != nil && r.Answer.Failure != "" {
+		m.Failure = r.Answer.Failure
+	}
+}
+
+// acts adds what the call does.
+func (m *moment) acts(r *engine.Record) {
+	if r.Event != nil {
+		m.Tool = r.Event.Tool
+	}
+	if r.Action == nil {
+		return
+	}
+	m.What = r.Action.Resource
+	for i := range r.Action.Effects {
+		switch e := &r.Action.Effects[i]; e.Kind {
+		case engine.EffectFileWrite:
+			m.Written = appendNew(m.Written, cmp.Or(e.Place(), e.Target, "?"))
+		case engine.EffectFileDelete:
+			m.Deleted = appendNew(m.Deleted, cmp.Or(e.Place(), e.Target, "?"))
+		}
+	}
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func promptOf(r *engine.Record) *promptMoment {
+	p := &promptMoment{}
+	if r.Event == nil {
+		return p
+	}
+	if r.Event.Prompt != nil {
+		p.Bytes = r.Event.Prompt.Bytes
+	}
+	if g := r.Event.Goal; g != nil {
+		p.Intents, p.Names, p.Constraints = g.Intents, g.Names, g.Constraints
+	}
+	return p
+}
+
+// pick returns the moments that are to be shown.
+func (t *timeline) pick(shown shownSession) []*moment {
+	if shown.patterns {
+		for _, m := range t.moments {
+			m.Rules, m.Labels, m.Written, m.Deleted = nil, nil, nil, nil
+		}
+	}
+	return slices.DeleteFunc(t.moments, func(m *moment) bool {
+		return m.T < shown.since || shown.agent != "" && !m.by(shown.agent) || shown.patterns && len(m.Patterns) == 0
+	})
+}
+
+// by says that an agent, or one whose id begins so, did it. A person's word is
+// nobody's.
+func (m *moment) by(agent string) bool {
+	return strings.HasPrefix(m.Agent, agent) && m.Prompt == nil && m.Control == nil
+}
+
+// word is the answer to a call, or what else the moment is.
+func (m *moment) word() string {
+	switch {
+	case m.Answer != "":
+		return string(m.Answer)
+	case m.Control != nil:
+		return m.Control.Do
+	case m.Act != nil:
+		return m.Act.Kind
+	}
+	return string(m.Kind)
+}
+
+// who did it: people speak in prompts and choices.
+func (m *moment) who() string {
+	if m.Prompt != nil || m.Control != nil {
+		return "person"
+	}
+	return m.Agent
+}
+
+// text says what the moment is about.
+func (m *moment) text() string {
+	switch {
+	case m.Prompt != nil:
+		return m.Prompt.text()
+	case m.Control != nil:
+		c := m.Control
+		return "by " + c.By + term.After(", of ", c.Record) + term.After(", ", c.Path) + term.After(": ", c.Reason)
+	case m.Act != nil:
+		return "of " + m.Act.Of + term.After(": ", m.Act.Result)
+	}
+	return strings.TrimSpace(m.Tool + " " + m.What)
+}
+
+func (p *promptMoment) text() string {
+	parts := []string{fmt.Sprintf("%d bytes", p.Bytes)}
+	for _, words := range [][2]string{{"wants ", joined(p.Intents)}, {"names ", strings.Join(p.Names, ", ")}} {
+		if words[1] != "" {
+			parts = append(parts, words[0]+words[1])
+		}
+	}
+	for _, c := range p.Constraints {
+		parts = append(parts, "says "+string(c.Kind)+term.After(" ", c.What))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func joined[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
+}
+
+// detail is a line below a moment.
+type detail struct{ colour, text string }
+
+const (
+	faint  = "2"
+	yellow = "33"
+)
+
+// details lists what there is to say of a moment besides its line.
+func (m *moment) details() []detail {
+	var list []detail
+	add := func(colour, before, text string) {
+		if text != "" {
+			list = append(list, detail{colour, before + text})
+		}
+	}
+	add(faint, "policy only observes; it says ", string(m.Decision))
+	add(yellow, "nothing was decided: ", m.Failure)
+	add(faint, "", m.Form)
+	for _, r := range m.Rules {
+		if slices.ContainsFunc(m.Patterns, func(f engine.Finding) bool { return f.ID == r.ID }) {
+			continue // said below, and with its measure
+		}
+		add(faint, "rule ", r.ID+" ("+string(r.Decision)+")"+term.After(": ", r.Message))
+	}
+	for _, f := range m.Patterns {
+		add(yellow, "pattern ", patternText(f))
+	}
+	add(faint, "ended in: ", m.Error)
+	add(faint, "", m.changes())
+	add(yellow, "from here on the session has read: ", joined(m.Labels))
+	return list
+}
+
+// changes words what a call changed that its text does not say: a command may
+// write anything.
+func (m *moment) changes() string {
+	all := append(slices.Clone(m.Written), m.Deleted...)
+	if m.Outcome == engine.OutcomeDenied || len(all) == 1 && strings.HasSuffix(m.What, strings.TrimPrefix(all[0], ".")) {
+		return ""
+	}
+	return strings.Join(append(worded("writes ", m.Written), worded("deletes ", m.Deleted)...), "; ")
+}
+
+func worded(what string, paths []string) []string {
+	if len(paths) == 0 {
+		return nil
+	}
+	return []string{what + strings.Join(paths, ", ")}
+}
+
+// patternText words what a pattern found.
+func patternText(f engine.Finding) string {
+	text := f.ID + " (" + f.Level + ")" + term.After(": ", f.Details)
+	if f.Confidence > 0 {
+		text += fmt.Sprintf(", confidence %.2g", f.Confidence)
+	}
+	return text
+}

@@ -1,0 +1,338 @@
+package simulatecmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// saveCases makes a case file of the witness of each kind of change, below a
+// folder: the session up to it, and what the candidate says of it. open opens a
+// session again. It returns the files, sorted. Nothing is written where a file
+// is there already that says something else.
+func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error), candidate *bundles.Effective) ([]string, error) {
+	s := caseSaver{
+		app: a, impact: m, open: open, runner: trial.NewRunner(cli.Environment(), candidate.Layers...),
+		files: map[string][]byte{}, names: map[string]bool{},
+	}
+	for session, kinds := range witnessesBySession(m.Kinds) {
+		if err := s.session(ctx, session, kinds); err != nil {
+			return nil, fmt.Errorf("save cases: session %s: %w", session, err)
+		}
+	}
+	saved, err := writeCases(dir, s.files)
+	if err != nil {
+		return nil, fmt.Errorf("save cases: %w", err)
+	}
+	return saved, nil
+}
+
+// witnessesBySession yields the kinds of change of which the candidate's answer
+// is known, so that each session is read once; in an order that stays.
+func witnessesBySession(kinds []simulate.Kind) func(yield func(string, []simulate.Kind) bool) {
+	of := map[string][]simulate.Kind{}
+	var order []string
+	for _, k := range kinds {
+		known := k.State == simulate.Tightened || k.State == simulate.Loosened || k.State == simulate.Maybe
+		if !known || k.Witness.To == "" {
+			continue
+		}
+		if of[k.Witness.Session] == nil {
+			order = append(order, k.Witness.Session)
+		}
+		of[k.Witness.Session] = append(of[k.Witness.Session], k)
+	}
+	return func(yield func(string, []simulate.Kind) bool) {
+		for _, session := range order {
+			if !yield(session, of[session]) {
+				return
+			}
+		}
+	}
+}
+
+// caseSaver makes case files of kinds of change.
+type caseSaver struct {
+	app    *cli.App
+	impact *simulate.Impact
+	open   func(session string) (simulate.Story, error)
+	runner *trial.Runner
+	files  map[string][]byte // name of the case -> its file
+	names  map[string]bool   // that are taken
+}
+
+func (s *caseSaver) session(ctx context.Context, session string, kinds []simulate.Kind) error {
+	story, err := s.open(session)
+	if err != nil {
+		return err
+	}
+	records, err := witnessRecords(story, kinds)
+	if err != nil {
+		return err
+	}
+	home, err := homeIn(s.app, story, records)
+	if err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		err := s.kind(ctx, home, records, k)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // the others are worth having all the same
+			fmt.Fprintf(s.app.Stderr, "reviewer: there is no case of record %s: %s\n", k.Witness.ID, cli.Masked(err.Error()))
+		}
+	}
+	return nil
+}
+
+// witnessRecords reads a session up to the last of some decisions.
+func witnessRecords(story simulate.Story, kinds []simulate.Kind) ([]*engine.Record, error) {
+	wanted := map[string]bool{}
+	for _, k := range kinds {
+		wanted[k.Witness.ID] = true
+	}
+	var records []*engine.Record
+	for m, err := range story.Moments {
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, m.Record)
+		if delete(wanted, m.Record.ID()); len(wanted) == 0 {
+			return records, nil
+		}
+	}
+	return nil, errors.New("a decision that was compared is not there any more; has the file changed meanwhile?")
+}
+
+// homeIn is the home directory of the person whose session it was: where the
+// session stood says so, else it was this machine's log.
+func homeIn(a *cli.App, story simulate.Story, records []*engine.Record) (string, error) {
+	for _, r := range records {
+		if r.Event == nil {
+			continue
+		}
+		if home := classify.HomeOf(r.Event.CWD); home != "" {
+			return home, nil
+		}
+	}
+	if !story.Audit {
+		return "", nil
+	}
+	return a.UserHome()
+}
+
+// kind makes the case of one kind of change.
+func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) error {
+	records = records[:1+slices.IndexFunc(records, func(r *engine.Record) bool { return r.ID() == k.Witness.ID })]
+	var best cases.Excerpt
+	var short, why string
+	for _, part := range parts(records, k.Witness) {
+		x, err := cases.CutExpecting(caseTitle(k), home, part, records[len(records)-1].N, candidateSaid(k.Witness))
+		if err != nil {
+			return err
+		}
+		fails, err := auditcmd.FailsOn(ctx, s.runner, x)
+		if err != nil {
+			return err
+		}
+		if fails == "" || len(part) == len(records) {
+			best, why, short = x, fails, leftOut(part, records)
+		}
+		if fails == "" {
+			break
+		}
+	}
+	if len(best.Case.Events) == 0 {
+		return fmt.Errorf("it takes the session before it, whose %d records are more than the %d that a case tells", len(records), maxStory)
+	}
+	if why != "" {
+		best.Case.Todo = "not everything was recorded: " + why
+	}
+	text, err := cases.Write(s.about(k, short, best), best.Case)
+	if err != nil {
+		return err
+	}
+	s.files[s.name(k)] = text
+	return nil
+}
+
+// maxStory bounds the records of a session that a case tells: nobody reads more,
+// and each run of the tests would take them through policy again.
+const maxStory = 400
+
+// parts are what a case can tell: the call alone, or all of the session before
+// it. The call alone is enough to show that something is stopped; that something
+// is let through shows only where it was stopped, which may have been for what
+// came before.
+func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
+	switch {
+	case len(records) > maxStory:
+		return [][]*engine.Record{alone(records)}
+	case w.To.Strictness() > w.From.Strictness():
+		return [][]*engine.Record{alone(records), records}
+	}
+	return [][]*engine.Record{records, alone(records)}
+}
+
+// leftOut says that a case does not tell all.
+func leftOut(part, all []*engine.Record) string {
+	if len(part) == len(all) {
+		return ""
+	}
+	return "What came before it in the session is left out: it comes out the same without."
+}
+
+// alone leaves out of a session what is not its opening, its last record, or of
+// the same call.
+func alone(records []*engine.Record) []*engine.Record {
+	last := records[len(records)-1]
+	var part []*engine.Record
+	for _, r := range records {
+		if r.Kind == engine.KindOpen || r == last || r.Kind == engine.KindPre && r.Call != "" && r.Call == last.Call {
+			part = append(part, r)
+		}
+	}
+	return part
+}
+
+// candidateSaid is what the candidate said. What is milder than a denial may be what
+// is left of one, where policy only watches.
+func candidateSaid(w simulate.Step) cases.Expect {
+	e := cases.Expect{RulesExactly: slices.Clone(w.ToRules)}
+	if w.To == engine.Block || w.To == engine.Modify {
+		e.Decision = w.To
+	} else {
+		e.Answer = w.To
+	}
+	return e
+}
+
+// caseTitle names a case by what is called.
+func caseTitle(k simulate.Kind) string {
+	what := term.OneLine(k.Witness.Resource, 60)
+	if what == "" {
+		what = orElse(k.Witness.Tool, string(k.Witness.Phase))
+	}
+	return what
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// about says above a case where it is from, and what both sides said.
+func (s *caseSaver) about(k simulate.Kind, short string, x cases.Excerpt) []string {
+	w := k.Witness
+	lines := []string{
+		fmt.Sprintf("Made by policy simulate: record %s, %s UTC.", w.ID, auditcmd.UTC(w.Time)),
+		fmt.Sprintf("%s said %s; %s says %s.", cli.Masked(s.impact.Baseline.Name), verdictBy(w.From, w.FromRules), cli.Masked(s.impact.Candidate.Name), verdictBy(w.To, w.ToRules)),
+	}
+	if short != "" {
+		lines = append(lines, short)
+	}
+	if w.Missing != "" {
+		lines = append(lines, "It may be otherwise: "+w.Missing+".")
+	}
+	if len(x.Lost) > 0 {
+		lines = append(lines, "Not recorded, and so not here: "+strings.Join(x.Lost, "; ")+".")
+	}
+	return lines
+}
+
+func verdictBy(v engine.Verdict, rules []string) string {
+	if len(rules) == 0 {
+		return string(v)
+	}
+	return fmt.Sprintf("%s (%s)", v, strings.Join(rules, ", "))
+}
+
+// name is the file's: the rule, and what became of what; the same each time.
+func (s *caseSaver) name(k simulate.Kind) string {
+	parts := []string{strings.Trim(k.Rule, "()"), string(k.From), string(k.To)}
+	if k.Phase != engine.PhasePre {
+		parts = append(parts, string(k.Phase))
+	}
+	if k.State == simulate.Maybe {
+		parts = append(parts, string(k.State))
+	}
+	base := strings.Map(inFileNames, strings.Join(parts, "-"))
+	name := base
+	for n := 2; s.names[name]; n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	s.names[name] = true
+	return name
+}
+
+// inFileNames keeps what a file may be called everywhere.
+func inFileNames(r rune) rune {
+	if r < 0x80 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+		return r
+	}
+	return '_'
+}
+
+// writeCases writes each case to a folder of its own: stock OPA, which loads a
+// policy's folder whole, refuses two lists in one.
+func writeCases(dir string, files map[string][]byte) ([]string, error) {
+	var saved []string
+	there := map[string]bool{}
+	for name, text := range files {
+		file := filepath.Join(dir, name, name+".yaml")
+		saved = append(saved, file)
+		old, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case !bytes.Equal(old, text):
+			return nil, fmt.Errorf("%s is there already, and says something else; nothing was written: move it away, or name another folder", file)
+		default:
+			there[file] = true
+		}
+	}
+	slices.Sort(saved)
+	for _, file := range saved {
+		if there[file] {
+			continue
+		}
+		if err := createFile(file, files[strings.TrimSuffix(filepath.Base(file), ".yaml")]); err != nil {
+			return nil, err
+		}
+	}
+	return saved, nil
+}
+
+// createFile writes a file that is not there.
+func createFile(name string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,193 @@
+package simulatecmd
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+)
+
+// lack knows what a policy looks at and records of other policies do not hold:
+// raw texts are gone, so what nobody looked for in them is not known. It may be
+// used by several goroutines at once.
+type lack struct {
+	policy    string // digest
+	detectors string // digest
+	rows      []bundles.Detector
+	redact    []string
+	kept      *here.Former
+
+	mu   sync.Mutex
+	than map[engine.By]*fewer // env and config left out
+}
+
+// fewer is what was not looked for under one recorded policy.
+type fewer struct {
+	rows    []bundles.Detector
+	unknown string   // why nobody knows what was looked for; empty: it is known
+	masked  []string // kinds of personal data that were replaced then, and are not now
+	open    []string // and the other way round
+}
+
+func newLack(e *bundles.Effective, p *engine.Policy, kept *here.Former) *lack {
+	return &lack{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept, than: map[engine.By]*fewer{}}
+}
+
+// of says what a record does not hold; empty: nothing.
+func (l *lack) of(r *engine.Record) string {
+	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
+		return ""
+	}
+	f := l.under(*r.By)
+	var missed []string
+	for _, d := range f.rows {
+		if looksInto(d, r) {
+			missed = append(missed, d.ID)
+		}
+	}
+	switch {
+	case len(missed) > 0 && f.unknown != "":
+		return f.unknown
+	case len(missed) > 0:
+		return "contents were not looked at for " + someIDs(missed) + ", which this policy detects"
+	}
+	return f.personal(r.Event.Args)
+}
+
+// someIDs lists the first few.
+func someIDs(ids []string) string {
+	const most = 3
+	if len(ids) <= most {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+}
+
+// under compares with what decided, once for each.
+func (l *lack) under(by engine.By) *fewer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := engine.By{Policy: by.Policy, Detectors: by.Detectors}
+	if l.than[key] == nil {
+		l.than[key] = l.compare(key)
+	}
+	return l.than[key]
+}
+
+func (l *lack) compare(by engine.By) *fewer {
+	then := l.kept.Get(by.Policy)
+	if then == nil {
+		return l.unkept(by)
+	}
+	f := &fewer{masked: without(then.Redact, l.redact), open: without(l.redact, then.Redact)}
+	if by.Detectors != l.detectors {
+		f.rows = added(then.Detectors(), l.rows)
+	}
+	return f
+}
+
+// unkept is what can be said where the policy that decided is gone.
+func (l *lack) unkept(by engine.By) *fewer {
+	switch by.Detectors {
+	case l.detectors:
+		return &fewer{}
+	case "":
+		return &fewer{rows: l.rows}
+	}
+	return &fewer{rows: l.rows, unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
+}
+
+// added lists the detectors that others do not have, or that find something else.
+func added(then, now []bundles.Detector) []bundles.Detector {
+	type finds struct {
+		Patterns, In, Tools []string
+		Max                 int64
+	}
+	what := func(d bundles.Detector) finds { return finds{d.All(), d.In, d.Tools, d.Max} }
+	before := map[string]finds{}
+	for _, d := range then {
+		before[d.ID] = what(d)
+	}
+	return slices.DeleteFunc(slices.Clone(now), func(d bundles.Detector) bool {
+		old, ok := before[d.ID]
+		return ok && reflect.DeepEqual(old, what(d))
+	})
+}
+
+func without(list, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
+}
+
+// looksInto says that a record's call has a text that a detector looks into.
+func looksInto(d bundles.Detector, r *engine.Record) bool {
+	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
+	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {
+		prefix, open := strings.CutSuffix(t, "*")
+		return t == r.Event.Tool || open && strings.HasPrefix(r.Event.Tool, prefix)
+	})
+	switch {
+	case !forTool:
+		return false
+	case r.Phase == engine.PhasePost:
+		return looks(engine.PlaceResults) && hasResult(r.Event.Result)
+	case r.Phase != engine.PhasePre:
+		return false
+	}
+	for name, value := range r.Event.Args {
+		if hasText(value) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasResult(r *engine.ResultFacts) bool {
+	return r != nil && (r.Class != "" || r.Content != nil && r.Content.Bytes > 0)
+}
+
+// hasText says that an argument held a text. One that was replaced by facts
+// counts its bytes.
+func hasText(v any) bool {
+	return anyText(v, func(text string) bool { return text != "" })
+}
+
+// anyText asks about each text of a value; of one that is not stored, about its
+// size.
+func anyText(v any, ask func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return ask(v)
+	case []any:
+		return slices.ContainsFunc(v, func(v any) bool { return anyText(v, ask) })
+	case map[string]any:
+		if size, stored := v["bytes"]; stored && v["lines"] != nil {
+			return fmt.Sprint(size) != "0" && ask("(not stored)")
+		}
+		for _, v := range v {
+			if anyText(v, ask) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// personal says that arguments hold personal data that was to be replaced in
+// another way.
+func (f *fewer) personal(args map[string]any) string {
+	for _, kind := range f.masked {
+		if anyText(args, func(text string) bool { return strings.Contains(text, "REDACTED_"+kind+"_") }) {
+			return "personal data (" + kind + ") was replaced in the record, and this policy would see it"
+		}
+	}
+	if len(f.open) > 0 && anyText(args, func(text string) bool { return classify.HasPersonal(text, f.open) }) {
+		return "personal data (" + strings.Join(f.open, ", ") + ") is in the record, and this policy would not see it"
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package simulatecmd
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+const tokens = "- id: shop.token\n  title: A token of the shop\n  pattern: 'tok_[0-9]+'\n  in: [contents]\n  tools: [Write, mcp__*]\n" +
+	"  examples: {match: [tok_12], no_match: [token]}\n"
+
+const orders = "- id: shop.orders\n  title: Orders in what came back\n  pattern: 'obey'\n  in: [results]\n" +
+	"  examples: {match: [obey], no_match: [ok]}\n"
+
+// What a record does not hold is said of those calls only that have something
+// which the policy looks into.
+func TestLacks(t *testing.T) {
+	s := newShelf(t)
+	store := here.KeptIn(filepath.Join(s.dir, "state"))
+	recorded := func(dir string) *engine.By {
+		side, err := side(t.Context(), s.App, dir, s.kept(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Put(s.ref(t, dir)); err != nil {
+			t.Fatal(err)
+		}
+		return &engine.By{Policy: side.Policy.Digest, Env: "e", Detectors: side.Policy.Detectors}
+	}
+	s.write(t, "none/settings.yaml", "enforcement: enforce\n")
+	s.write(t, "some/detectors/a.yaml", tokens)
+	s.write(t, "other/detectors/a.yaml", strings.Replace(tokens, "tok_[0-9]+", "tok_.+", 1))
+	s.write(t, "all/detectors/a.yaml", tokens)
+	s.write(t, "all/detectors/b.yaml", orders)
+	s.write(t, "all/rules/mine.yaml", shelfRule)
+	s.write(t, "mail/settings.yaml", "redact: {pii: [email]}\n")
+	none, some, other, mail := recorded("none"), recorded("some"), recorded("other"), recorded("mail")
+	gone := &engine.By{Policy: strings.Repeat("d", 64), Detectors: "e"}
+	bare := &engine.By{Policy: strings.Repeat("c", 64)}
+
+	content := func(bytes int) map[string]any { return map[string]any{"bytes": bytes, "lines": 1, "mac": "m"} }
+	write := &engine.EventFacts{Tool: "Write", Args: map[string]any{"file_path": "a", "content": content(20)}}
+	empty := &engine.EventFacts{Tool: "Write", Args: map[string]any{"file_path": "a", "content": content(0)}}
+	bash := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "cat a"}}
+	server := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": []any{"tea"}}}
+	read := &engine.EventFacts{Tool: "Read", Args: map[string]any{}, Result: &engine.ResultFacts{Content: &engine.ContentFacts{Bytes: 9}}}
+	silent := &engine.EventFacts{Tool: "Read", Args: map[string]any{}, Result: &engine.ResultFacts{}}
+	sent := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail kim@example.com"}}
+	masked := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail REDACTED_email_12"}}
+
+	all, err := side(t.Context(), s.App, "all", s.kept(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := side(t.Context(), s.App, "mail", s.kept(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const notFor = "contents were not looked at for shop.token, which this policy detects"
+	for name, test := range map[string]struct {
+		lacks func(*engine.Record) string
+		phase engine.Phase
+		event *engine.EventFacts
+		by    *engine.By
+		want  string
+	}{
+		"a content, no detectors then":         {all.Lacks, engine.PhasePre, write, none, notFor},
+		"a content, the same detector":         {all.Lacks, engine.PhasePre, write, some, ""},
+		"a content, another pattern":           {all.Lacks, engine.PhasePre, write, other, notFor},
+		"a content, a policy that is gone":     {all.Lacks, engine.PhasePre, write, gone, "what contents were looked at for is not known: the policy dddddddddddd that decided was not kept"},
+		"a content, gone, no detectors":        {all.Lacks, engine.PhasePre, write, bare, "contents were not looked at for …"},
+		"an empty content":                     {all.Lacks, engine.PhasePre, empty, none, ""},
+		"another tool":                         {all.Lacks, engine.PhasePre, bash, none, ""},
+		"nothing to look at, a policy gone":    {all.Lacks, engine.PhasePre, silent, gone, ""},
+		"a tool of a server":                   {all.Lacks, engine.PhasePre, server, none, notFor},
+		"a result":                             {all.Lacks, engine.PhasePost, read, some, "contents were not looked at for shop.orders, which this policy detects"},
+		"no result":                            {all.Lacks, engine.PhasePost, silent, some, ""},
+		"a prompt":                             {all.Lacks, engine.PhasePrompt, &engine.EventFacts{}, none, ""},
+		"a record that nobody decided":         {all.Lacks, engine.PhasePre, write, nil, ""},
+		"an address, masked then":              {all.Lacks, engine.PhasePre, masked, mail, "personal data (email) was replaced in the record, and this policy would see it"},
+		"no address, though they were masked":  {all.Lacks, engine.PhasePre, bash, mail, ""},
+		"an address, masked now":               {private.Lacks, engine.PhasePre, sent, none, "personal data (email) is in the record, and this policy would not see it"},
+		"no address, though they are masked":   {private.Lacks, engine.PhasePre, bash, none, ""},
+		"the policy itself":                    {private.Lacks, engine.PhasePre, sent, mail, ""},
+		"a policy without detectors, contents": {private.Lacks, engine.PhasePre, write, some, ""},
+	} {
+		r := &engine.Record{Kind: engine.KindPre, Phase: test.phase, Event: test.event, By: test.by}
+		checkLacks(t, name, test.want, func() string { return test.lacks(r) })
+	}
+}
+
+// checkLacks asks twice at the same time, as simulations do.
+func checkLacks(t *testing.T, name, want string, lacks func() string) {
+	var wait sync.WaitGroup
+	for range 2 {
+		wait.Go(func() {
+			got := lacks()
+			if begin, open := strings.CutSuffix(want, "…"); got != want && !(open && strings.HasPrefix(got, begin)) {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,143 @@
+package simulatecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// writeImpacts writes the report of one candidate, or of a sweep, in every
+// format that was asked for.
+func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed string) error {
+	if s.verbose && !slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "pretty" }) && speed != "" {
+		fmt.Fprintf(a.Stderr, "reviewer: %s\n", speed)
+	}
+	d := impact.Document{Impact: sums[0]}
+	if s.key != "" {
+		d = impact.Document{Sweep: s.swept(sums)}
+	}
+	return writeDocument(a, &s.out, d, speed, s.verbose)
+}
+
+// swept puts the values of a sweep beside what they would do.
+func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
+	sweep := &simulate.Sweep{Version: simulate.ImpactVersion, Key: s.key}
+	for i, m := range sums {
+		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: s.values[i], Impact: m})
+	}
+	return sweep
+}
+
+func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, speed string, verbose bool) error {
+	return out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
+		opts := impactOptions(a, o)
+		opts.Latency, opts.Verbose = speed, verbose
+		if d.Sweep != nil {
+			return impact.WriteSweep(w, o.Format, d.Sweep, opts)
+		}
+		return impact.Write(w, o.Format, d.Impact, opts)
+	})
+}
+
+func impactOptions(a *cli.App, o *term.Output) impact.Options {
+	return impact.Options{Colour: a.Paint(o).On, Version: cli.BuildVersion(), Width: a.Columns(o)}
+}
+
+// keepCases makes cases of what has changed, where that was asked for.
+func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) error {
+	if s.saveCases == "" {
+		return nil
+	}
+	open := func(session string) (simulate.Story, error) { return r.open(ctx, session) }
+	files, err := saveCases(ctx, a, s.saveCases, r.sums[0], open, r.candidate)
+	if err == nil {
+		fmt.Fprintf(a.Stderr, "reviewer: %s in %s\n", term.Counted(len(files), "case", "cases"), cli.Masked(s.saveCases))
+	}
+	return err
+}
+
+// maxTold bounds how many files are told of on standard error; the report has
+// more.
+const maxTold = 10
+
+// verdictOf is the error that the command ends with. What was found counts
+// whatever could not be read, and so outweighs it.
+func verdictOf(a *cli.App, budgets []simulate.Budget, sums []*simulate.Impact) error {
+	m := sums[0] // what was read is the same for each candidate
+	found := exceeded(budgets, m)
+	found = append(found, unfaithful(m)...)
+	missing := incomplete(a, m)
+	if len(found) > 0 {
+		return &cli.ExitError{Code: cli.ExitFindings, Err: errors.Join(append(found, missing)...)}
+	}
+	return missing
+}
+
+func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
+	var list []error
+	for _, b := range budgets {
+		if text := b.Exceeded(m); text != "" {
+			list = append(list, fmt.Errorf("--fail-on %s", text))
+		}
+	}
+	return list
+}
+
+// unfaithful says what of the logs is not as it was written or decided.
+func unfaithful(m *simulate.Impact) (list []error) {
+	if m.Fidelity != nil {
+		if err := m.Fidelity.Err(); err != nil {
+			list = append(list, fmt.Errorf("recorded decisions do not come out again: %w (`reviewer audit replay` tells more)", err))
+		}
+	}
+	if m.Sources.Damaged > 0 {
+		list = append(list, errors.New("a log is not what was written (`reviewer audit verify` tells more)"))
+	}
+	return list
+}
+
+// incomplete is an error where not all was compared; files are told of one by
+// one.
+func incomplete(a *cli.App, m *simulate.Impact) error {
+	var errs []error
+	if failed := m.Sources.Failed; failed > 0 {
+		tellTroubles(a, m.Sources.Troubles)
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", term.Counted(int(failed), "file", "files")))
+	}
+	if m.Partial != "" {
+		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))
+	}
+	return errors.Join(errs...)
+}
+
+func tellTroubles(a *cli.App, all []simulate.Trouble) {
+	failed := slices.DeleteFunc(slices.Clone(all), func(t simulate.Trouble) bool { return !t.Failed })
+	for _, t := range failed[:min(len(failed), maxTold)] {
+		where := t.Path
+		if t.Line > 0 {
+			where += fmt.Sprint(":", t.Line)
+		}
+		fmt.Fprintf(a.Stderr, "reviewer: %s: %s\n", cli.Masked(where), cli.Masked(t.Why))
+	}
+	if more := len(failed) - maxTold; more > 0 {
+		fmt.Fprintf(a.Stderr, "reviewer: and %d more; the report lists them\n", more)
+	}
+}
+
+// sortedOnce returns masked names in order, each once, so that asking for the
+// same gives the same report.
+func sortedOnce(names []string, mask func(string) string) []string {
+	list := []string{}
+	for _, n := range names {
+		list = append(list, mask(n))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

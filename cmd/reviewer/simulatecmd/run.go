@@ -1,0 +1,277 @@
+package simulatecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// comparing is a comparison at work: the sessions to read, and the sum so far.
+type comparing struct {
+	app        *cli.App
+	comparison *simulate.Comparison
+	candidate  *bundles.Effective // as it was named; a sweep tries others
+	families   []sources.Family   // this run's part
+	lost       []simulate.Trouble // likewise
+	shard      *simulate.Shard
+	mask       func(string) string
+	parallel   int
+	progress   *term.Progress
+	began      time.Time
+
+	mu   sync.Mutex
+	sums []*simulate.Impact // for each candidate
+}
+
+// prepare finds policies and sources.
+func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*comparing, error) {
+	r := &comparing{app: a, shard: s.portion.shard, mask: s.mask, parallel: s.parallel, progress: p}
+	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection}
+	kept, err := a.FormerPolicies(homesOf(s.args))
+	if err != nil {
+		return nil, err
+	}
+	if !s.noFidelity {
+		r.comparison.Policies = policiesByDigest(ctx, kept.Homes)
+	}
+	if err := addSides(ctx, a, s, r, kept); err != nil {
+		return nil, err
+	}
+	set, err := findSources(ctx, a, s, p)
+	if err != nil {
+		return nil, err
+	}
+	r.take(s, set)
+	return r, ctx.Err()
+}
+
+// addSides compiles what is compared.
+func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept *here.Former) (err error) {
+	if r.comparison.Baseline, err = side(ctx, a, s.baseline, kept); err != nil {
+		return fmt.Errorf("--baseline: %w", err)
+	}
+	if r.candidate, err = a.PolicyRef(ctx, s.candidate); err != nil {
+		return fmt.Errorf("--candidate: %w", err)
+	}
+	tried := map[string]*bundles.Effective{s.candidate: r.candidate}
+	names := []string{s.candidate}
+	if s.key != "" {
+		names = nil
+		for _, v := range s.values {
+			name := fmt.Sprintf("%s with %s = %v", s.candidate, s.key, v)
+			if tried[name], err = r.candidate.WithSetting(s.key, v); err != nil {
+				return fmt.Errorf("--sweep: %w", err)
+			}
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		side, err := sideOf(ctx, name, tried[name], kept)
+		if err != nil {
+			return fmt.Errorf("--candidate: %w", err)
+		}
+		side.Named.Name = s.mask(name)
+		r.comparison.Candidates = append(r.comparison.Candidates, side)
+	}
+	r.comparison.Baseline.Named.Name = s.mask(s.baseline)
+	r.sums = r.comparison.Empty()
+	return nil
+}
+
+// take chooses this run's part of what was found, in the order in which it is
+// read best: what is packed in one archive follows each other.
+func (r *comparing) take(s *simulation, set *sources.Set) {
+	var size int64
+	for _, f := range set.Families {
+		if s.portion.hasSession(f.Session) && s.holds(f) {
+			r.families = append(r.families, f)
+			size += f.Bytes
+		}
+	}
+	for _, t := range set.Lost {
+		if s.portion.has(t.Path) { // nobody knows whether a sample would hold it: each one does
+			r.lost = append(r.lost, t)
+		}
+	}
+	r.progress.Bytes.Store(0)
+	r.progress.Total.Store(max(size, 1))
+}
+
+// run compares every session, several at a time. The order inside of a session
+// and of a family is kept; sums do not depend on the order of families. Where
+// the context ends, what was compared so far is marked as a part.
+func (r *comparing) run(ctx context.Context) error {
+	work, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	r.began = time.Now()
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(r.parallel, len(r.families)) {
+		workers.Go(func() {
+			for work.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(r.families) {
+					return
+				}
+				if err := r.family(work, &r.families[i]); err != nil {
+					fail(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if err := context.Cause(work); err != nil && ctx.Err() == nil {
+		return err
+	}
+	r.finish(ctx.Err() != nil)
+	return nil
+}
+
+// family compares sessions that belong together, one after the other. A panic
+// ends the run as it does in main, with nothing of what it may quote.
+func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New(r.app.Crashed(p))
+		}
+	}()
+	for story := range f.Stories(ctx) {
+		if !r.comparison.Selection.Holds(story.Session) {
+			continue
+		}
+		parts, err := r.comparison.Session(ctx, r.counted(story))
+		if err != nil {
+			return err
+		}
+		r.add(parts)
+	}
+	return ctx.Err()
+}
+
+// counted lets the progress know what is decided.
+func (r *comparing) counted(story simulate.Story) simulate.Story {
+	policies := int64(len(r.comparison.Candidates))
+	if r.comparison.Baseline.Policy != nil {
+		policies++
+	}
+	moments := story.Moments
+	story.Moments = func(yield func(simulate.Moment, error) bool) {
+		for m, err := range moments {
+			if err == nil && m.Record.Phase.Reviewed() {
+				r.progress.Decisions.Add(policies)
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+	return story
+}
+
+func (r *comparing) add(parts []*simulate.Impact) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, part := range parts {
+		r.sums[i].Add(part)
+	}
+}
+
+// finish adds what no session tells.
+func (r *comparing) finish(interrupted bool) {
+	for _, t := range r.lost {
+		lost := r.comparison.Empty()
+		for i, m := range r.sums {
+			if t.Failed {
+				lost[i].Sources.Failed = 1
+			}
+			lost[i].Sources.Troubles = []simulate.Trouble{t}
+			m.Add(lost[i])
+		}
+	}
+	for _, m := range r.sums {
+		m.Shard = r.shard
+		if interrupted {
+			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes were read, %s compared",
+				term.Thousands(r.progress.Bytes.Load()), term.Thousands(r.progress.Total.Load()), term.Counted(int(m.Sessions.Total), "session was", "sessions were"))
+		}
+	}
+}
+
+// speed says how fast it was: of the machine, and so in no document.
+func (r *comparing) speed() string {
+	n, took := r.progress.Decisions.Load(), time.Since(r.began)
+	if n == 0 || took <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s decisions in %.1f s: %s a second, %d µs each", term.Thousands(n), took.Seconds(),
+		term.Thousands(int64(float64(n)/took.Seconds())), took.Microseconds()/n)
+}
+
+// open returns the session of an id once more.
+func (r *comparing) open(ctx context.Context, session string) (simulate.Story, error) {
+	for i := range r.families {
+		if !slices.ContainsFunc(r.families[i].Sessions, func(id string) bool { return r.mask(id) == session }) {
+			continue
+		}
+		for story := range r.families[i].Stories(ctx) {
+			if story.Session == session {
+				return story, nil
+			}
+		}
+	}
+	return simulate.Story{}, fmt.Errorf("session %s is not there any more", session)
+}
+
+// policiesByDigest finds the policies that have decided by their digests: in state
+// directories, each compiled once. Several goroutines may ask at once.
+func policiesByDigest(ctx context.Context, homes []string) func(digest string) (*engine.Policy, error) {
+	var mu sync.Mutex
+	compiled := map[string]*engine.Policy{}
+	return func(digest string) (*engine.Policy, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p := compiled[digest]; p != nil {
+			return p, nil
+		}
+		e, err := here.FirstKept(homes, digest)
+		if err != nil {
+			return nil, err
+		}
+		p, err := wiring.Compile(ctx, e)
+		if err == nil {
+			compiled[digest] = p
+		}
+		return p, err
+	}
+}
+
+// homesOf lists the state directories that sources are, or lie in, such as a
+// copy of another machine's: beside their sessions is what decided in them.
+func homesOf(args []string) []string {
+	const most = 3 // a file of a chain, its folder, sessions
+	var homes []string
+	for _, arg := range args {
+		for dir, i := filepath.Clean(arg), 0; i <= most; dir, i = filepath.Dir(dir), i+1 {
+			if info, err := os.Stat(here.KeptIn(dir).Dir); err == nil && info.IsDir() {
+				homes = append(homes, dir)
+				break
+			}
+		}
+	}
+	return homes
+}

@@ -1,0 +1,62 @@
+package simulatecmd
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// plainMask takes secrets out of what a report says beside the records. All of
+// a kind get the same name: reports of the same sessions are the same bytes on
+// every machine, and a name that were computed without a key could be guessed.
+func plainMask() func(string) string {
+	same := strings.Repeat("0", 2*sha256.Size)
+	return cli.Masking(func([]byte) string { return same })
+}
+
+// anywhere understands a transcript as one of a machine of which nothing is
+// known but what it says itself.
+func anywhere(t harness.Transcript) engine.Classifier {
+	return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t)}
+}
+
+// elsewhere is a machine of which only the home directory is known, by where
+// the session stood.
+func elsewhere(t harness.Transcript) classify.World {
+	for _, e := range t.Events {
+		if home := classify.HomeOf(e.CWD); home != "" {
+			return classify.World{Home: home}
+		}
+	}
+	return classify.World{}
+}
+
+// ownMAC is a digest whose key is the transcript itself: parts of one comparison
+// that are made on several machines name a secret alike, and to find out what is
+// behind a name one needs the transcript, in which it stands anyway.
+func ownMAC(t harness.Transcript) func([]byte) string {
+	h := sha256.New()
+	for _, e := range t.Events {
+		var output []byte
+		if e.Result != nil {
+			output = e.Result.Output
+		}
+		for _, part := range [][]byte{[]byte(e.Call), e.Args, []byte(e.Prompt), output, []byte(strconv.FormatInt(e.Time, 10))} {
+			h.Write(part)
+			h.Write([]byte{0})
+		}
+	}
+	key := h.Sum([]byte(t.Session))
+	return func(b []byte) string {
+		m := hmac.New(sha256.New, key)
+		m.Write(b)
+		return hex.EncodeToString(m.Sum(nil))
+	}
+}

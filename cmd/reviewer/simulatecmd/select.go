@@ -1,0 +1,118 @@
+package simulatecmd
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// portion is the part of the sessions that a run is about: a sample of them,
+// and of that one of several shards. Both go by a digest of a name, so that
+// every machine picks the same.
+type portion struct {
+	share *big.Rat        // nil: all
+	shard *simulate.Shard // nil: all
+}
+
+// parseSample reads 10%, 1/10 or 0.1.
+func parseSample(text string) (*big.Rat, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	share, ok := new(big.Rat), false
+	if len(number) <= maxShare && strings.Trim(number, "0123456789./") == "" { // an exponent would be written out
+		share, ok = share.SetString(number)
+	}
+	if ok && percent {
+		share.Quo(share, big.NewRat(100, 1))
+	}
+	if !ok || share.Sign() <= 0 || share.Cmp(big.NewRat(1, 1)) > 0 {
+		return nil, fmt.Errorf("--sample %s: expected a share of the sessions above 0 and at most all, such as 10%% or 1/10", text)
+	}
+	return share, nil
+}
+
+// maxShare bounds the text of a share.
+const maxShare = 12
+
+// shareText writes a share as a percentage, or as a fraction where that has no
+// end: the same for each way to ask for it.
+func shareText(share *big.Rat) string {
+	if share == nil {
+		return ""
+	}
+	percent := new(big.Rat).Mul(share, big.NewRat(100, 1))
+	if digits, exact := percent.FloatPrec(); exact {
+		return percent.FloatString(digits) + "%"
+	}
+	return share.RatString()
+}
+
+// maxShards bounds the number of shards: more than that hold nothing each.
+const maxShards = 10_000
+
+// parseShard reads i/n, from 1/n to n/n.
+func parseShard(text string) (*simulate.Shard, error) {
+	first, second, _ := strings.Cut(text, "/")
+	i, err := strconv.Atoi(first)
+	n, err2 := strconv.Atoi(second)
+	if err != nil || err2 != nil || i < 1 || n < i || n > maxShards {
+		return nil, fmt.Errorf("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts)", text, maxShards)
+	}
+	return &simulate.Shard{Index: i, Of: n}, nil
+}
+
+// hasSession says whether the sessions that belong together under a name are
+// part of it.
+func (p portion) hasSession(name string) bool { return p.sampled(name) && p.has(name) }
+
+// sampled takes the share of the names whose digest is lowest.
+func (p portion) sampled(name string) bool {
+	if p.share == nil || p.share.Cmp(big.NewRat(1, 1)) == 0 {
+		return true
+	}
+	digest := sha256.Sum256([]byte(name))
+	at := new(big.Rat).SetFrac(new(big.Int).SetUint64(binary.BigEndian.Uint64(digest[:8])), new(big.Int).SetUint64(math.MaxUint64))
+	return at.Cmp(p.share) < 0
+}
+
+// has says whether what is known by a name is in this shard. It looks at other
+// bits of the digest than the sample, or a small sample would be in one shard.
+func (p portion) has(name string) bool {
+	if p.shard == nil {
+		return true
+	}
+	digest := sha256.Sum256([]byte(name))
+	return int(binary.BigEndian.Uint64(digest[8:16])%uint64(p.shard.Of)) == p.shard.Index-1
+}
+
+// checkTools refuses the name of a tool that is one of a known tool misspelt.
+// Others are let through: every server brings tools of its own.
+func checkTools(names []string) error {
+	known := slices.Sorted(maps.Keys(classify.Tools()))
+	for _, name := range names {
+		if name == "" {
+			return errors.New("--tool: expected the name of a tool, such as Bash")
+		}
+		if slices.Contains(known, name) || strings.HasPrefix(name, "mcp__") {
+			continue
+		}
+		near := engine.Nearest(name, known)
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
+			near = known[i]
+		}
+		if near != "" {
+			return fmt.Errorf("--tool %s: no such tool is known; did you mean %q?", name, near)
+		}
+	}
+	return nil
+}

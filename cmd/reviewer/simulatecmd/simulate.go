@@ -1,0 +1,306 @@
+// Package simulatecmd is `reviewer policy simulate`: it finds sessions and the two
+// policies to compare, runs the comparison, and makes cases of what changed.
+//
+// Not its business: the comparison itself, and how its result is drawn.
+package simulatecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/spf13/cobra"
+)
+
+// simulation is what the flags of `policy simulate` say, and what they mean.
+type simulation struct {
+	out                 term.Outputs
+	baseline, candidate string
+	sweep               string
+	failOn              []string
+	saveCases           string
+	since               string
+	sessions, tools     []string
+	sample, shard       string
+	noFidelity, verbose bool
+	parallel            int
+
+	args      []string // what to read; never empty once it was read
+	own       bool     // the machine's own log, since nothing was named
+	key       string   // of the setting that is swept
+	values    []float64
+	budgets   []simulate.Budget
+	portion   portion
+	selection simulate.Selection
+	mask      func(string) string // of what the report names
+}
+
+// Command is `reviewer policy simulate`.
+func Command(a *cli.App) *cobra.Command {
+	var s simulation
+	cmd := &cobra.Command{
+		Use:   "simulate [SOURCE…]",
+		Short: "What would this change of policy have done to what has happened?",
+		Long: "Takes what was recorded through two policies, side by side, and tells which calls\n" +
+			"would have been answered otherwise, by which rule, and where that would have begun.\n\n" +
+			"A SOURCE is a file, a folder, a pattern such as 'logs/**/*.jsonl.zst', or - for\n" +
+			"standard input: transcripts of agents, logs of this program, and what `audit export`\n" +
+			"writes, plain or compressed, recognised by their contents. Without a SOURCE it is\n" +
+			"the log of this machine.\n\n" +
+			"A policy (REF) is a folder, an archive (.tar.gz), git:REV:PATH, active (what holds\n" +
+			"here), default (what ships), or the first 8 or more digits of a kept one's digest.\n" +
+			"The baseline can also be recorded: what was decided when it happened.\n\n" +
+			"Decisions in a log are computed again under the policy that made them, and must\n" +
+			"come out as they were recorded (--no-fidelity leaves that out). Ctrl-C ends with a\n" +
+			"report of what was compared so far.\n\n" +
+			"Exit codes: 0 fine; 1 could not run, or something could not be read, or it was\n" +
+			"interrupted; 2 a --fail-on is exceeded, a recorded decision does not come out again,\n" +
+			"or a log is not what was written. docs/simulate.md explains the report.",
+		Example: "  reviewer policy simulate --candidate ./policy                  # the log of this machine\n" +
+			"  reviewer policy simulate ~/.claude/projects --baseline git:main:policy --candidate policy\n" +
+			"  reviewer policy simulate --candidate policy --since 7d --fail-on 'loosened>0' --fail-on '*->block>5'\n" +
+			"  reviewer policy simulate --sweep risk.high_threshold=0.6:0.9:0.05 -f html=sweep.html\n" +
+			"  reviewer policy simulate logs --shard 1/4 -f json -o part-1.json",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return compareAll(cmd.Context(), a, args, &s) },
+	}
+	s.flags(cmd)
+	cmd.AddCommand(simulateMergeCommand(a))
+	return cmd
+}
+
+func (s *simulation) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.baseline, "baseline", here.RefRecorded, "`REF` of the policy to compare with")
+	f.StringVar(&s.candidate, "candidate", here.RefActive, "`REF` of the policy to try")
+	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a setting that is a number: `KEY=FROM:TO:STEP`")
+	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
+	f.StringVar(&s.saveCases, "save-cases", "", "write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
+	f.StringVar(&s.since, "since", "", "count only what happened since this `TIME`, such as 90m, 24h or 7d before now, or 2026-01-31; what came before is history")
+	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose `ID` begins so; repeatable")
+	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool of this `NAME`; repeatable")
+	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10: always the same ones")
+	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`")
+	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not compute recorded decisions again")
+	f.IntVarP(&s.parallel, "parallel", "p", 0, "sessions at a time (default: as many as there are processors)")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and say how long it took")
+	s.out.Flags(cmd, impact.Formats()...)
+}
+
+const failOnUsage = "exit with 2 where a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
+
+// compareAll runs a comparison, writes the report, and then says what is wrong.
+func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {
+	start := time.Now()
+	if err := s.read(a, args, start); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+
+	s.begin(a)
+	p := a.ShowProgress(start)
+	defer p.End()
+	r, err := prepare(ctx, a, s, p)
+	if err == nil {
+		err = r.run(ctx)
+	} else if ctx.Err() != nil {
+		err = errors.New("interrupted before anything was compared")
+	}
+	p.End()
+	if err != nil {
+		return err
+	}
+	if err := writeImpacts(a, s, r.sums, r.speed()); err != nil {
+		return err
+	}
+	return errors.Join(keepCases(context.WithoutCancel(ctx), a, s, r), verdictOf(a, s.budgets, r.sums))
+}
+
+// read takes the flags apart, before anything is done.
+func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
+	if err := errors.Join(s.out.Read(), s.together()); err != nil {
+		return err
+	}
+	s.mask = plainMask()
+	if s.parallel == 0 {
+		s.parallel = runtime.GOMAXPROCS(0)
+	}
+	if err := s.readSelection(now); err != nil {
+		return err
+	}
+	if err := s.readBudgets(); err != nil {
+		return err
+	}
+	if s.sweep != "" {
+		var err error
+		if s.key, s.values, err = bundles.ParseSweep(s.sweep); err != nil {
+			return fmt.Errorf("--sweep %w", err)
+		}
+	}
+	if s.args = args; len(args) > 0 {
+		return nil
+	}
+	home, err := a.StateHome()
+	s.args, s.own = []string{home}, true
+	return err
+}
+
+func (s *simulation) readBudgets() error {
+	for _, text := range s.failOn {
+		b, err := simulate.ParseBudget(text)
+		if err != nil {
+			return fmt.Errorf("--fail-on: %w", err)
+		}
+		s.budgets = append(s.budgets, b)
+	}
+	return nil
+}
+
+// together refuses flags that mean nothing beside each other.
+func (s *simulation) together() error {
+	switch {
+	case s.parallel < 0:
+		return fmt.Errorf("--parallel %d: expected a number of sessions, or 0 for as many as there are processors", s.parallel)
+	case s.candidate == here.RefRecorded:
+		return errors.New("--candidate recorded: a candidate is a policy; what was recorded can be compared with, as --baseline recorded")
+	case s.sweep != "" && len(s.failOn) > 0:
+		return errors.New("--sweep and --fail-on: a budget is for one candidate; give the value that you chose in its settings, and run again")
+	case s.sweep != "" && s.saveCases != "":
+		return errors.New("--sweep and --save-cases: cases are of one candidate; give the value that you chose in its settings, and run again")
+	}
+	return nil
+}
+
+// readSelection reads which sessions and calls are looked at.
+func (s *simulation) readSelection(now time.Time) (err error) {
+	if s.selection.Since, err = cli.SinceTime(s.since, now); err != nil {
+		return err
+	}
+	if _, span := cli.SpanOf(s.since); s.shard != "" && s.since != "" && span == nil {
+		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since, time.UnixMilli(s.selection.Since).Format(time.RFC3339))
+	}
+	if err := checkTools(s.tools); err != nil {
+		return err
+	}
+	if s.sample != "" {
+		if s.portion.share, err = parseSample(s.sample); err != nil {
+			return err
+		}
+	}
+	if s.shard != "" {
+		if s.portion.shard, err = parseShard(s.shard); err != nil {
+			return err
+		}
+	}
+	for _, id := range s.sessions {
+		if id == "" {
+			return errors.New("--session: expected the id of a session, or its beginning")
+		}
+	}
+	s.selection.Sessions, s.selection.Tools = sortedOnce(s.sessions, s.mask), sortedOnce(s.tools, s.mask)
+	s.selection.Sample = shareText(s.portion.share)
+	return nil
+}
+
+// begin says at once, where a person reads the report, what is compared.
+func (s *simulation) begin(a *cli.App) {
+	names := make([]string, len(s.args))
+	for i, arg := range s.args {
+		names[i] = term.OneLine(s.mask(arg), 80)
+	}
+	where := strings.Join(names[:min(len(names), 3)], ", ")
+	if len(names) > 3 {
+		where += fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	if s.own {
+		where = "the log of this machine, " + where
+	}
+	baseline := s.baseline
+	if baseline == here.RefRecorded {
+		baseline = "what was recorded"
+	}
+	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), term.OneLine(s.mask(s.candidate), 80), where)
+	for _, o := range s.out.List {
+		if o.Format == "pretty" && o.File == "" {
+			fmt.Fprintf(a.Stdout, "%s\n\n", text)
+			return
+		}
+	}
+	if s.own || s.verbose {
+		fmt.Fprintf(a.Stderr, "reviewer: %s\n", text)
+	}
+}
+
+// findSources looks where the sessions are.
+func findSources(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*sources.Set, error) {
+	set, err := sources.Find(ctx, s.args, sources.Options{
+		Stdin: untilDone(ctx, a.Stdin), Read: func(n int64) { p.Bytes.Add(n) }, Env: cli.Environment(),
+		Classifier: anywhere, Mask: s.mask,
+	})
+	if err != nil && s.own {
+		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name what to read, such as ~/.claude/projects", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, s.anyAsked(set)
+}
+
+// untilDone reads from what may never say anything more, until the context ends.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	begin := sync.OnceFunc(func() {
+		go func() {
+			_, err := io.Copy(in, r)
+			in.CloseWithError(err)
+		}()
+	})
+	return readerFunc(func(b []byte) (int, error) {
+		begin() // not before somebody wants it: it may be a person's terminal
+		return out.Read(b)
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// anyAsked is an error where --session names none: nobody would see from a
+// report of nothing that an id is wrong.
+func (s *simulation) anyAsked(set *sources.Set) error {
+	example := ""
+	for _, f := range set.Families {
+		if s.holds(f) {
+			return nil
+		}
+		example = f.Session
+	}
+	return fmt.Errorf("--session %s: none of %s begins so; there is, for example, %s",
+		strings.Join(s.sessions, ", "), term.Counted(len(set.Families), "session", "sessions"), s.mask(example))
+}
+
+// holds says whether a family has a session that was asked for. What comes
+// through standard input is not known before it is read.
+func (s *simulation) holds(f sources.Family) bool {
+	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)
+}

@@ -1,0 +1,83 @@
+package term
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Outputs are the formats that a command writes in one run: one goes to
+// standard output, the others to files.
+type Outputs struct {
+	List    []Output // as given; after read at least one
+	Formats []string // the first is the default
+	Given   []string // -f, as FORMAT or FORMAT=FILE
+	file    string   // -o: where the first format goes
+}
+
+// Flags adds -f, which may be repeated, and -o to a command.
+func (o *Outputs) Flags(cmd *cobra.Command, formats ...string) {
+	o.Formats = formats
+	cmd.Flags().StringArrayVarP(&o.Given, "format", "f", formats[:1], "`format` of the result, or format=file; several are written in one run: "+strings.Join(formats, ", "))
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write the first format to this `file` (default standard output)")
+}
+
+// Read takes the flags apart. Only one format can go to standard output.
+func (o *Outputs) Read() error {
+	o.List = nil
+	places := map[string]string{} // file -> the format that it is for
+	for i, given := range o.Given {
+		format, file, named := strings.Cut(given, "=")
+		if named && file == "" {
+			return fmt.Errorf("-f %s: expected the name of a file after =, such as %s=report.%s", given, format, format)
+		}
+		if i == 0 && o.file != "" {
+			if named {
+				return fmt.Errorf("-f %s and -o %s both name a file for the first format; keep one of them", given, o.file)
+			}
+			file = o.file
+		}
+		out := Output{Format: format, File: file, Formats: o.Formats}
+		if err := out.Known(); err != nil {
+			return err
+		}
+		place := filepath.Clean(file)
+		if other, taken := places[place]; taken {
+			return fmt.Errorf("-f %s: the format %s goes to %s already; give this one a file of its own, as in -f %s=report.%s", given, other, orStdout(file), format, format)
+		}
+		places[place] = format
+		o.List = append(o.List, out)
+	}
+	return nil
+}
+
+func orStdout(file string) string {
+	if file == "" {
+		return "standard output"
+	}
+	return file
+}
+
+// Write writes every format, each in its place: files before standard output.
+func (o *Outputs) Write(stdout io.Writer, fn func(w io.Writer, out *Output) error) error {
+	list := slices.Clone(o.List)
+	slices.SortStableFunc(list, func(x, y Output) int { return cmp.Compare(toScreen(x), toScreen(y)) })
+	for i := range list {
+		if err := list[i].Write(stdout, func(w io.Writer) error { return fn(w, &list[i]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func toScreen(o Output) int {
+	if o.File == "" {
+		return 1
+	}
+	return 0
+}

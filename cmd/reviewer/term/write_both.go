@@ -1,0 +1,75 @@
+package term
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PlacedFile is a file that is to appear with all of its contents, or not at all.
+type PlacedFile struct {
+	Path    string
+	Content []byte
+}
+
+// WriteBoth makes two files appear whole, and the second only with the first.
+// Where the second cannot be put in its place, the first is as it was before. If
+// the machine stops between the two, the first is there and says of which second
+// it is: so it has to name it by its digest.
+func WriteBoth(first, second PlacedFile) error {
+	a, err := stage(first)
+	if err != nil {
+		return err
+	}
+	b, err := stage(second)
+	if err != nil {
+		return errors.Join(err, os.Remove(a))
+	}
+	before, err := os.ReadFile(first.Path)
+	existed := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, os.Remove(a), os.Remove(b))
+	}
+	if err := os.Rename(a, first.Path); err != nil {
+		return errors.Join(err, os.Remove(a), os.Remove(b))
+	}
+	if err := os.Rename(b, second.Path); err != nil {
+		return errors.Join(err, os.Remove(b), restore(PlacedFile{first.Path, before}, existed))
+	}
+	return syncFolder(filepath.Dir(second.Path))
+}
+
+// restore puts back what was there before.
+func restore(f PlacedFile, existed bool) error {
+	if !existed {
+		return os.Remove(f.Path)
+	}
+	return WriteWhole(f.Path, f.Content)
+}
+
+// stage writes a file beside its place, where it survives a crash.
+func stage(f PlacedFile) (string, error) {
+	t, err := os.CreateTemp(filepath.Dir(f.Path), ".reviewer-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: there is no folder %s; make it first", f.Path, filepath.Dir(f.Path))
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = t.Write(f.Content)
+	if err = errors.Join(err, t.Chmod(0o644), t.Sync(), t.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("write %s: %w", f.Path, err), os.Remove(t.Name()))
+	}
+	return t.Name(), nil
+}
+
+// syncFolder makes the names in a folder survive a crash.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

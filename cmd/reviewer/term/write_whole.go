@@ -1,0 +1,52 @@
+package term
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// WriteWhole makes a file appear with all of its contents, or not at all. One that
+// is there keeps its mode; what is there and no plain file, such as a pipe or
+// /dev/null, is written to as it is.
+func WriteWhole(path string, content []byte) error {
+	mode := fs.FileMode(0o644)
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; expected the name of a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return os.WriteFile(path, content, 0o644)
+	case err == nil: // a link stays one
+		mode = info.Mode().Perm()
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+	}
+	f, err := os.CreateTemp(DirOf(path), ".reviewer-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no folder %s; make it first", path, DirOf(path))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// DirOf is the folder of a path; . where it names none.
+func DirOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "."
+}

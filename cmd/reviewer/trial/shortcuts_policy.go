@@ -1,0 +1,49 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// mostTwice bounds what is decided twice of a policy's own: so many cases and
+// examples, and so many inputs for its rules. Beside the dozen of calls that any
+// policy meets it is half a second of processor time at most, where cases are
+// single calls; a bundle of a few rules adds a tenth.
+const mostTwice = 32
+
+// DecideTwice compares what a policy decides with OPA's rule index and early exit
+// and without them. own are its layers that do not ship with the program, with
+// their files.
+func DecideTwice(ctx context.Context, env engine.Env, e *bundles.Effective, host *rego.Host, own map[string]fs.FS) (*Shortcuts, error) {
+	o := ShortcutOptions{Env: env, Host: host, Most: mostTwice}
+	for _, l := range e.Layers {
+		files := own[l.Layer]
+		if files == nil {
+			continue
+		}
+		o.Own = append(o.Own, l.Layer)
+		if _, err := fs.Stat(files, "cases"); err == nil {
+			list, _ := cases.LoadBelow(files, "cases", l.Layer) // what is wrong with one `policy check` says
+			o.Cases = append(o.Cases, list...)
+		}
+	}
+	return TryShortcuts(ctx, e.Layers, o)
+}
+
+// Err says what hangs on OPA's shortcuts, and what can be done; nil:
+// nothing does.
+func (found *Shortcuts) Err() error {
+	if found == nil || len(found.Differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d decisions come out otherwise where OPA looks at every rule to its end, first of %s; "+
+		"change the rule so that no built-in function in it fails, or, where none does, "+
+		"so that it compares in another way: then it is a fault of OPA %s",
+		len(found.Differ), found.Decisions, found.Differ[0], rego.Version())
+}

@@ -1,0 +1,51 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// Check compiles everything of a policy, also the conditions that compile makes
+// only when they are first asked for, and returns all that is wrong.
+func Check(ctx context.Context, e *bundles.Effective) error {
+	_, err := CompileChecked(ctx, e)
+	return err
+}
+
+// CompileChecked is Check for those who go on with the compiled Rego.
+func CompileChecked(ctx context.Context, e *bundles.Effective) (*rego.Host, error) {
+	places := places(e)
+	host, err := cel.Compile(AllConditions(e))
+	errs := []error{err}
+	if host != nil {
+		for _, problem := range host.Check() {
+			errs = append(errs, fmt.Errorf("%s: %w", places[problem.ID](problem.Part, problem.Line), problem))
+		}
+	}
+	decider, err := rego.Compile(ctx, e.Modules(), e.Data)
+	return decider, errors.Join(append(errs, err, CheckDetectors(e))...)
+}
+
+// places says of each condition where a line of one of its parts is written.
+func places(e *bundles.Effective) map[string]func(part string, line int) string {
+	all := map[string]func(string, int) string{}
+	for _, layer := range e.Layers {
+		in := func(place func(string, int) string) func(string, int) string {
+			return func(part string, line int) string { return layer.Layer + "/" + place(part, line) }
+		}
+		for _, r := range layer.Rules {
+			all[r.ID] = in(r.Place)
+		}
+		for _, l := range layer.Access {
+			for _, r := range l.Rules {
+				all[l.FindingID(r.ID)] = in(r.Place)
+			}
+		}
+	}
+	return all
+}
