@@ -258,3 +258,20 @@ func OpaqueReasons() []string {
 		"encoding",  // bytes that are no text, invisible or look-alike characters
 	}
 }
+
+// WrittenNamed is the place of what a person named, wherever it lies.
+const WrittenNamed = "named"
+
+// The states of a path in the ledger, mildest first: of two, the later wins.
+const (
+	LedgerRead    = "read"
+	LedgerCreated = "created"
+	LedgerWritten = "written"
+	LedgerDeleted = "deleted"
+	LedgerMoved   = "moved_into"
+)
+
+// LedgerStates lists what Effect.Ledger may say.
+func LedgerStates() []string {
+	return []string{LedgerRead, LedgerCreated, LedgerWritten, LedgerDeleted, LedgerMoved}
+}

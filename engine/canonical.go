@@ -39,7 +39,7 @@ func Canonical(raw []byte) ([]byte, error) {
 
 // CanonicalOf marshals v and returns its canonical bytes.
 func CanonicalOf(v any) ([]byte, error) {
-	raw, err := marshal(v)
+	raw, err := Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func formatFloat(f float64) string {
 	return mantissa + "e" + sign + strings.TrimLeft(exp[1:], "0")
 }
 
-// marshal is json.Marshal without HTML escapes and without the final newline.
-func marshal(v any) ([]byte, error) {
+// Marshal is json.Marshal without HTML escapes and without the final newline.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -1,7 +1,5 @@
 package engine
 
-import "encoding/json"
-
 // Verdict is what is done with a call, from the mildest to the strictest.
 type Verdict string
 
@@ -136,48 +134,3 @@ func (d *Decision) RuleIDs() []string {
 	}
 	return ids
 }
-
-// AnswerMode says how an answer came about.
-type AnswerMode string
-
-// The modes of an answer.
-const (
-	ModeEnforced  AnswerMode = "enforced"  // the answer is the decision
-	ModeObserve   AnswerMode = "observe"   // milder than the decision: policy only watches
-	ModeDegraded  AnswerMode = "degraded"  // something failed; a denial where the event can be denied
-	ModeDuplicate AnswerMode = "duplicate" // the recorded answer again: the hook is installed twice
-)
-
-// Answer is what the agent is told.
-type Answer struct {
-	ID     string // the record's id; empty where nothing could be recorded
-	Effect Verdict
-	Mode   AnswerMode
-	Text   string          // for the agent (and the person, where the agent shows it)
-	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
-	Grant  bool            // the person's own prompt may be skipped
-	Stop   bool            // the run ends
-}
-
-// AnswerFacts is an Answer as it is recorded.
-type AnswerFacts struct {
-	Effect      Verdict           `json:"effect"`
-	Mode        AnswerMode        `json:"mode"`
-	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
-	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that holds the decision
-	Obligations map[string]string `json:"obligations,omitempty"` // what became of each, such as {"checkpoint":"unavailable"}
-	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
-	Approvals   []Approval        `json:"approvals,omitempty"`   // what came of earlier questions, as far as this event tells
-}
-
-// Approval is a person's answer to a question that policy asked. No agent
-// reports it: that the call ran means yes, that it did not by the next prompt
-// or stop means no.
-type Approval struct {
-	Of       string `json:"of"`       // id of the record whose answer was ask
-	Approved bool   `json:"approved"` // the call ran
-	By       string `json:"by"`       // ByInference
-}
-
-// ByInference says that nobody reported an answer: it was inferred.
-const ByInference = "inferred"

@@ -67,7 +67,7 @@ func (e *encoder) digests(in *Input) (input, state string, err error) {
 		parts[f.name] = whole[from:len(whole):len(whole)]
 	}
 	seen := fmt.Appendf(nil, `{"history":%s,"session":%s}`, parts["history"], parts["session"])
-	return hexSum(append(whole, '}')), hexSum(seen), nil
+	return HexSum(append(whole, '}')), HexSum(seen), nil
 }
 
 func (e *encoder) value(b []byte, v reflect.Value) ([]byte, error) {

@@ -155,3 +155,8 @@ func Troubles() []string {
 		string(TroubleCheck),
 	}
 }
+
+// Reviewed says whether policy is asked about a phase.
+func (p Phase) Reviewed() bool {
+	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
+}

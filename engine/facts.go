@@ -1,7 +1,5 @@
 package engine
 
-import "slices"
-
 // The names that Input.Facts may hold: plain yes-or-no questions about an
 // event, answered once in Go, so that a rule of policy can begin with a
 // membership test. OPA indexes such tests: rules that cannot apply cost nothing.
@@ -45,14 +43,6 @@ const (
 	FactSpread       = "spread"         // at least three paths were written elsewhere; see SessionFacts.Spread
 )
 
-// How far back facts about the run look; they belong to FoldVersion.
-const (
-	factStale = 5
-	factSoon  = 3
-	factLong  = 20
-	factSome  = 3
-)
-
 // FactNames lists every name that Input.Facts may hold.
 func FactNames() []string {
 	return []string{
@@ -61,98 +51,5 @@ func FactNames() []string {
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
 		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
 		FactNewHost, FactSpread, FactSecretOut, FactObeys,
-	}
-}
-
-// Holding lists the facts that hold of an input, sorted: what Facts is made of.
-func (in *Input) Holding() []string {
-	set := map[string]bool{
-		FactNotUnderstood: len(in.Action.Opaque) > 0,
-		FactFailedBefore:  in.History.Similar.Failed > 0,
-		FactUnmet:         slices.ContainsFunc(in.History.Presupposes, func(p Presupposed) bool { return !p.Met }),
-		FactStopped:       in.Session.Stopped,
-		FactDiffers:       in.History.Call != nil && in.History.Call.ExecutedDiffers,
-		FactAllowed:       in.Session.Allowed != "",
-	}
-	in.runFacts(set)
-	for i := range in.Action.Effects {
-		in.Action.Effects[i].facts(set)
-	}
-	set[FactReadsOnly] = len(in.Action.Effects) > 0 && !set[FactChanges] && !set[FactNotUnderstood]
-	names := []string{}
-	for name, holds := range set {
-		if holds {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// runFacts answers the questions about how the run goes.
-func (in *Input) runFacts(set map[string]bool) {
-	h, s := &in.History, &in.Session
-	set[FactFailed] = in.Event.Result != nil && in.Event.Result.Outcome == OutcomeFailed
-	for _, w := range h.Windows {
-		set[FactRepeated] = set[FactRepeated] || w.Same > 1
-		set[FactMissing] = set[FactMissing] || w.Missing > 0
-	}
-	set[FactCycle] = h.Cycle.Period > 0
-	set[FactNothingNew] = h.Since.News > factStale && h.Since.News < NeverAgo
-	set[FactDeniedBefore] = h.Denied.Same || h.Denied.Effect
-	set[FactCheckEdited] = h.Checks > 0
-	set[FactAfterFailure] = h.Since.Failed <= factSoon
-	set[FactAuthError] = h.Since.AuthError <= factLong
-	set[FactCarries] = len(in.Action.Carries) > 0
-	set[FactObeys] = slices.Contains(in.Action.Carries, LabelUntrusted) ||
-		slices.ContainsFunc(in.Action.Effects, func(e Effect) bool { return e.Untrusted })
-	set[FactSecretOut] = len(in.Action.SecretsOut) > 0
-	set[FactReadSecret] = h.Since.Secret <= factLong
-	set[FactReadOthers] = h.Since.Untrusted <= factLong
-	set[FactGrowing] = len(s.Growing) > 0
-	set[FactGoal] = in.Goal.Known
-	set[FactConstrained] = len(in.Goal.Constraints) > 0
-	set[FactNewHost] = h.NewHosts > 0
-	set[FactSpread] = s.elsewhere() >= factSome
-}
-
-// spread is the share of elsewhere in all paths that were written.
-func (s *SessionFacts) spread() float64 {
-	var all int64
-	for where, count := range s.Written {
-		if where != string(LocationNull) {
-			all += count
-		}
-	}
-	return Round6(float64(s.elsewhere()) / float64(max(all, 1)))
-}
-
-// elsewhere counts the paths that were written neither in the workspace nor
-// among temporary files, and that no person named.
-func (s *SessionFacts) elsewhere() int64 {
-	var n int64
-	for where, count := range s.Written {
-		switch where {
-		case string(LocationInside), string(LocationSelf), string(LocationTemp), string(LocationNull), whereNamed:
-		default:
-			n += count
-		}
-	}
-	return n
-}
-
-func (e *Effect) facts(set map[string]bool) {
-	deletes, writes := e.Kind == EffectFileDelete, e.Kind == EffectFileWrite
-	for name, holds := range map[string]bool{
-		FactChanges:         e.Kind != EffectFileRead,
-		FactChangesFiles:    deletes || writes,
-		FactDeletes:         deletes,
-		FactRecursiveDelete: deletes && e.Recursive,
-		FactOutside:         e.Location != "" && e.Location != LocationInside,
-		FactExternal:        e.Kind == EffectNetwork && !e.Loopback,
-		FactPrivileged:      e.Privileged,
-		FactUnknownTarget:   (deletes || writes) && e.Location == LocationUnknown,
-	} {
-		set[name] = set[name] || holds
 	}
 }

@@ -126,8 +126,8 @@ type PastFacts struct {
 	Ago     int64   `json:"ago"` // milliseconds before this event
 }
 
-// Growth is the use of a resource that grew over the last bins, of BinActions
-// actions each.
+// Growth is the use of a resource that grew over the last bins, of a few actions
+// each.
 type Growth struct {
 	Resource string  `json:"resource"` // one of Resources
 	Last     int64   `json:"last"`     // in the newest full bin
@@ -215,38 +215,23 @@ func Weekdays() []string {
 	return []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 }
 
-func timeFacts(ms int64) TimeFacts {
-	t := time.UnixMilli(ms).UTC()
-	return TimeFacts{MS: ms, Hour: int64(t.Hour()), Minute: int64(t.Minute()), Weekday: Weekdays()[t.Weekday()]}
-}
-
-// NewInput joins a record's facts with the history before it. The record needs
-// its facts, phase and time; history is not changed.
-func NewInput(r *Record, h *History, view View) Input {
-	in := Input{
-		Phase: r.Phase, Harness: r.Harness, Agent: agentOf(r),
-		Time: timeFacts(r.T), Action: emptyAction(),
-	}
-	if r.Event != nil {
-		in.Event = *r.Event
-	}
-	if r.Action != nil {
-		in.Action = h.join(*r.Action)
-	}
-	in.Session = h.sessionFacts(r)
-	in.Goal = h.goalFacts(&in.Action)
-	in.History = h.facts(r, in.Action, view)
-	in.Facts = in.Holding()
-	return in
-}
-
-// emptyAction has no nil lists: policy can count and iterate without asking.
-func emptyAction() Action {
-	return Action{
-		Types: []Type{}, Commands: []Command{}, Paths: []string{}, Hosts: []string{},
-		Effects: []Effect{}, Signals: []Signal{}, Opaque: []Opaque{},
-	}
-}
-
 // Round6 rounds a measure to 1e-6, the precision at which findings are compared.
 func Round6(f float64) float64 { return math.Round(f*1e6) / 1e6 }
+
+// Resources lists what a session's use is counted of.
+func Resources() []string { return []string{"bytes", "files", "agents", "output", "time"} }
+
+// AnswerCounts counts what people said in a session. Questions that were
+// answered with yes and denials that were overruled are false positives.
+type AnswerCounts struct {
+	Asked     int64 `json:"asked"`     // calls that were answered with a question
+	Approved  int64 `json:"approved"`  // of them, those that ran: inferred
+	Refused   int64 `json:"refused"`   // of them, those that did not run by the next prompt or stop: inferred
+	Overruled int64 `json:"overruled"` // times that a person allowed a call in a terminal
+}
+
+// How long a call is allowed, as SessionFacts.Allowed has it.
+const (
+	AllowedOnce    = "once"
+	AllowedSession = "session"
+)

@@ -8,8 +8,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
+
+// The choices of a person that are recorded as control.
+const (
+	ControlStop         = "stop"
+	ControlResume       = "resume"
+	ControlAllowOnce    = "allow_once"    // this very call, one time
+	ControlAllowSession = "allow_session" // this very call, until the session ends
+	ControlScope        = "scope"         // a path belongs to what the session is about
+	ControlUnscope      = "unscope"       // it does no longer
+)
+
+// SessionKey names a session.
+type SessionKey struct{ Harness, Session string }
+
+// NewRecord makes the record of an event from its facts. What only the chain
+// can give (number, previous hash, chain) and the decision are still missing.
+func NewRecord(e Event, f Facts, t int64) *Record {
+	rec := &Record{
+		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
+		Harness: e.Harness, Phase: e.Phase, Event: &f.Event, Action: f.Action, Cut: f.Cut,
+	}
+	if f.Args != "" {
+		rec.SHA = &SHA{Args: f.Args}
+	}
+	return rec
+}
+
+func kindOf(p Phase) Kind {
+	switch p {
+	case PhasePre:
+		return KindPre
+	case PhasePost:
+		return KindPost
+	case PhasePrompt:
+		return KindPrompt
+	case PhaseStop:
+		return KindStop
+	}
+	return KindNote
+}
+
+// Stamp keeps time from running backwards within a chain, whose latest record
+// has the time given.
+func (r *Record) Stamp(latest int64) {
+	if r.T < latest {
+		r.Skew, r.T = latest-r.T, latest
+	}
+}
+
+// ArgsMAC tells calls apart that bear the same id: another one is not answered
+// with what was said of the first.
+func (r *Record) ArgsMAC() string {
+	if r.SHA == nil {
+		return ""
+	}
+	return r.SHA.Args
+}
 
 // FormatVersion is the version of the record format, the first field of each line.
 const FormatVersion = 1
@@ -166,13 +224,14 @@ func RecordID(chain string, n int64) string {
 
 // ChainSeed returns the prev of a chain's first line.
 func ChainSeed(chain string) string {
-	return hexSum([]byte("reviewer audit v1\n" + chain))
+	return HexSum([]byte("reviewer audit v1\n" + chain))
 }
 
 // LineHash returns the hash of a raw line, newline included.
-func LineHash(line []byte) string { return hexSum(line) }
+func LineHash(line []byte) string { return HexSum(line) }
 
-func hexSum(b []byte) string {
+// HexSum returns the SHA-256 of some bytes as 64 hex digits.
+func HexSum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
@@ -183,7 +242,7 @@ var ErrTooLong = errors.New("record is too long for a line")
 // EncodeLine returns the record as its line with the newline. It refuses one
 // that is longer than the format allows.
 func EncodeLine(r *Record) ([]byte, error) {
-	b, err := marshal(r)
+	b, err := Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode record: %w", err)
 	}
@@ -200,7 +259,7 @@ func EncodeLine(r *Record) ([]byte, error) {
 
 // DecodeLine reads one line. Unknown fields are kept out without an error, so
 // that an older reader can show what a newer one wrote; unknown versions are
-// refused. What a keyframe's state holds is not looked at: see DecodeLineState.
+// refused. What a keyframe's state holds is not looked at: see package history.
 func DecodeLine(line []byte) (*Record, error) {
 	if len(line) > MaxKeyframe {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, len(line))
@@ -221,4 +280,55 @@ func DecodeLine(line []byte) (*Record, error) {
 		r.State = nil
 	}
 	return &r, nil
+}
+
+// Version is the version of the deciding core, raised by hand whenever the
+// same facts and policy could come out otherwise.
+const Version = 5
+
+// Reworked returns a record as if the call had been made in its other form; nil
+// where it has none.
+func (r *Record) Reworked() *Record {
+	if r.Rewritten == nil || r.Rewritten.Action == nil || r.Rewritten.SHA == nil || r.Event == nil {
+		return nil
+	}
+	form, event := *r, *r.Event
+	event.Args = r.Rewritten.Args
+	form.Event, form.Action, form.SHA = &event, r.Rewritten.Action, r.Rewritten.SHA
+	return &form
+}
+
+// Executed is what a record's call does when it runs: in its other form, where that
+// is what was answered.
+func (r *Record) Executed() *Action {
+	if r.Rewritten != nil && r.Answer != nil && r.Answer.Effect == Modify {
+		return r.Rewritten.Action
+	}
+	return r.Action
+}
+
+// ApprovedArgs is the MAC of the arguments with which a call may run.
+func (r *Record) ApprovedArgs() string {
+	if r.Rewritten != nil && r.Rewritten.SHA != nil && r.Answer != nil && r.Answer.Effect == Modify {
+		return r.Rewritten.SHA.Args
+	}
+	return r.ArgsMAC()
+}
+
+// CallKey is what a call is recognised by when it is made again: the same
+// arguments to the same tool in the same directory, since relative names mean
+// something else elsewhere.
+type CallKey struct {
+	Print string // the action's fingerprint
+	CWD   string
+}
+
+// CallKey returns what a record's call is recognised by; false where it cannot
+// be told from others.
+func (r *Record) CallKey() (CallKey, bool) {
+	if r.Action == nil || r.Event == nil || r.Action.Fingerprint == "" {
+		return CallKey{}, false
+	}
+	whole := !slices.ContainsFunc(r.Cut, func(c Cut) bool { return c.Field == "event.cwd" })
+	return CallKey{r.Action.Fingerprint, r.Event.CWD}, whole
 }

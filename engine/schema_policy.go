@@ -23,7 +23,7 @@ func PolicySchema(v Vocabulary) map[string]any {
 	}
 	close("historyFacts", "windows", v.Windows)
 	close("historyFacts", "fired", v.Findings)
-	close("sessionFacts", "written", append(Locations(), whereNamed))
+	close("sessionFacts", "written", append(Locations(), WrittenNamed))
 	close("action", "detected", v.Detectors)
 	close("sessionFacts", "counts_by_type", Types())
 	close("windowFacts", "by_type", Types())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 	opa "github.com/open-policy-agent/opa/v1/rego"
@@ -185,9 +186,9 @@ func TestMessagesNameKnownFields(t *testing.T) {
 }
 
 func call(a engine.Action) engine.Input {
-	h := engine.NewHistory()
+	h := history.New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: "a", Open: &engine.Open{Workspace: "/srv/shop"}})
-	return engine.NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Event: &engine.EventFacts{Tool: "Bash"}}, h, engine.View{})
+	return history.NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Event: &engine.EventFacts{Tool: "Bash"}}, h, engine.View{})
 }
 
 // The tests of the policy make their inputs themselves. What they take for the
@@ -297,37 +298,37 @@ func ofRuns() []engine.Input {
 	} {
 		in := call(engine.Action{})
 		change(&in)
-		in.Facts = in.Holding()
+		in.Facts = history.FactsOf(&in)
 		all = append(all, in)
 	}
 	return all
 }
 
 func afterFailure() engine.Input {
-	h := engine.NewHistory()
+	h := history.New()
 	pre := &engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", Action: &engine.Action{Fingerprint: "f"}}
 	h.Append(pre)
 	h.Append(&engine.Record{N: 2, Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c",
 		Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed}}})
-	return engine.NewInput(pre, h, engine.View{})
+	return history.NewInput(pre, h, engine.View{})
 }
 
 func stopped() engine.Input {
-	h := engine.NewHistory()
+	h := history.New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, engine.View{})
+	return history.NewInput(&engine.Record{Phase: engine.PhasePrompt}, h, engine.View{})
 }
 
 func executedDiffers() engine.Input {
-	h := engine.NewHistory()
+	h := history.New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("a", 64)}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, engine.View{})
+	return history.NewInput(&engine.Record{Phase: engine.PhasePost, Call: "c", SHA: &engine.SHA{Args: strings.Repeat("b", 64)}}, h, engine.View{})
 }
 
 func allowedByPerson() engine.Input {
-	h := engine.NewHistory()
+	h := history.New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlAllowOnce, Print: "f", By: "kim"}})
-	return engine.NewInput(&engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{}, Action: &engine.Action{Fingerprint: "f"}}, h, engine.View{})
+	return history.NewInput(&engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{}, Action: &engine.Action{Fingerprint: "f"}}, h, engine.View{})
 }
 
 // There is a decision for whatever may come: without one a call is denied.

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
@@ -83,15 +84,15 @@ func record() *engine.Record {
 }
 
 // asked is the history after the call was answered.
-func asked() *engine.History {
-	h := engine.NewHistory()
+func asked() *history.State {
+	h := history.New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: "a", Open: &engine.Open{Workspace: "/w"}})
 	h.Append(record())
 	return h
 }
 
 // folded is the history after the call failed.
-func folded() *engine.History {
+func folded() *history.State {
 	h, post := asked(), record()
 	post.N, post.Kind, post.Phase = 3, engine.KindPost, engine.PhasePost
 	post.Event.Result = &engine.ResultFacts{Outcome: engine.OutcomeFailed, Class: "no such file", Content: &engine.ContentFacts{}}
@@ -107,8 +108,8 @@ func inputs() map[string]engine.Input {
 	post.Event.Result = &engine.ResultFacts{Outcome: engine.OutcomeRan}
 	prompt := &engine.Record{Phase: engine.PhasePrompt, Event: &engine.EventFacts{Prompt: &engine.ContentFacts{Bytes: 3}}}
 	return map[string]engine.Input{
-		"first": engine.NewInput(r, engine.NewHistory(), engine.View{Windows: windows, Last: 5}), "later": engine.NewInput(r, h, engine.View{Windows: windows, Last: 5}),
-		"post": engine.NewInput(post, asked(), engine.View{Windows: windows, Last: 5}), "prompt": engine.NewInput(prompt, h, engine.View{}),
+		"first": history.NewInput(r, history.New(), engine.View{Windows: windows, Last: 5}), "later": history.NewInput(r, h, engine.View{Windows: windows, Last: 5}),
+		"post": history.NewInput(post, asked(), engine.View{Windows: windows, Last: 5}), "prompt": history.NewInput(prompt, h, engine.View{}),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/spf13/cobra"
 )
 
@@ -75,7 +76,7 @@ func allow(ctx context.Context, a *cli.App, id string, choice engine.Control) er
 	if err := rehearse(ctx, a, store, s, r, choice); err != nil {
 		return err
 	}
-	err = store.ControlIf(ctx, s.Key, choice, func(h *engine.History) error { return adds(h, r, choice) })
+	err = store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return adds(h, r, choice) })
 	if err != nil {
 		return err
 	}
@@ -138,9 +139,9 @@ func rehearse(ctx context.Context, a *cli.App, store *audit.Store, s audit.Sessi
 }
 
 // suppose returns the session's state as it would be after a person's word.
-func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) (*engine.History, error) {
-	var after *engine.History
-	err := store.Update(ctx, s.Key, func(t engine.Tail) (err error) {
+func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) (*history.State, error) {
+	var after *history.State
+	err := store.Update(ctx, s.Key, func(t history.Tail) (err error) {
 		if err := adds(t.History, r, choice); err != nil {
 			return err
 		}
@@ -151,8 +152,8 @@ func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine
 }
 
 // adds refuses a word that adds nothing to an earlier one.
-func adds(h *engine.History, r *engine.Record, choice engine.Control) error {
-	before := engine.NewInput(r, h, engine.View{}).Session
+func adds(h *history.State, r *engine.Record, choice engine.Control) error {
+	before := history.NewInput(r, h, engine.View{}).Session
 	if before.Allowed == "" || longer(before.Allowed, choice.Do) {
 		return nil
 	}

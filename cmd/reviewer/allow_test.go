@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // What a person's word would mean nothing about is refused with the reason.
@@ -21,7 +22,7 @@ func TestAllowable(t *testing.T) {
 	}
 	running := audit.Session{Key: engine.SessionKey{Harness: "h", Session: "s"}}
 	stopped := running
-	stopped.Stopped = &engine.Stopped{Reason: "lost"}
+	stopped.Stopped = &history.Stopped{Reason: "lost"}
 	for _, c := range []struct {
 		name    string
 		session audit.Session

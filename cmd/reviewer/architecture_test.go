@@ -32,8 +32,12 @@ type wall struct {
 
 func walls() []wall {
 	return []wall{
-		{"engine", []string{"engine/wildcard"},
-			"the nouns and the deciding core: everybody imports it, so it brings nothing along, and it reaches nothing beyond its arguments"},
+		{"engine", nil,
+			"the nouns: everybody imports them, so they bring nothing along"},
+		{"engine/history", []string{"engine", "engine/wildcard"},
+			"what records fold to is the same whoever keeps them, and whatever policy is asked about it"},
+		{"engine/review", []string{"engine", "engine/history"},
+			"the whole contract from an event to its answer: who classifies, judges, records and encodes is handed in"},
 		{"engine/wildcard", nil,
 			"what a pattern matches follows from two texts, and shells, .gitignore files and conditions share one matcher"},
 		{"engine/harness", []string{"engine"},
@@ -66,17 +70,17 @@ func walls() []wall {
 			"the top of what is known of commands: nobody below may lean on a single program"},
 		{"engine/classify/classifytest", []string{},
 			"what tests share is at hand for the lowest package, so it imports none"},
-		{"engine/audit", []string{"engine"},
-			"a log can be verified without knowing what its records mean"},
+		{"engine/audit", []string{"engine", "engine/history"},
+			"a log can be verified without knowing what its records mean: of the history it knows how to fold, write and read a state"},
 		{"engine/detect", []string{"engine"},
 			"looking into raw texts needs no meaning and no verdict, and what it returns is numbers"},
-		{"engine/simulate", []string{"engine"},
+		{"engine/simulate", []string{"engine", "engine/history", "engine/review"},
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
 		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
 		{"engine/stats", []string{"engine"},
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
-		{"engine/trash", nil,
+		{"cmd/reviewer/trash", nil,
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
 		{"engine/mutant", nil,
 			"what a small change to a policy is, for every language in which one is made"},
@@ -113,7 +117,7 @@ func walls() []wall {
 		{"cmd/reviewer", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
-			"engine", "engine/harness", "engine/classify", "engine/audit", "engine/trash", "rego", "bundles", "bundles/here",
+			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/here",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/term", []string{"engine", "github.com/spf13/cobra", "golang.org/x/term"},
@@ -123,22 +127,22 @@ func walls() []wall {
 		{"cmd/reviewer/subprocess", []string{"bundles"},
 			"what git has in a revision can be read without knowing which policy holds"},
 		{"cmd/reviewer/cli", []string{
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/here",
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/here",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/review", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
 			"it rehearses documents: no log and no executor is at hand"},
 		{"cmd/reviewer/explaincmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/reviewcmd", "cmd/reviewer/term", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "engine/classify", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"engine", "engine/history", "engine/review", "engine/audit", "engine/classify", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/here", "github.com/spf13/cobra"},
 			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
 		{"cmd/reviewer/auditcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "engine/cases", "engine/harness", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
+			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
-			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
+			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
 			"what happened in a session is in its records: no policy is at hand that could judge it anew"},
 		{"cmd/reviewer/configcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "bundles", "bundles/here", "github.com/spf13/cobra"},
@@ -150,7 +154,7 @@ func walls() []wall {
 			"a policy is written, checked and tried where it lies: no log, no key and no depot is at hand"},
 		{"cmd/reviewer/simulatecmd", []string{
 			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/cases", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"engine", "engine/review", "engine/cases", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
@@ -163,17 +167,17 @@ func walls() []wall {
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
 		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
-		{"cmd/reviewer/sources", []string{"engine", "engine/wildcard", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
+		{"cmd/reviewer/sources", []string{"engine", "engine/history", "engine/wildcard", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
-		{"cmd/reviewer/wiring", []string{"engine", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
+		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
-			"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
+			"cmd/reviewer/wiring", "engine", "engine/review", "engine/cases", "engine/classify", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/score", []string{
-			"engine", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
+			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
 		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
@@ -203,11 +207,11 @@ type ban struct {
 }
 
 func bans() []ban {
-	core := []string{"engine", "engine/detect", "engine/simulate"}
+	core := []string{"engine", "engine/history", "engine/review", "engine/detect", "engine/simulate"}
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
-	local := append(meaning(), "engine", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
+	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
 	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
@@ -234,7 +238,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/harness", "engine/detect", "engine/simulate", "engine/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

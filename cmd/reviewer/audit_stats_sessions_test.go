@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,7 +19,7 @@ func statsHome(t *testing.T, sessions int) string {
 	store := &audit.Store{Dir: t.TempDir() + "/state", Env: cli.Environment(), Keep: true}
 	for i := range sessions {
 		key := engine.SessionKey{Harness: "claude-code", Session: fmt.Sprintf("session-%05d", i)}
-		err := store.Update(t.Context(), key, func(tail engine.Tail) error {
+		err := store.Update(t.Context(), key, func(tail history.Tail) error {
 			list := []*engine.Record{{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv/shop"}}}
 			for n, effect := range []engine.Verdict{engine.Allow, engine.Warn, engine.Block} {
 				list = append(list, &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Call: fmt.Sprint(n),

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -67,7 +68,7 @@ func trivialRego(t *testing.T) *rego.Host {
 // sessionInputs are what policy sees of each event of the recorded session.
 func sessionInputs(t *testing.T, view engine.View) []engine.Input {
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
-	h := engine.NewHistory()
+	h := history.New()
 	h.Workspace = "/srv/shop"
 	kinds := map[engine.Phase]engine.Kind{engine.PhasePrompt: engine.KindPrompt, engine.PhasePre: engine.KindPre, engine.PhasePost: engine.KindPost}
 	var inputs []engine.Input
@@ -83,7 +84,7 @@ func sessionInputs(t *testing.T, view engine.View) []engine.Input {
 		}
 		rec := engine.NewRecord(e, facts, h.T+1000)
 		rec.Kind, rec.N = kind, h.N+1
-		inputs = append(inputs, engine.NewInput(rec, h, view))
+		inputs = append(inputs, history.NewInput(rec, h, view))
 		h.Append(rec)
 	}
 	return inputs

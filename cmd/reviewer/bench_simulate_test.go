@@ -25,6 +25,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -49,8 +51,8 @@ type simulateBench struct {
 	store     *audit.Store
 	chains    [][]*engine.Record // in order, one for each session
 	decisions int
-	policy    *engine.Policy
-	other     *engine.Policy // with one threshold moved
+	policy    *review.Policy
+	other     *review.Policy // with one threshold moved
 }
 
 func newSimulateBench(t *testing.T, calls int) *simulateBench {
@@ -126,7 +128,7 @@ func (b *simulateBench) read(i int) iter.Seq2[simulate.Moment, error] {
 	}
 }
 
-func (b *simulateBench) against(candidate *engine.Policy) *simulate.Comparison {
+func (b *simulateBench) against(candidate *review.Policy) *simulate.Comparison {
 	return &simulate.Comparison{
 		Baseline: simulate.Side{Named: simulate.Named{Name: "recorded", Recorded: true}}, Env: cli.Environment(),
 		Candidates: []simulate.Side{{Named: simulate.Named{Name: "candidate"}, Policy: candidate}},
@@ -177,10 +179,10 @@ func (b *simulateBench) parallel(n int, do func(i int) error) {
 func (b *simulateBench) inputs() []engine.Input {
 	var all []engine.Input
 	for _, chain := range b.chains {
-		h := engine.NewHistory()
+		h := history.New()
 		for _, r := range chain {
 			if r.Decision != nil {
-				all = append(all, engine.NewInput(r, h, b.policy.View))
+				all = append(all, history.NewInput(r, h, b.policy.View))
 			}
 			h.Append(r)
 		}
@@ -301,7 +303,7 @@ func (b *simulateBench) twoPolicies() {
 	both, single := turns(5, func() { b.compare(two, b.read) }, func() { b.compare(one, b.read) })
 	fmt.Printf("%-74s %8.2f   (goal: below 1.80; %s / %s)\n", "simulate with two policies / with one", float64(both)/float64(single), both, single)
 	checked := b.against(b.policy)
-	checked.Policies = func(digest string) (*engine.Policy, error) {
+	checked.Policies = func(digest string) (*review.Policy, error) {
 		if digest != b.policy.Digest {
 			return nil, fmt.Errorf("the log names policy %s", digest)
 		}

@@ -26,6 +26,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -86,7 +88,7 @@ func recorded(t *testing.T) [][]byte {
 	return lines
 }
 
-func defaultPolicy(t *testing.T) (*engine.Policy, *bundles.Effective) {
+func defaultPolicy(t *testing.T) (*review.Policy, *bundles.Effective) {
 	b, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +114,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	p, _ := defaultPolicy(t)
 	trivial := trivialRego(t)
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
-	h := engine.NewHistory()
+	h := history.New()
 	h.Workspace = "/srv/shop"
 	var records []*engine.Record
 	for _, line := range recorded(t) {
@@ -133,7 +135,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	}
 	var as, bs []time.Duration
 	for _, rec := range slices.Repeat(records, 60) {
-		in := engine.NewInput(rec, h, p.View)
+		in := history.NewInput(rec, h, p.View)
 		var err error
 		as = append(as, timed(func() { _, err = p.Review(ctx, rec, h) }))
 		if err != nil {
@@ -218,7 +220,7 @@ func writeInput(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	p, _ := defaultPolicy(t)
-	in := engine.NewInput(engine.NewRecord(e, facts, 1), engine.NewHistory(), p.View)
+	in := history.NewInput(engine.NewRecord(e, facts, 1), history.New(), p.View)
 	raw, err := json.Marshal(in)
 	if err == nil {
 		raw = append(raw[:len(raw)-1], `,"findings":[],"finding":{}}`...)
@@ -243,8 +245,8 @@ func liveSession(t *testing.T, n int) func() {
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
-	r := &engine.Reviewer{
-		Policy: func(string) (*engine.Policy, error) { return p, nil }, Classifier: c, Log: store,
+	r := &review.Reviewer{
+		Policy: func(string) (*review.Policy, error) { return p, nil }, Classifier: c, Log: store,
 		Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() },
 	}
 	call := 0
@@ -325,7 +327,7 @@ func fillLog(t *testing.T, store *audit.Store) {
 	text := strings.Repeat("x", 1730)
 	for i := range 60 {
 		key := engine.SessionKey{Harness: "bench", Session: fmt.Sprint("s", i)}
-		err := store.Update(context.Background(), key, func(tail engine.Tail) error {
+		err := store.Update(context.Background(), key, func(tail history.Tail) error {
 			if err := tail.Append(&engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv"}}); err != nil {
 				return err
 			}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -32,7 +34,7 @@ func readBack(chain []*engine.Record) iter.Seq2[*engine.Record, error] {
 // is taken from what was folded so far, through JSON.
 func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
 	var all []*engine.Record
-	h := engine.NewHistory()
+	h := history.New()
 	add := func(rec engine.Record) {
 		rec.N = h.N + 1
 		h.Append(&rec)
@@ -59,7 +61,7 @@ func TestCasesReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(digest string) (*engine.Policy, error) {
+	find := func(digest string) (*review.Policy, error) {
 		if digest != policy.Digest {
 			return nil, errors.New("a case of its own settings")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // log is where a machine's log is kept.
@@ -21,7 +22,7 @@ func (m machine) past(session string, bytes int, old time.Duration) {
 	m.t.Helper()
 	store := &audit.Store{Dir: m.log(), Env: cli.Environment()}
 	key := engine.SessionKey{Harness: "claude-code", Session: session}
-	err := store.Update(context.Background(), key, func(t engine.Tail) error {
+	err := store.Update(context.Background(), key, func(t history.Tail) error {
 		err := t.Append(&engine.Record{Kind: engine.KindOpen, T: 1, Session: session, Harness: "claude-code", Open: &engine.Open{Workspace: "/srv/" + session}})
 		for n := 0; n < bytes && err == nil; n += 6000 {
 			err = t.Append(&engine.Record{Kind: engine.KindNote, T: 1, Session: session, Harness: "claude-code", Note: &engine.Note{What: "test", Detail: strings.Repeat("x", 6000)}})

@@ -17,13 +17,14 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // policyOf compiles the policy that ships with layers over it, each a file
 // system with the name of its layer.
-func policyOf(t *testing.T, layers ...layerFiles) *engine.Policy {
+func policyOf(t *testing.T, layers ...layerFiles) *review.Policy {
 	t.Helper()
 	base, err := bundles.Default()
 	if err != nil {
@@ -101,7 +102,7 @@ func written(path string) engine.Event {
 }
 
 // decisions takes calls, each in a session of its own, through a policy.
-func decisions(t *testing.T, p *engine.Policy, events ...engine.Event) []*engine.Decision {
+func decisions(t *testing.T, p *review.Policy, events ...engine.Event) []*engine.Decision {
 	t.Helper()
 	mac, err := cli.PassingMAC()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -85,7 +86,7 @@ func cameBack(tool, output string) engine.Event {
 }
 
 // rehearsed returns the records of events that happen one after the other.
-func rehearsed(t *testing.T, p *engine.Policy, events ...engine.Event) []*engine.Record {
+func rehearsed(t *testing.T, p *review.Policy, events ...engine.Event) []*engine.Record {
 	t.Helper()
 	mac, err := cli.PassingMAC()
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // TestFrozenLogs verifies and replays the logs that older versions left in
@@ -59,7 +61,7 @@ func copied(t *testing.T, frozen string) string {
 func decidedAgain(t *testing.T, home string) string {
 	var differ strings.Builder
 	decisions := 0
-	eachDecision(t, home, func(rec *engine.Record, p *engine.Policy, h *engine.History) {
+	eachDecision(t, home, func(rec *engine.Record, p *review.Policy, h *history.State) {
 		decisions++
 		differ.WriteString(againstRecord(t, p, rec, h))
 	})
@@ -69,36 +71,36 @@ func decidedAgain(t *testing.T, home string) string {
 // eachDecision calls f with each record of a log that holds a decision, the policy
 // that made it, and the history before it. The state is folded anew from the
 // records, since that of another fold cannot be taken over.
-func eachDecision(t *testing.T, home string, f func(*engine.Record, *engine.Policy, *engine.History)) {
+func eachDecision(t *testing.T, home string, f func(*engine.Record, *review.Policy, *history.State)) {
 	a := &cli.App{Streams: term.Streams{Stderr: t.Output(), Env: func(string) string { return "" }}, Home: home}
 	store, sessions, err := a.Chosen(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	policies := auditcmd.PoliciesOf(t.Context(), store)
-	history, chain := engine.NewHistory(), ""
+	before, chain := history.New(), ""
 	for rec, err := range cli.RecordsOf(store, sessions) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rec.Chain != chain {
-			history, chain = engine.NewHistory(), rec.Chain
+			before, chain = history.New(), rec.Chain
 		}
 		if rec.Decision != nil {
 			policy, err := policies(rec.By.Policy)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f(rec, policy, history)
+			f(rec, policy, before)
 		}
-		history.Append(rec)
+		before.Append(rec)
 	}
 }
 
 // againstRecord lists in what a decision differs from the one that was recorded,
 // a line for each value; so also of the other form of a call.
-func againstRecord(t *testing.T, policy *engine.Policy, rec *engine.Record, h *engine.History) string {
-	judge := func(r *engine.Record) engine.Review {
+func againstRecord(t *testing.T, policy *review.Policy, rec *engine.Record, h *history.State) string {
+	judge := func(r *engine.Record) review.Result {
 		v, err := policy.Judge(t.Context(), r, h)
 		if err != nil {
 			t.Fatal(err)

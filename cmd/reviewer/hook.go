@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/spf13/cobra"
 )
 
@@ -124,7 +125,7 @@ func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, st
 	if err != nil {
 		return failure(h, event, err.Error())
 	}
-	return respond(ctx, a, h, event, raw, store, func() (*engine.Reviewer, error) {
+	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
 		r, err := reviewer(ctx, a, store)
 		if err == nil {
 			r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
@@ -135,7 +136,7 @@ func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, st
 
 // respond answers an event's input. The reviewer is asked for once the input
 // can be read.
-func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*engine.Reviewer, error)) reply {
+func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*review.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)
@@ -174,7 +175,7 @@ func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []
 }
 
 // reviewer wires a live review: this machine's files, the log, the policy.
-func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*engine.Reviewer, error) {
+func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Reviewer, error) {
 	mac, err := store.MAC()
 	if err != nil {
 		return nil, err
@@ -184,8 +185,8 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*engine.Revi
 		return nil, err
 	}
 	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program()}
-	return &engine.Reviewer{
-		Policy:     func(workspace string) (*engine.Policy, error) { return livePolicy(ctx, store, workspace) },
+	return &review.Reviewer{
+		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,
 		Log:        store,
 		Env:        cli.Environment(),

@@ -387,7 +387,7 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 			if code != want {
 				t.Errorf("reviewer %s ends with exit code %d, want %d", line, code, want)
 			}
-			if trace := string(w.read("state/crash.txt")); !strings.Contains(trace, "cmd/reviewer.(*app)") {
+			if trace := string(w.read("state/crash.txt")); !strings.Contains(trace, "cmd/reviewer/cli.(*App)") {
 				t.Errorf("the trace of %s does not say where: %s", line, trace)
 			}
 		}

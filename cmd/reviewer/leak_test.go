@@ -18,13 +18,13 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
+import "github.com/agent-reviewer/reviewer/engine/review"
 
-var shippedPolicy = sync.OnceValues(func() (*engine.Policy, error) {
+var shippedPolicy = sync.OnceValues(func() (*review.Policy, error) {
 	base, err := bundles.Default()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ type watched struct {
 	stdin    bytes.Reader
 	out, err bytes.Buffer
 	store    *audit.Store
-	review   *engine.Reviewer
+	review   *review.Reviewer
 	claude   harness.Harness
 	calls    int
 }
@@ -71,7 +71,7 @@ func newWatched(t *testing.T) *watched {
 	if w.review, err = reviewer(t.Context(), w.app, w.store); err != nil {
 		t.Fatal(err)
 	}
-	w.review.Policy = func(string) (*engine.Policy, error) { return shippedPolicy() }
+	w.review.Policy = func(string) (*review.Policy, error) { return shippedPolicy() }
 	return w
 }
 
@@ -90,7 +90,7 @@ func (w *watched) hook(where, event string, doc map[string]any) {
 func (w *watched) input(where, event string, raw []byte) {
 	w.t.Helper()
 	w.digests(where+", the hook's input", string(raw))
-	r := respond(w.t.Context(), w.app, w.claude, event, raw, w.store, func() (*engine.Reviewer, error) { return w.review, nil })
+	r := respond(w.t.Context(), w.app, w.claude, event, raw, w.store, func() (*review.Reviewer, error) { return w.review, nil })
 	w.clean(where+": standard output", withoutInput(r.stdout))
 	w.clean(where+": standard error", []byte(r.stderr))
 }

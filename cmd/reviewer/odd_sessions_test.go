@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -87,8 +88,8 @@ func TestOddSessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
 	store := &audit.Store{Dir: t.TempDir(), Env: cli.Environment()}
 	now := int64(1_700_000_000_000)
-	r := engine.Reviewer{
-		Policy:     func(string) (*engine.Policy, error) { return policy, nil },
+	r := review.Reviewer{
+		Policy:     func(string) (*review.Policy, error) { return policy, nil },
 		Classifier: &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}, Log: store, Env: cli.Environment(),
 		Now: func() int64 { return now },
 	}
@@ -128,7 +129,7 @@ func TestOddSessions(t *testing.T) {
 	if err != nil || len(sessions) != 2 {
 		t.Fatalf("%d sessions, %v", len(sessions), err)
 	}
-	find := func(digest string) (*engine.Policy, error) {
+	find := func(digest string) (*review.Policy, error) {
 		if digest != policy.Digest {
 			return nil, errors.New("another policy")
 		}

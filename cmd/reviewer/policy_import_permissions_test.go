@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // called is a call of a tool in /srv/shop.
@@ -225,12 +226,12 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 }
 
 // callAnswers is what each access list says of a call.
-func callAnswers(t *testing.T, p *engine.Policy, e engine.Event) map[string]string {
+func callAnswers(t *testing.T, p *review.Policy, e engine.Event) map[string]string {
 	t.Helper()
 	return answersIn(t, p, e, classify.World{Home: "/home/anna"})
 }
 
-func answersIn(t *testing.T, p *engine.Policy, e engine.Event, world classify.World) map[string]string {
+func answersIn(t *testing.T, p *review.Policy, e engine.Event, world classify.World) map[string]string {
 	t.Helper()
 	mac, err := cli.PassingMAC()
 	if err != nil {

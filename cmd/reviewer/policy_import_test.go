@@ -17,6 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // simulator is SafeClaw's own, as its description has it, for policies of which
@@ -271,16 +273,16 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 }
 
 // listAnswers is what each access list says of a call that does nothing else.
-func listAnswers(t *testing.T, p *engine.Policy, actionType, resource string, at time.Time) map[string]string {
+func listAnswers(t *testing.T, p *review.Policy, actionType, resource string, at time.Time) map[string]string {
 	t.Helper()
 	r := &engine.Record{Phase: engine.PhasePre, T: at.UnixMilli(), Harness: "claude-code", Event: &engine.EventFacts{Tool: "Any"},
 		Action: &engine.Action{Name: actionType, Resource: resource, Types: []engine.Type{engine.TypeMessage}, Intent: engine.TypeMessage}}
 	return recordAnswers(t, p, r, "/srv/shop")
 }
 
-func recordAnswers(t *testing.T, p *engine.Policy, r *engine.Record, workspace string) map[string]string {
+func recordAnswers(t *testing.T, p *review.Policy, r *engine.Record, workspace string) map[string]string {
 	t.Helper()
-	in := engine.NewInput(r, &engine.History{Workspace: workspace}, p.View)
+	in := history.NewInput(r, &history.State{Workspace: workspace}, p.View)
 	found, err := p.Matcher.Match(context.Background(), &in)
 	if err != nil {
 		t.Fatal(err)

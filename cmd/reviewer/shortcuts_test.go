@@ -10,6 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -61,13 +63,13 @@ func TestShortcutsOfFrozenLogs(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(home)), func(t *testing.T) {
 			t.Parallel()
 			seen, twice := 0, 0
-			eachDecision(t, copied(t, home), func(rec *engine.Record, p *engine.Policy, h *engine.History) {
+			eachDecision(t, copied(t, home), func(rec *engine.Record, p *review.Policy, h *history.State) {
 				if seen++; !every && seen%someOf != 5 {
 					return
 				}
 				twice++
 				host := p.Decider.(*rego.Host)
-				both := engine.Policy{View: p.View, Matcher: p.Matcher, Decider: &rego.Twice{
+				both := review.Policy{View: p.View, Matcher: p.Matcher, Decider: &rego.Twice{
 					Decider: host, Thorough: host.Thorough(),
 					Tell: func(_ context.Context, d rego.Difference) { t.Errorf("%s: %s", rec.ID(), d) },
 				}}

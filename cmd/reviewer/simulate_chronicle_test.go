@@ -19,6 +19,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // chronicle writes a log as hooks and people at a terminal would: sessions side
@@ -28,8 +30,8 @@ type chronicle struct {
 	t        testing.TB
 	random   *rand.Rand
 	store    *audit.Store
-	reviewer engine.Reviewer
-	policies []*engine.Policy
+	reviewer review.Reviewer
+	policies []*review.Policy
 	prefix   string // of the ids of its sessions
 	now      int64  // Unix milliseconds
 	calls    int    // before tool calls, told apart by their ids
@@ -50,7 +52,7 @@ const chronicleStart = 1_760_000_000_000
 
 // newChronicle begins a log in dir, or goes on with one, under any of several
 // policies.
-func newChronicle(t testing.TB, seed uint64, dir string, policies []*engine.Policy) *chronicle {
+func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Policy) *chronicle {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "key"), bytes.Repeat([]byte("k"), 32), 0o600)); err != nil {
 		t.Fatal(err)
@@ -62,16 +64,16 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*engine.Poli
 		t.Fatal(err)
 	}
 	classifier := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}
-	c.reviewer = engine.Reviewer{
+	c.reviewer = review.Reviewer{
 		Classifier: classifier, Log: c.store, Env: cli.Environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
 	}
 	return c
 }
 
 // keptPolicies compiles policies, and keeps them below dir as a hook does.
-func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*engine.Policy {
+func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*review.Policy {
 	t.Helper()
-	var all []*engine.Policy
+	var all []*review.Policy
 	for _, e := range list {
 		p, err := wiring.Compile(t.Context(), e)
 		if err == nil {
@@ -311,7 +313,7 @@ func (c *chronicle) handle(s *tale, e engine.Event) engine.Answer {
 		e.CWD = "/srv/shop"
 	}
 	broken := errors.New("settings.yaml:1: this is no policy")
-	c.reviewer.Policy = func(string) (*engine.Policy, error) {
+	c.reviewer.Policy = func(string) (*review.Policy, error) {
 		if s.policy < 0 {
 			return nil, broken
 		}
@@ -344,7 +346,7 @@ func (c *chronicle) record(s *tale, id string) *engine.Record {
 	if _, err := fmt.Sscanf(id[strings.LastIndexByte(id, '-')+1:], "%d", &n); err != nil {
 		c.t.Fatalf("%q is no id of a record", id)
 	}
-	err := c.store.Update(c.t.Context(), s.key(), func(t engine.Tail) (err error) {
+	err := c.store.Update(c.t.Context(), s.key(), func(t history.Tail) (err error) {
 		rec, err = t.Read(n)
 		return err
 	})

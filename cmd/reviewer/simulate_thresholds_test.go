@@ -17,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -229,7 +230,7 @@ func (l *caseLog) differs(t *testing.T, m moved) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(digest string) (*engine.Policy, error) {
+	find := func(digest string) (*review.Policy, error) {
 		if digest != l.digest {
 			return nil, fmt.Errorf("the log names policy %s, not %s", digest, l.digest)
 		}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/trash"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
-	"github.com/agent-reviewer/reviewer/engine/trash"
 	"github.com/spf13/cobra"
 )
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // hold is a chain while its lock is held.
@@ -57,7 +58,7 @@ func (h *hold) refresh() error {
 // forget makes the next user of the chain begin from scratch.
 func (c *chain) forget(err error) error {
 	c.close()
-	c.state, c.end, c.saved = engine.NewHistory(), end{File: 1}, 0
+	c.state, c.end, c.saved = history.New(), end{File: 1}, 0
 	return err
 }
 
@@ -100,7 +101,7 @@ func (h *hold) own() error {
 	return &Damage{File: h.c.path(1), Line: 1, What: "the folder holds the chain of another session"}
 }
 
-// append is engine.Tail.Append.
+// append is history.Tail.Append.
 func (h *hold) append(r *engine.Record) error {
 	c := h.c
 	if c.state.Empty() {

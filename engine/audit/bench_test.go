@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/agent-reviewer/reviewer/engine"
 )
+import "github.com/agent-reviewer/reviewer/engine/history"
 
 // Benchmarks report ratios of things measured side by side: absolute times say
 // little on a machine that is shared.
@@ -25,7 +24,7 @@ func BenchmarkVerify(b *testing.B) {
 	s.RotateBytes = DefaultRotateBytes
 	r := pre("call")
 	r.Event.CWD = string(bytes.Repeat([]byte("d"), 600)) // lines of about 1.5 KB
-	err := s.Update(context.Background(), testKey, func(t engine.Tail) error {
+	err := s.Update(context.Background(), testKey, func(t history.Tail) error {
 		if err := t.Append(openRecord()); err != nil {
 			return err
 		}

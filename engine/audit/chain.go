@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // chain is what a process knows of one chain: the folded state, and where in
@@ -20,7 +21,7 @@ import (
 type chain struct {
 	dir   string
 	busy  chan struct{} // held by the one goroutine that uses the chain
-	state *engine.History
+	state *history.State
 	end   end
 	saved int64    // number of the record that the newest snapshot known covers
 	file  *os.File // number end.File, while the chain is in use
@@ -39,7 +40,7 @@ type end struct {
 }
 
 func newChain(dir string) *chain {
-	return &chain{dir: dir, busy: make(chan struct{}, 1), state: engine.NewHistory(), end: end{File: 1}}
+	return &chain{dir: dir, busy: make(chan struct{}, 1), state: history.New(), end: end{File: 1}}
 }
 
 func (c *chain) path(n int) string { return filepath.Join(c.dir, fileName(n)) }
@@ -149,7 +150,7 @@ func (c *chain) newestLineIs(e end) bool {
 // seen that fits no longer, and of which chain.
 func (c *chain) load(mac func([]byte) string) (lost seen, err error) {
 	c.close()
-	c.state, c.end, c.saved = engine.NewHistory(), end{File: 1}, 0
+	c.state, c.end, c.saved = history.New(), end{File: 1}, 0
 	files, err := chainFiles(c.dir)
 	if err != nil {
 		return seen{}, err
@@ -161,7 +162,7 @@ func (c *chain) load(mac func([]byte) string) (lost seen, err error) {
 		lost = seen{snap.State.Chain, snap.State.N}
 	}
 	c.close()
-	c.state, c.end = engine.NewHistory(), end{File: 1}
+	c.state, c.end = history.New(), end{File: 1}
 	if len(files) == 0 {
 		return lost, nil
 	}
@@ -186,7 +187,7 @@ func (c *chain) base(files []int) error {
 		}
 		for j := len(places) - 1; j >= 0; j-- {
 			p := places[j]
-			if i == 0 && j == 0 || p.rec().fold() == engine.FoldVersion {
+			if i == 0 && j == 0 || p.rec().fold() == history.FoldVersion {
 				return errors.Join(gap(c.dir, files[i:]), c.standBefore(p))
 			}
 		}
@@ -228,7 +229,7 @@ func (d decoded) fold() int {
 	case d.Record == nil:
 		return 0
 	case d.Kind == engine.KindOpen:
-		return engine.FoldVersion
+		return history.FoldVersion
 	}
 	if state := stateOf(d.Record); state != nil {
 		return state.Fold
@@ -237,11 +238,11 @@ func (d decoded) fold() int {
 }
 
 // stateOf returns the state that a record holds; nil where there is none.
-func stateOf(r *engine.Record) *engine.History {
+func stateOf(r *engine.Record) *history.State {
 	if r.State == nil {
 		return nil
 	}
-	state, err := engine.DecodeHistory(r.State)
+	state, err := history.Decode(r.State)
 	if err != nil {
 		return nil // not reached: readRecord refuses such a line
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // Follower checks the lines of one chain, one after the other, wherever they
@@ -43,7 +44,7 @@ var ErrChanged = errors.New("prev is not the hash of the line before: one of the
 // read decodes a line.
 func (f *Follower) read(raw []byte) (*engine.Record, error) {
 	if f.Exported {
-		return engine.DecodeLineState(raw)
+		return history.DecodeLine(raw)
 	}
 	return readRecord(raw)
 }

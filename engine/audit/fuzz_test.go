@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 func seedLines(f *testing.F) []byte {
@@ -37,7 +38,7 @@ func FuzzRecordReader(f *testing.F) {
 		if err != nil || h.n != r.N || string(h.kind) != string(r.Kind) {
 			t.Fatalf("fixed beginning %+v of a record %s %d: %v", h, r.Kind, r.N, err)
 		}
-		engine.NewHistory().Append(r)
+		history.New().Append(r)
 		once, err := engine.EncodeLine(r)
 		if err != nil {
 			return // longer than it was: escapes

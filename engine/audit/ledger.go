@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // Note records in the ledger what concerns no chain: input that could not be
@@ -16,12 +17,12 @@ func (s *Store) Note(ctx context.Context, n engine.Note) error {
 // Control records a person's choice in the session's chain and, with the
 // chain's id, in the ledger. It reaches the disk before Control returns.
 func (s *Store) Control(ctx context.Context, key engine.SessionKey, choice engine.Control) error {
-	return s.ControlIf(ctx, key, choice, func(*engine.History) error { return nil })
+	return s.ControlIf(ctx, key, choice, func(*history.State) error { return nil })
 }
 
 // ControlIf is Control unless the session's state, which nobody else changes
 // meanwhile, has something against it: then it returns that error.
-func (s *Store) ControlIf(ctx context.Context, key engine.SessionKey, choice engine.Control, against func(*engine.History) error) error {
+func (s *Store) ControlIf(ctx context.Context, key engine.SessionKey, choice engine.Control, against func(*history.State) error) error {
 	dir := s.sessionDir(key)
 	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
 		return noSession(key, err)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // A line begins {"v":1,"prev":"<64 hex>","n":17,"kind":"pre" so that it can be
@@ -71,7 +72,7 @@ func readRecord(line []byte) (*engine.Record, error) {
 	if err := checkLength(line, h.kind); err != nil {
 		return nil, err
 	}
-	r, err := engine.DecodeLineState(line)
+	r, err := history.DecodeLine(line)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // TestALockOutlivesItsFolder: who waits for the lock of a folder that retention
@@ -78,7 +79,7 @@ func TestSyncs(t *testing.T) {
 		}, 2},
 		"nothing written": {func(t *testing.T, s *Store) error {
 			ago(t, s, 2*time.Second)
-			return s.Update(context.Background(), testKey, func(engine.Tail) error { return nil })
+			return s.Update(context.Background(), testKey, func(history.Tail) error { return nil })
 		}, 0},
 	} {
 		s := testStore(t)

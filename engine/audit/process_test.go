@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // The test binary is its own child: with childVar set it appends records to the
@@ -122,7 +123,7 @@ func checkCalls(t *testing.T, s *Store, writers, each int) {
 		}
 	}
 	mustVerify(t, s)
-	fresh := engine.NewHistory()
+	fresh := history.New()
 	for _, r := range all(t, s, testKey) {
 		fresh.Append(r)
 	}
@@ -304,7 +305,7 @@ func TestTheWaitForTheLockEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	err = s.Update(ctx, testKey, func(engine.Tail) error { t.Error("the lock did not hold"); return nil })
+	err = s.Update(ctx, testKey, func(history.Tail) error { t.Error("the lock did not hold"); return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v", err)
 	}
@@ -315,9 +316,9 @@ func TestTheWaitForTheLockEnds(t *testing.T) {
 func TestOneGoroutineWaitsForAnother(t *testing.T) {
 	s := testStore(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	err := s.Update(context.Background(), testKey, func(engine.Tail) error {
+	err := s.Update(context.Background(), testKey, func(history.Tail) error {
 		cancel()
-		return s.Update(ctx, testKey, func(engine.Tail) error { return nil })
+		return s.Update(ctx, testKey, func(history.Tail) error { return nil })
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)

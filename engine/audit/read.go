@@ -174,7 +174,7 @@ func firstRecord(dir string) (*engine.Record, error) {
 	return r, nil
 }
 
-// read is engine.Tail.Read. What is asked for is nearly always near the end.
+// read is history.Tail.Read. What is asked for is nearly always near the end.
 func (c *chain) read(n int64) (*engine.Record, error) {
 	if n < 1 || n > c.state.N {
 		return nil, fmt.Errorf("read record %d of %d: there is none", n, c.state.N)

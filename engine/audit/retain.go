@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 const (
@@ -163,7 +164,7 @@ func removeFolder(dir string, lock *os.File) error {
 	return errors.Join(err, os.Remove(lock.Name()), os.Remove(dir))
 }
 
-func (s *Store) notePurge(ctx context.Context, r *retained, state *engine.History) error {
+func (s *Store) notePurge(ctx context.Context, r *retained, state *history.State) error {
 	first, err := firstHead(r.files[0].path)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // Session sums up one session's chain.
@@ -24,7 +25,7 @@ type Session struct {
 	First     int64 // Unix milliseconds of the open record
 	Last      int64 // of the newest record
 	Workspace string
-	Stopped   *engine.Stopped // nil: it may go on
+	Stopped   *history.Stopped // nil: it may go on
 	Actions   int64
 	Prompts   int64
 	Denied    int64
@@ -69,7 +70,7 @@ func (s *Store) each(dirs []string) []Session {
 }
 
 // State returns a session's state as its newest record left it, without a lock.
-func (s *Store) State(one Session) (*engine.History, error) { return s.peek(one.Dir) }
+func (s *Store) State(one Session) (*history.State, error) { return s.peek(one.Dir) }
 
 func (s *Store) sessionDirs() ([]string, error) {
 	entries, err := os.ReadDir(s.sessionsDir())
@@ -105,7 +106,7 @@ func (s *Store) session(dir string) Session {
 }
 
 // peek reads a chain's state without a lock, and without mending anything.
-func (s *Store) peek(dir string) (*engine.History, error) {
+func (s *Store) peek(dir string) (*history.State, error) {
 	c := newChain(dir)
 	defer c.close()
 	if _, err := c.load(s.macIfAny()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -119,7 +120,7 @@ func TestControlIfHoldsTheLock(t *testing.T) {
 	for range 8 {
 		go func() {
 			own := &Store{Dir: s.Dir}
-			results <- own.ControlIf(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, func(h *engine.History) error {
+			results <- own.ControlIf(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, func(h *history.State) error {
 				if h.Stop != nil {
 					return stopped
 				}

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // snapshot is a cache of a chain's state. Nothing but time depends on it: one
 // that is missing, broken, forged or of another fold version is passed over.
 type snapshot struct {
-	End   end             `json:"end"`
-	State *engine.History `json:"state"`
+	End   end            `json:"end"`
+	State *history.State `json:"state"`
 }
 
 // A snapshot's file is its MAC and its body; the MAC keeps a flipped bit from
@@ -44,7 +45,7 @@ func readSnapshot(dir string, mac func([]byte) string) *snapshot {
 		return nil
 	}
 	var s snapshot
-	if err := json.Unmarshal(body, &s); err != nil || s.State == nil || s.State.Fold != engine.FoldVersion || s.State.Check() != nil {
+	if err := json.Unmarshal(body, &s); err != nil || s.State == nil || s.State.Fold != history.FoldVersion || s.State.Check() != nil {
 		return nil
 	}
 	return &s

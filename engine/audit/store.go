@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // Defaults of a Store's limits.
@@ -78,7 +79,7 @@ func (d *Damage) Error() string {
 // Update calls fn under the session's lock with the chain's end. The wait for
 // the lock ends with ctx. Where the session has no chain, the first record that
 // fn appends must be its open record.
-func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(engine.Tail) error) error {
+func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error {
 	var opened bool
 	err := s.update(ctx, s.sessionDir(key), func(h *hold) error {
 		h.key, h.onOpen = key, func(r *engine.Record) error {
@@ -88,7 +89,7 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(engin
 		if err := errors.Join(h.own(), s.repairOpen(ctx, h.c)); err != nil {
 			return err
 		}
-		return fn(engine.Tail{History: h.c.state, Append: h.append, Read: h.c.read})
+		return fn(history.Tail{History: h.c.state, Append: h.append, Read: h.c.read})
 	})
 	if opened {
 		s.retain(ctx, key)

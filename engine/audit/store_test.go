@@ -13,14 +13,16 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 var testKey = engine.SessionKey{Harness: "claude-code", Session: "5e55-1011"}
 
 // The log that a reviewer asks for.
-var _ engine.Log = (*Store)(nil)
+var _ review.Log = (*Store)(nil)
 
-var testEnv = engine.Env{Engine: 1, Classifier: 1, Fold: engine.FoldVersion, OPA: "v1", CEL: "v1"}
+var testEnv = engine.Env{Engine: 1, Classifier: 1, Fold: history.FoldVersion, OPA: "v1", CEL: "v1"}
 
 // testStore returns a store in a new home whose clock stands still.
 func testStore(t testing.TB) *Store {
@@ -48,7 +50,7 @@ func pre(call string) *engine.Record {
 
 // add appends records to a session, opening its chain where needed.
 func add(s *Store, key engine.SessionKey, records ...*engine.Record) error {
-	return s.Update(context.Background(), key, func(t engine.Tail) error {
+	return s.Update(context.Background(), key, func(t history.Tail) error {
 		if t.History.Empty() {
 			if err := t.Append(openRecord()); err != nil {
 				return err
@@ -82,7 +84,7 @@ func fill(t testing.TB, s *Store, key engine.SessionKey, n int) {
 func state(t testing.TB, s *Store, key engine.SessionKey) string {
 	t.Helper()
 	var b []byte
-	err := s.Update(context.Background(), key, func(tail engine.Tail) (err error) {
+	err := s.Update(context.Background(), key, func(tail history.Tail) (err error) {
 		b, err = json.Marshal(tail.History)
 		return err
 	})
@@ -220,13 +222,13 @@ func TestUnsafeHomesAreRefused(t *testing.T) {
 func TestAnErrorOfTheCallerStops(t *testing.T) {
 	s := testStore(t)
 	want := errors.New("no")
-	if err := s.Update(context.Background(), testKey, func(engine.Tail) error { return want }); !errors.Is(err, want) {
+	if err := s.Update(context.Background(), testKey, func(history.Tail) error { return want }); !errors.Is(err, want) {
 		t.Errorf("error is %v", err)
 	}
-	if err := s.Update(context.Background(), testKey, func(tail engine.Tail) error { return tail.Append(pre("a")) }); err == nil {
+	if err := s.Update(context.Background(), testKey, func(tail history.Tail) error { return tail.Append(pre("a")) }); err == nil {
 		t.Error("a chain began without an open record")
 	}
-	if err := s.Update(context.Background(), testKey, func(tail engine.Tail) error {
+	if err := s.Update(context.Background(), testKey, func(tail history.Tail) error {
 		return errors.Join(tail.Append(openRecord()), tail.Append(openRecord()))
 	}); err == nil || !strings.Contains(err.Error(), "open already") {
 		t.Errorf("a chain was opened twice: %v", err)
@@ -294,7 +296,7 @@ func TestReadFindsEachRecord(t *testing.T) {
 	if files, _ := chainFiles(s.sessionDir(testKey)); len(files) < 4 {
 		t.Fatalf("only %d files", len(files))
 	}
-	err := s.Update(context.Background(), testKey, func(tail engine.Tail) error {
+	err := s.Update(context.Background(), testKey, func(tail history.Tail) error {
 		for n := int64(1); n <= tail.History.N; n++ {
 			if r, err := tail.Read(n); err != nil || r.N != n {
 				return fmt.Errorf("Read(%d) = %v, %v", n, r, err)
@@ -350,7 +352,7 @@ func TestStatesAreEqual(t *testing.T) {
 			}
 		}
 		running := state(t, s, testKey)
-		refold := engine.NewHistory()
+		refold := history.New()
 		for _, r := range all(t, s, testKey) {
 			if r.State != nil {
 				if got, want := marshal(t, r.State), marshal(t, refold); got != want {
@@ -394,7 +396,7 @@ func TestBrokenSnapshotsAreIgnored(t *testing.T) {
 	}
 	for _, bad := range [][]byte{
 		nil, good[:len(good)/2], []byte("{}"), bytes.Replace(good, []byte(`"denied":0`), []byte(`"denied":9`), 1),
-		bytes.Replace(good, fmt.Appendf(nil, `"fold":%d`, engine.FoldVersion), []byte(`"fold":0`), 1), bytes.Repeat(good, 40),
+		bytes.Replace(good, fmt.Appendf(nil, `"fold":%d`, history.FoldVersion), []byte(`"fold":0`), 1), bytes.Repeat(good, 40),
 	} {
 		if bytes.Equal(bad, good) {
 			t.Fatal("the snapshot was not changed")

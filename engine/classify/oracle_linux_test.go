@@ -23,7 +23,7 @@ type oracleTally struct {
 }
 
 // TestOracle runs the suites in a sandbox: what is executed there must have
-// been predicted. See docs/oracle.md. Every sixth case is run; all with
+// been predicted. See docs/oracle.md. Every twelfth case is run; all with
 // REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracle(t *testing.T) {
 	box := newOracleBox(t)
@@ -35,7 +35,7 @@ func TestOracle(t *testing.T) {
 			list := suiteCases(t, suite.name)
 			if os.Getenv("REVIEWER_EVERY") == "" {
 				n := -1
-				list = slices.DeleteFunc(list, func(suiteCase) bool { n++; return n%6 != 0 })
+				list = slices.DeleteFunc(list, func(suiteCase) bool { n++; return n%12 != 0 })
 			}
 			tally := box.check(t, list)
 			t.Logf("%d cases: something to predict in %d, not understood %d, ended %d, missing %d", tally.cases, tally.seen, tally.opaque, tally.late, tally.missing)

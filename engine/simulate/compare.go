@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Comparison asks several candidates and a baseline about the same sessions.
@@ -19,7 +20,7 @@ type Comparison struct {
 	// Policies finds the policy of a recorded decision by its digest, for the
 	// fidelity check of audit logs; nil: no check. It may be called by several
 	// goroutines at once.
-	Policies func(digest string) (*engine.Policy, error)
+	Policies func(digest string) (*review.Policy, error)
 }
 
 // Session compares one session and returns an Impact for each candidate. It may

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // A person's choice is folded like a live one, and needs a session.
@@ -43,7 +44,7 @@ func (reworker) Decide(context.Context, *engine.Input, []engine.Finding) (engine
 // A call that cannot run in another form is answered otherwise; where that is
 // a denial, it has no result.
 func TestRehearsalOfAnotherForm(t *testing.T) {
-	p := &engine.Policy{Digest: "p", Matcher: policy{}, Decider: reworker{}}
+	p := &review.Policy{Digest: "p", Matcher: policy{}, Decider: reworker{}}
 	r := Start("s1", classifier{}, p, env)
 	all := events("Read")
 	r.Next(t.Context(), all[0])

@@ -2,30 +2,31 @@ package simulate
 
 import (
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // folding is the history of chains that are read one after the other.
 type folding struct {
 	chain   string
-	history *engine.History
+	history *history.State
 	foreign bool // the state was folded by another version: nothing here can be compared
 }
 
 // begin makes the history ready for the next record, which is then to be looked
 // at and folded. Where the records before a keyframe are gone, its state is
 // taken over; kept is the state where they were there, so that it can be compared.
-func (f *folding) begin(rec *engine.Record) (kept *engine.History, err error) {
+func (f *folding) begin(rec *engine.Record) (kept *history.State, err error) {
 	if rec.Chain != f.chain {
-		f.chain, f.history, f.foreign = rec.Chain, engine.NewHistory(), false
+		f.chain, f.history, f.foreign = rec.Chain, history.New(), false
 	}
 	if rec.Kind != engine.KindKeyframe || rec.State == nil {
 		return nil, nil
 	}
-	state, err := engine.DecodeHistory(rec.State)
+	state, err := history.Decode(rec.State)
 	if err != nil {
 		return nil, err
 	}
-	ours := state.Fold == engine.FoldVersion
+	ours := state.Fold == history.FoldVersion
 	switch {
 	case !f.foreign && !f.history.Empty() && ours:
 		return state, nil // all that came before was folded here

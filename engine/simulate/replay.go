@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Report says how far a log's decisions come out again.
@@ -57,7 +59,7 @@ func (r Report) Err() error {
 // other, and a chain may begin with a keyframe. policies finds a policy by its
 // digest, env is what decides now. An error means that the records could not be
 // read to the end; what differs is in the Report.
-func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*engine.Policy, error), env engine.Env) (Report, error) {
+func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*review.Policy, error), env engine.Env) (Report, error) {
 	p := newReplay(policies, env)
 	for rec, err := range records {
 		if err == nil {
@@ -78,13 +80,13 @@ type replay struct {
 	folding
 	report Report
 	env    string
-	find   func(digest string) (*engine.Policy, error)
-	known  map[string]*engine.Policy // by digest; nil: not to be had
-	came   *engine.Review            // what the policy of the latest record says of it now; nil: nobody was asked
+	find   func(digest string) (*review.Policy, error)
+	known  map[string]*review.Policy // by digest; nil: not to be had
+	came   *review.Result            // what the policy of the latest record says of it now; nil: nobody was asked
 }
 
-func newReplay(policies func(digest string) (*engine.Policy, error), env engine.Env) *replay {
-	p := &replay{env: env.Digest(), find: policies, known: map[string]*engine.Policy{}, folding: folding{history: engine.NewHistory()}}
+func newReplay(policies func(digest string) (*review.Policy, error), env engine.Env) *replay {
+	p := &replay{env: env.Digest(), find: policies, known: map[string]*review.Policy{}, folding: folding{history: history.New()}}
 	p.report.Missing, p.report.Why = map[string]int64{}, map[string]string{}
 	return p
 }
@@ -153,7 +155,7 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 }
 
 // form reviews the other form of a call again.
-func (p *replay) form(ctx context.Context, policy *engine.Policy, rec, form *engine.Record) error {
+func (p *replay) form(ctx context.Context, policy *review.Policy, rec, form *engine.Record) error {
 	v, err := policy.Review(ctx, form, p.history)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -174,7 +176,7 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-func (p *replay) policy(digest string) *engine.Policy {
+func (p *replay) policy(digest string) *review.Policy {
 	if known, asked := p.known[digest]; asked {
 		return known
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Session is a session to take through a policy.
@@ -40,17 +42,17 @@ type Rehearsal struct {
 	Recorded bool
 
 	id       string
-	reviewer engine.Reviewer
+	reviewer review.Reviewer
 	chain    *chain
 	denied   map[string]bool // calls that the policy denied
 	calls    int
 }
 
 // Start begins a rehearsal of the session id; empty: the events' own.
-func Start(id string, c engine.Classifier, p *engine.Policy, env engine.Env) *Rehearsal {
-	log := &chain{id: chainID(id), history: engine.NewHistory()}
-	r := engine.Reviewer{
-		Policy:     func(string) (*engine.Policy, error) { return p, nil },
+func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Rehearsal {
+	log := &chain{id: chainID(id), history: history.New()}
+	r := review.Reviewer{
+		Policy:     func(string) (*review.Policy, error) { return p, nil },
 		Classifier: c, Log: log, Env: env,
 		Now: func() int64 { return log.history.T }, // an event without a time happens when the one before it did
 	}
@@ -123,10 +125,10 @@ func (a *Action) read(rec *engine.Record) {
 	}
 }
 
-// chain is an engine.Log of one session that is never written.
+// chain is a review.Log of one session that is never written.
 type chain struct {
 	id      string
-	history *engine.History
+	history *history.State
 	records []*engine.Record
 }
 
@@ -136,12 +138,12 @@ func chainID(session string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Update implements engine.Log.
-func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(engine.Tail) error) error {
-	return fn(engine.Tail{History: c.history, Append: c.append, Read: c.read})
+// Update implements review.Log.
+func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
+	return fn(history.Tail{History: c.history, Append: c.append, Read: c.read})
 }
 
-// Workspace implements engine.Log.
+// Workspace implements review.Log.
 func (c *chain) Workspace(engine.SessionKey) (string, error) { return c.history.Workspace, nil }
 
 func (c *chain) append(r *engine.Record) error {

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Side is one of the two that are compared.
 type Side struct {
 	Named  Named
-	Policy *engine.Policy // nil: what was recorded
+	Policy *review.Policy // nil: what was recorded
 
 	// Lacks says which fact this policy looks at that a record of an audit log
 	// does not hold, since it was written under another policy; empty: none. nil:
@@ -33,7 +35,7 @@ type said struct {
 type listener struct {
 	*Side
 	env     string
-	noticed *engine.Noticed // nil: the log was written by this very policy so far
+	noticed *history.Noticed // nil: the log was written by this very policy so far
 }
 
 // say asks the side about a moment, in the light of what happened before. An
@@ -102,7 +104,7 @@ func (l *listener) judge(ctx context.Context, m Moment, r *replay) (said, error)
 	return s, nil
 }
 
-func of(v *engine.Review) said {
+func of(v *review.Result) said {
 	return said{verdict: v.Decision.Enforced, decision: &v.Decision, findings: v.Findings}
 }
 
@@ -123,7 +125,7 @@ func (l *listener) facts(m Moment) *engine.Record {
 }
 
 // folded takes in what the side said of a moment, which h was folded with.
-func (l *listener) folded(h *engine.History, rec *engine.Record, s said) {
+func (l *listener) folded(h *history.State, rec *engine.Record, s said) {
 	if l.noticed != nil && s.decision != nil {
 		l.noticed.Fold(h, rec, s.findings, s.decision)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // classifier takes a tool's name as all that there is to know.
@@ -68,11 +70,11 @@ func (p policy) Decide(_ context.Context, in *engine.Input, findings []engine.Fi
 	return d, nil
 }
 
-func compiled(p policy, digest string) *engine.Policy {
-	return &engine.Policy{Digest: digest, View: engine.View{Windows: []engine.Window{{Name: "recent", Last: 5}}}, Matcher: p, Decider: p}
+func compiled(p policy, digest string) *review.Policy {
+	return &review.Policy{Digest: digest, View: engine.View{Windows: []engine.Window{{Name: "recent", Last: 5}}}, Matcher: p, Decider: p}
 }
 
-var env = engine.Env{Engine: 1, Classifier: 1, Fold: engine.FoldVersion, OPA: "test", CEL: "test"}
+var env = engine.Env{Engine: 1, Classifier: 1, Fold: history.FoldVersion, OPA: "test", CEL: "test"}
 
 // events makes calls with their results: "Tool" or "Tool:agent".
 func events(tools ...string) []engine.Event {
@@ -221,8 +223,8 @@ type recorder struct {
 	lines []string
 }
 
-func (r *recorder) Update(_ context.Context, _ engine.SessionKey, fn func(engine.Tail) error) error {
-	return fn(engine.Tail{History: r.history, Append: r.append, Read: r.read})
+func (r *recorder) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
+	return fn(history.Tail{History: r.history, Append: r.append, Read: r.read})
 }
 
 func (r *recorder) append(rec *engine.Record) error {
@@ -251,9 +253,9 @@ func (r *recorder) put(rec *engine.Record) error {
 // recordLines writes a log as the live path does.
 func recordLines(t *testing.T, id string, p policy, tools ...string) []string {
 	t.Helper()
-	log := &recorder{chain: chain{id: chainID(id), history: engine.NewHistory()}}
-	r := engine.Reviewer{
-		Policy:     func(string) (*engine.Policy, error) { return compiled(p, "p1"), nil },
+	log := &recorder{chain: chain{id: chainID(id), history: history.New()}}
+	r := review.Reviewer{
+		Policy:     func(string) (*review.Policy, error) { return compiled(p, "p1"), nil },
 		Classifier: classifier{}, Log: log, Env: env, Now: func() int64 { return 1 },
 	}
 	for _, e := range events(tools...) {
@@ -274,8 +276,8 @@ func decoded(lines []string) iter.Seq2[*engine.Record, error] {
 	}
 }
 
-func store(p policy) func(string) (*engine.Policy, error) {
-	return func(digest string) (*engine.Policy, error) {
+func store(p policy) func(string) (*review.Policy, error) {
+	return func(digest string) (*review.Policy, error) {
 		if digest != "p1" {
 			return nil, errors.New("no such policy")
 		}
@@ -333,7 +335,7 @@ func TestReplayDifferences(t *testing.T) {
 		{"time", func(r *engine.Record) { r.T++ }, 3, 1, "3: sha.input is recorded as"},
 		{"state", func(r *engine.Record) { r.SHA.State = "00" }, 3, 1, "3: sha.state is recorded as \"00\""},
 		{"denial made an allowance", func(r *engine.Record) { r.Answer.Effect = engine.Allow }, 6, 1, "7: sha.state is recorded as"},
-		{"keyframe", editState(t, func(h *engine.History) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 and comes out as"},
+		{"keyframe", editState(t, func(h *history.State) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 and comes out as"},
 		{"keyframe without state", func(r *engine.Record) { r.State = nil }, 5, 1, "5: state is recorded as absent"},
 		{"no policy named", func(r *engine.Record) { r.By = nil }, 3, 1, "3: by is recorded as"},
 	} {
@@ -375,10 +377,10 @@ func edit(t *testing.T, line string, change func(*engine.Record)) string {
 }
 
 // editState changes the state of a keyframe.
-func editState(t *testing.T, change func(*engine.History)) func(*engine.Record) {
+func editState(t *testing.T, change func(*history.State)) func(*engine.Record) {
 	t.Helper()
 	return func(r *engine.Record) {
-		h, err := engine.DecodeHistory(r.State)
+		h, err := history.Decode(r.State)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +399,7 @@ func TestReplayIncomparable(t *testing.T) {
 	if err != nil || report.Err() != nil || report.Incomparable != report.Decisions || report.Same != 0 {
 		t.Errorf("under another environment: %+v, %v, %v", report, err, report.Err())
 	}
-	foreign := editState(t, func(h *engine.History) { h.Fold, h.Denied = engine.FoldVersion+1, 7 })
+	foreign := editState(t, func(h *history.State) { h.Fold, h.Denied = history.FoldVersion+1, 7 })
 	cut := append([]string{edit(t, lines[4], foreign)}, lines[5:]...)
 	report, err = Replay(t.Context(), decoded(cut), store(policy{patience: 1}), env)
 	if err != nil || report.Err() != nil || report.Incomparable == 0 || report.Same == 0 || report.Incomparable+report.Same != report.Decisions {
@@ -408,7 +410,7 @@ func TestReplayIncomparable(t *testing.T) {
 func TestReplayMissingPolicy(t *testing.T) {
 	lines := recordLines(t, "a", policy{patience: 1}, tools...)
 	asked := 0
-	report, err := Replay(t.Context(), decoded(lines), func(string) (*engine.Policy, error) {
+	report, err := Replay(t.Context(), decoded(lines), func(string) (*review.Policy, error) {
 		asked++
 		return nil, errors.New("gone")
 	}, env)

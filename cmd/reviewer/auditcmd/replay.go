@@ -12,11 +12,11 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
+import "github.com/agent-reviewer/reviewer/engine/review"
 
 func auditReplayCommand(a *cli.App) *cobra.Command {
 	var out term.Output
@@ -46,10 +46,10 @@ func auditReplayCommand(a *cli.App) *cobra.Command {
 }
 
 // PoliciesOf finds policies in the store by their digest, each compiled once.
-func PoliciesOf(ctx context.Context, store *audit.Store) func(string) (*engine.Policy, error) {
+func PoliciesOf(ctx context.Context, store *audit.Store) func(string) (*review.Policy, error) {
 	kept := bundles.Store{Dir: filepath.Join(store.Dir, "policies")}
-	compiled := map[string]*engine.Policy{}
-	return func(digest string) (*engine.Policy, error) {
+	compiled := map[string]*review.Policy{}
+	return func(digest string) (*review.Policy, error) {
 		if p := compiled[digest]; p != nil {
 			return p, nil
 		}

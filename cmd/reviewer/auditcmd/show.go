@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/spf13/cobra"
 )
 
@@ -72,17 +73,17 @@ func showLedger(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, a
 
 // SessionDocument is a session as JSON.
 type SessionDocument struct {
-	Session   string          `json:"session"`
-	Harness   string          `json:"harness"`
-	Chain     string          `json:"chain"`
-	Records   int64           `json:"records"`
-	First     int64           `json:"first"` // Unix milliseconds
-	Last      int64           `json:"last"`
-	Workspace string          `json:"workspace"`
-	Actions   int64           `json:"actions"`
-	Denied    int64           `json:"denied"`
-	Stopped   *engine.Stopped `json:"stopped,omitempty"`
-	Error     string          `json:"error,omitempty"`
+	Session   string           `json:"session"`
+	Harness   string           `json:"harness"`
+	Chain     string           `json:"chain"`
+	Records   int64            `json:"records"`
+	First     int64            `json:"first"` // Unix milliseconds
+	Last      int64            `json:"last"`
+	Workspace string           `json:"workspace"`
+	Actions   int64            `json:"actions"`
+	Denied    int64            `json:"denied"`
+	Stopped   *history.Stopped `json:"stopped,omitempty"`
+	Error     string           `json:"error,omitempty"`
 }
 
 func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store) error {

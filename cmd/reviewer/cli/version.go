@@ -7,13 +7,14 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // Environment is what besides policy decides how the same facts come out.
 func Environment() engine.Env {
 	return engine.Env{
-		Engine: engine.Version, Classifier: classify.Version, Fold: engine.FoldVersion,
+		Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion,
 		OPA: rego.Version(), CEL: cel.Version,
 	}
 }

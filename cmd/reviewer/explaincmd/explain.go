@@ -22,6 +22,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
@@ -138,7 +140,7 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 		return nil, err
 	}
 	w := &witness{Matcher: policy.Matcher}
-	watched := &engine.Policy{Digest: policy.Digest, Config: policy.Config, View: policy.View, Redact: policy.Redact,
+	watched := &review.Policy{Digest: policy.Digest, Config: policy.Config, View: policy.View, Redact: policy.Redact,
 		Matcher: w, Decider: policy.Decider, Detector: policy.Detector, Detectors: policy.Detectors}
 	d.Policy = watched
 	var last simulate.Action
@@ -178,7 +180,7 @@ func documentsOf(raw []byte) func(yield func([]byte, error) bool) {
 }
 
 // rehearsalDesk is a desk for a policy that is compiled.
-func rehearsalDesk(a *cli.App, p *engine.Policy) (*reviewcmd.Desk, error) {
+func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 	home, err := a.StateHome()
 	if err != nil {
 		return nil, err
@@ -248,8 +250,8 @@ func PolicyOf(a *cli.App, store *audit.Store, rec *engine.Record, dir string) (*
 }
 
 // historyBefore folds a session up to a record.
-func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*engine.History, error) {
-	h := engine.NewHistory()
+func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*history.State, error) {
+	h := history.New()
 	for r, err := range store.Records(key, 0) {
 		if err != nil {
 			return nil, err
@@ -258,7 +260,7 @@ func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*engine.
 			break
 		}
 		if r.Kind == engine.KindKeyframe && r.State != nil && h.Empty() {
-			if h, err = engine.DecodeHistory(r.State); err != nil { // what was before it is gone
+			if h, err = history.Decode(r.State); err != nil { // what was before it is gone
 				return nil, err
 			}
 		}

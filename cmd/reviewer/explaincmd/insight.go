@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -106,7 +107,7 @@ type inquirer struct {
 }
 
 // insight puts together what there is to say of a record that was decided.
-func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *engine.Policy, rec *engine.Record, in *engine.Input, t *toExplain) (*explanation, error) {
+func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input, t *toExplain) (*explanation, error) {
 	q := &inquirer{ctx: ctx, effective: e, in: in, findings: rec.Findings, settings: map[string]bundles.Setting{}, rows: map[string]ruleSeen{}}
 	var isRego, isCEL bool
 	q.rego, isRego = p.Decider.(*rego.Host)

@@ -24,13 +24,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
 
 // policyFrom loads the one policy that --policy names: a whole bundle replaces
 // the one that ships, a layer is laid over it.
-func policyFrom(ctx context.Context, dir string) (*engine.Policy, error) {
+func policyFrom(ctx context.Context, dir string) (*review.Policy, error) {
 	layers, err := here.LayersFrom(dir)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func Command(a *cli.App) *cobra.Command {
 		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return review(cmd.Context(), a, policy)
+			return reviewAll(cmd.Context(), a, policy)
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy (default: the one that is active here)")
@@ -76,7 +77,7 @@ type reviewed struct {
 	Rewritten *engine.Rewritten `json:"rewritten,omitempty"` // the decision is to modify: the other form, or why there is none
 }
 
-func review(ctx context.Context, a *cli.App, dir string) error {
+func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 	desk, err := newDesk(ctx, a, dir)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func review(ctx context.Context, a *cli.App, dir string) error {
 type Desk struct {
 	Harness    harness.Harness
 	Classifier *classify.Classifier
-	Policy     *engine.Policy
+	Policy     *review.Policy
 	sessions   map[string]*simulate.Rehearsal
 	N          int
 }
@@ -134,7 +135,7 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 
 // choosePolicy returns the policy of a folder, or the active one without
 // keeping anything on disk.
-func choosePolicy(ctx context.Context, a *cli.App, dir string) (*engine.Policy, error) {
+func choosePolicy(ctx context.Context, a *cli.App, dir string) (*review.Policy, error) {
 	if dir != "" {
 		return policyFrom(ctx, dir)
 	}

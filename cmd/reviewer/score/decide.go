@@ -18,6 +18,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -27,7 +29,7 @@ const workspace = "/home/dev/srv/shop"
 // judge takes calls through a policy, on a machine of which nothing is known
 // but its home directories.
 type judge struct {
-	policy *engine.Policy
+	policy *review.Policy
 	cwd    map[string]string // file that rows come from -> where its session began
 }
 
@@ -102,7 +104,7 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 }
 
 func (j judge) start(id, cwd string) *simulate.Rehearsal {
-	return simulate.Start(id, classifier(cwd), j.policy, engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: engine.FoldVersion})
+	return simulate.Start(id, classifier(cwd), j.policy, engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
 // judged reads what is done with a call: what would be answered, or what policy

@@ -22,8 +22,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
 )
+import "github.com/agent-reviewer/reviewer/engine/review"
 
 func main() {
 	debug.SetGCPercent(400) // as reviewer does
@@ -101,7 +101,7 @@ func (o options) write(w io.Writer, r Report) error {
 }
 
 // load compiles the policy that ships, or the one that --policy names.
-func (o options) load(ctx context.Context) (*engine.Policy, error) {
+func (o options) load(ctx context.Context) (*review.Policy, error) {
 	base, err := bundles.Default()
 	if err != nil {
 		return nil, err

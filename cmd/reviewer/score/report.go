@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Report is the score of a policy over a corpus.
@@ -178,7 +179,7 @@ func alarms(name string, list []decided) Alarms {
 type stage func(name string, done, of int)
 
 // score does all of it. literals are the folders whose literals are compared.
-func score(ctx context.Context, p *engine.Policy, c Corpus, literals []string, tell stage) (Report, error) {
+func score(ctx context.Context, p *review.Policy, c Corpus, literals []string, tell stage) (Report, error) {
 	j := judge{policy: p, cwd: c.Sessions.CWD}
 	r := Report{Policy: p.Digest}
 	list, err := j.rows(ctx, c.Rows, tell)

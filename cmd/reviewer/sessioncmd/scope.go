@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/spf13/cobra"
 )
 
@@ -113,7 +114,7 @@ func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Se
 		choices = append(choices, engine.Control{Do: engine.ControlUnscope, By: who, Path: short})
 	}
 	for _, choice := range choices {
-		if err := store.ControlIf(ctx, s.Key, choice, func(h *engine.History) error { return scopeChanges(h, choice) }); err != nil {
+		if err := store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return scopeChanges(h, choice) }); err != nil {
 			return err
 		}
 		tellScope(a, s, choice)
@@ -171,7 +172,7 @@ func removable(world classify.World, workspace, path string, added []string) (st
 
 // scopeChanges refuses a word that would change nothing, or take an earlier one
 // back unasked: there is room for so many paths.
-func scopeChanges(h *engine.History, choice engine.Control) error {
+func scopeChanges(h *history.State, choice engine.Control) error {
 	after, err := h.After(&engine.Record{Kind: engine.KindControl, N: h.N + 1, T: h.T, Control: &choice})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // What a person adds is spelled as the effects of a session spell it, and not
@@ -50,7 +51,7 @@ func TestAddable(t *testing.T) {
 // A word that changes nothing, or for which there is no room, is refused before
 // it is recorded.
 func TestScopeChanges(t *testing.T) {
-	h := engine.NewHistory()
+	h := history.New()
 	for i, path := range []string{"~/a", "~/b"} {
 		h.Append(&engine.Record{Kind: engine.KindControl, N: int64(i + 1), Control: &engine.Control{Do: engine.ControlScope, Path: path}})
 	}

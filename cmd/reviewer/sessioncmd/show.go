@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/spf13/cobra"
 )
 
@@ -73,7 +74,7 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 		line.add(r)
 	}
 	moments := line.pick(shown)
-	facts := engine.NewInput(&engine.Record{}, state, engine.View{}).Session
+	facts := history.NewInput(&engine.Record{}, state, engine.View{}).Session
 	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels, facts.Scope, facts.Written, moments}
 	if out.Format == "json" {
 		return errors.Join(broken, term.WriteJSON(w, doc))

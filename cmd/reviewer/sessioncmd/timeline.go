@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // moment is one line of a session's time line: an action with what became of
@@ -54,7 +55,7 @@ type timeline struct {
 	open    map[[2]string]*moment // by agent and call: those whose end is not known
 }
 
-func newTimeline(start int64, state *engine.History) *timeline {
+func newTimeline(start int64, state *history.State) *timeline {
 	t := &timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*moment{}}
 	for _, l := range engine.Labels() {
 		if n, known := state.Labels[l]; known {

@@ -9,13 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 // A call and what came of it are one moment; a call of which nothing is heard by
 // the next prompt is of unknown fate, and one that nobody asked about stands for
 // itself.
 func TestTimelineOutcomes(t *testing.T) {
-	line := newTimeline(1000, engine.NewHistory())
+	line := newTimeline(1000, history.New())
 	pre := func(agent, call string, effect engine.Verdict) *engine.Record {
 		return &engine.Record{Kind: engine.KindPre, Agent: agent, Call: call, T: 2000, Answer: &engine.AnswerFacts{Effect: effect}}
 	}

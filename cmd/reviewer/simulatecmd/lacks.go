@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // lack knows what a policy looks at and records of other policies do not hold:
@@ -35,7 +36,7 @@ type fewer struct {
 	open    []string // and the other way round
 }
 
-func newLack(e *bundles.Effective, p *engine.Policy, kept *here.Former) *lack {
+func newLack(e *bundles.Effective, p *review.Policy, kept *here.Former) *lack {
 	return &lack{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept, than: map[engine.By]*fewer{}}
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
+import "github.com/agent-reviewer/reviewer/engine/review"
 
 // comparing is a comparison at work: the sessions to read, and the sum so far.
 type comparing struct {
@@ -239,10 +239,10 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Story, e
 
 // policiesByDigest finds the policies that have decided by their digests: in state
 // directories, each compiled once. Several goroutines may ask at once.
-func policiesByDigest(ctx context.Context, homes []string) func(digest string) (*engine.Policy, error) {
+func policiesByDigest(ctx context.Context, homes []string) func(digest string) (*review.Policy, error) {
 	var mu sync.Mutex
-	compiled := map[string]*engine.Policy{}
-	return func(digest string) (*engine.Policy, error) {
+	compiled := map[string]*review.Policy{}
+	return func(digest string) (*review.Policy, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p := compiled[digest]; p != nil {

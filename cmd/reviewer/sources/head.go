@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
+import "github.com/agent-reviewer/reviewer/engine/history"
 
 // kind is what a file turns out to be.
 type kind int
@@ -124,13 +124,13 @@ func chainHead(line []byte, exported bool) head {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		return head{kind: broken, why: errHalf}
 	}
-	r, err := engine.DecodeLineState(line)
+	r, err := history.DecodeLine(line)
 	if err != nil {
 		return head{kind: broken, why: err}
 	}
 	session, agent := r.Session, r.Harness
 	if r.State != nil {
-		state, err := engine.DecodeHistory(r.State)
+		state, err := history.Decode(r.State)
 		if err != nil {
 			return head{kind: broken, why: err}
 		}

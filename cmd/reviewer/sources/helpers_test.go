@@ -18,6 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -128,7 +129,7 @@ func home(t testing.TB, calls int, sessions ...string) string {
 	store := audit.Store{Dir: dir, RotateBytes: 3000, KeyframeEvery: 4, Keep: true, Now: func() int64 { return 1_700_000_000_000 }}
 	for _, session := range sessions {
 		key := engine.SessionKey{Harness: "claude-code", Session: session}
-		err := store.Update(t.Context(), key, func(tail engine.Tail) error {
+		err := store.Update(t.Context(), key, func(tail history.Tail) error {
 			err := tail.Append(&engine.Record{Kind: engine.KindOpen, T: 1_700_000_000_000, Session: session, Harness: "claude-code", Open: &engine.Open{Workspace: "/srv/shop"}})
 			for i := range calls {
 				err = errors.Join(err, tail.Append(&engine.Record{

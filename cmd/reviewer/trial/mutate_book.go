@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -64,7 +65,7 @@ func matters(c cases.Case) rego.Matters {
 
 // with is the policy with another decider.
 func (p *policy) with(d engine.Decider) *policy {
-	return &policy{rules: p.rules, open: p.open, Policy: &engine.Policy{
+	return &policy{rules: p.rules, open: p.open, Policy: &review.Policy{
 		Digest: p.Digest, Config: p.Config, View: p.View, Redact: p.Redact,
 		Matcher: p.Matcher, Decider: d, Detector: p.Detector, Detectors: p.Detectors,
 	}}

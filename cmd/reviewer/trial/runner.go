@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -52,7 +53,7 @@ func (r *Runner) Layers() []*bundles.Bundle { return r.layers }
 
 // policy is a policy under which cases run.
 type policy struct {
-	*engine.Policy
+	*review.Policy
 	rules []string // ids of the rows of all layers
 	open  bool     // layers above base have Rego, which may find what no row names
 }
@@ -252,7 +253,7 @@ type covering struct {
 }
 
 // of makes a policy note what its decisions reach.
-func (c *covering) of(p *engine.Policy) {
+func (c *covering) of(p *review.Policy) {
 	if host, ok := p.Decider.(*rego.Host); ok {
 		host.Cover(c.rego)
 	}

@@ -16,12 +16,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/detect"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // Compile makes a policy of its files. The error names the file and line of
 // what does not compile.
-func Compile(ctx context.Context, e *bundles.Effective) (*engine.Policy, error) {
+func Compile(ctx context.Context, e *bundles.Effective) (*review.Policy, error) {
 	if e.Shipped() {
 		return CompileWith(ctx, e, rego.CompileKnown)
 	}
@@ -33,7 +34,7 @@ type RegoCompiler func(ctx context.Context, modules map[string]string, data map[
 
 // CompileWith is Compile for who knows a cheaper way to compile the modules,
 // such as one that has compiled them before.
-func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoCompiler) (*engine.Policy, error) {
+func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoCompiler) (*review.Policy, error) {
 	matcher, err := cel.Compile(AllConditions(e))
 	if err != nil {
 		return nil, fmt.Errorf("compile conditions: %w", err)
@@ -42,7 +43,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
-	p := &engine.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
+	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
 	set, err := Detectors(e)
 	if err != nil {
 		return nil, fmt.Errorf("compile detectors: %w", err)

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// AnswerMode says how an answer came about.
+type AnswerMode string
+
+// The modes of an answer.
+const (
+	ModeEnforced  AnswerMode = "enforced"  // the answer is the decision
+	ModeObserve   AnswerMode = "observe"   // milder than the decision: policy only watches
+	ModeDegraded  AnswerMode = "degraded"  // something failed; a denial where the event can be denied
+	ModeDuplicate AnswerMode = "duplicate" // the recorded answer again: the hook is installed twice
+)
+
+// Answer is what the agent is told.
+type Answer struct {
+	ID     string // the record's id; empty where nothing could be recorded
+	Effect Verdict
+	Mode   AnswerMode
+	Text   string          // for the agent (and the person, where the agent shows it)
+	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
+	Grant  bool            // the person's own prompt may be skipped
+	Stop   bool            // the run ends
+}
+
+// AnswerFacts is an Answer as it is recorded.
+type AnswerFacts struct {
+	Effect      Verdict           `json:"effect"`
+	Mode        AnswerMode        `json:"mode"`
+	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
+	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that holds the decision
+	Obligations map[string]string `json:"obligations,omitempty"` // what became of each, such as {"checkpoint":"unavailable"}
+	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
+	Approvals   []Approval        `json:"approvals,omitempty"`   // what came of earlier questions, as far as this event tells
+}
+
+// Approval is a person's answer to a question that policy asked. No agent
+// reports it: that the call ran means yes, that it did not by the next prompt
+// or stop means no.
+type Approval struct {
+	Of       string `json:"of"`       // id of the record whose answer was ask
+	Approved bool   `json:"approved"` // the call ran
+	By       string `json:"by"`       // ByInference
+}
+
+// ByInference says that nobody reported an answer: it was inferred.
+const ByInference = "inferred"
+
+// Degraded is the answer to an event that could not be reviewed: a denial
+// where there is still something to deny, else silence. This is the one place
+// that decides so.
+func Degraded(p Phase, failure string) Answer {
+	if p != PhasePre {
+		return Answer{Effect: Allow, Mode: ModeDegraded}
+	}
+	text := "reviewer could not review this call, so it does not run: " + failure +
+		". Run `reviewer doctor` in a terminal to see what is wrong; do not try to get around it."
+	return Answer{Effect: Block, Mode: ModeDegraded, Text: text}
+}
+
+// AnswerOf returns the answer that a record holds: the same words whether it is
+// sent for the first time or again.
+func AnswerOf(r *Record) Answer {
+	if r.Answer == nil {
+		return Answer{ID: r.ID(), Effect: Allow, Mode: ModeEnforced}
+	}
+	a := Answer{ID: r.ID(), Effect: r.Answer.Effect, Mode: r.Answer.Mode}
+	if r.Decision == nil {
+		a.Text = Degraded(r.Phase, r.Answer.Failure).Text
+		return a
+	}
+	a.Text = r.text()
+	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never for what policy merely watches
+	a.Stop = r.Decision.Stops()
+	return a
+}
+
+// text is what the agent is told, with what only the record knows filled in.
+func (r *Record) text() string {
+	text, form := r.Decision.Text, r.Rewritten
+	if form != nil && form.Failure != "" && r.Decision.Otherwise != nil {
+		text = strings.ReplaceAll(r.Decision.Otherwise.Text, "{why}", form.Failure)
+	}
+	if form != nil && form.Action != nil {
+		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)
+	}
+	return strings.ReplaceAll(text, "{id}", r.ID())
+}

@@ -1,0 +1,208 @@
+package history
+
+import (
+	pathpkg "path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// checkReads lists the files that a call names and reads; folders as a whole say
+// nothing about what is a test and what is the work.
+func checkReads(a *engine.Action) string {
+	row := ""
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		if e.Kind == engine.EffectFileRead && e.Certainty == engine.CertaintyExact && e.Entry == "file" {
+			row = addDigits(row, []string{keyDigits(truncateKey(e.Place()))}, maxCheckReads)
+		}
+	}
+	return row
+}
+
+// isAim says that an effect is something that could be had in another way. That
+// a program runs is none where it is known what it does, beyond where its output
+// goes; and what a call reads that does more may be looked at, unless that is a
+// secret.
+func isAim(a *engine.Action, e *engine.Effect) bool {
+	switch {
+	case onlyRuns(e):
+		return !sameCommandHas(a, e, func(o *engine.Effect) bool {
+			return o.Kind == engine.EffectNetwork || o.Kind == engine.EffectSystemCall
+		})
+	case e.Kind == engine.EffectFileRead && e.Class != engine.ClassCredential && e.Class != engine.ClassEnvFile:
+		return !slices.ContainsFunc(a.Effects, func(o engine.Effect) bool { return o.Kind != engine.EffectFileRead })
+	}
+	return true
+}
+
+// sameCommandHas says that the command which has an effect has another one of some kind.
+func sameCommandHas(a *engine.Action, e *engine.Effect, kind func(*engine.Effect) bool) bool {
+	return slices.ContainsFunc(a.Effects, func(o engine.Effect) bool { return o.Command == e.Command && kind(&o) })
+}
+
+// aimOf names what an effect is about, as closely as it is known: where that is no
+// more than the name of a program or a service, the words of its command say what
+// is done there.
+func aimOf(a *engine.Action, e *engine.Effect) string {
+	if e.Short == "" && e.Command >= 0 && e.Command < len(a.Commands) {
+		if c := &a.Commands[e.Command]; wholeProgram(e, c) {
+			return truncateKey(strings.Join(commandWords(c, e), " "))
+		}
+	}
+	if e.Kind == engine.EffectNetwork && e.Object != "" {
+		return truncateKey(about(e) + " " + e.Object)
+	}
+	return about(e)
+}
+
+// aimsOf are those of all effects.
+func aimsOf(a *engine.Action) []string {
+	list := make([]string, len(a.Effects))
+	for i := range a.Effects {
+		list[i] = aimOf(a, &a.Effects[i])
+	}
+	return list
+}
+
+// commandWords are those that say what a command does: flags count where nobody knows
+// what they mean. Where a program lies counts if that is told from where it is
+// called; of others the place says how they are called, and not what they are.
+func commandWords(c *engine.Command, e *engine.Effect) []string {
+	name := c.Name
+	if onlyRuns(e) && strings.Contains(e.Target, "/") && !pathpkg.IsAbs(e.Target) {
+		name = pathpkg.Clean(e.Target)
+	}
+	list := append([]string{name}, c.Sub...)
+	if e.Verb == verbRuns {
+		list = append(list, slices.Sorted(slices.Values(c.Flags))...)
+	}
+	return append(list, c.Operands...)
+}
+
+// synchronises says that an effect is git's, to its remote: what it prints are
+// names of branches and its own words.
+func synchronises(a *engine.Action, e *engine.Effect) bool {
+	if e.Command < 0 || e.Command >= len(a.Commands) {
+		return false
+	}
+	c := &a.Commands[e.Command]
+	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
+}
+
+func hostDigits(a *engine.Action) []string {
+	var list []string
+	for _, host := range a.Hosts {
+		list = append(list, engine.HexSum([]byte(host))[:hashDigits])
+	}
+	return list
+}
+
+// creates lists the paths that will exist only once the action ran.
+func creates(a *engine.Action) []string {
+	var keys []string
+	if a == nil {
+		return nil
+	}
+	for _, e := range a.Effects {
+		if e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Verb != "move" && len(keys) < maxCreates {
+			keys = append(keys, truncateKey(e.Place()))
+		}
+	}
+	return keys
+}
+
+// target names what an action is mostly about, and its class.
+func target(a *engine.Action) (key, class string) {
+	if len(a.Effects) == 0 {
+		return "", ""
+	}
+	e := &a.Effects[0]
+	if e.Kind == engine.EffectNetwork {
+		return truncateKey(e.Target), "host"
+	}
+	return about(e), truncateKey(string(e.Location) + "/" + string(e.Class))
+}
+
+// alterations are what an action would do.
+func alterations(a *engine.Action) alteration {
+	var what alteration
+	for i := range a.Effects {
+		switch a.Effects[i].Kind {
+		case engine.EffectFileWrite, engine.EffectFileDelete:
+			what |= altersFiles
+		case engine.EffectSystemCall:
+			what |= altersSystem
+		}
+	}
+	return what
+}
+
+// folder is a digest of where an action mostly happens.
+func folder(a *engine.Action) string {
+	if len(a.Effects) == 0 {
+		return ""
+	}
+	e := &a.Effects[0]
+	place := e.Place()
+	switch {
+	case place == "" && e.Kind == engine.EffectNetwork:
+		place = e.Target
+	case place != "" && e.Entry == "dir":
+		place = pathpkg.Clean(place)
+	case place != "":
+		place = pathpkg.Dir(place)
+	}
+	if place == "" {
+		return ""
+	}
+	return keyDigits(place)
+}
+
+// rank is the reversibility of the worst effect, as a number.
+func rank(a *engine.Action) int64 {
+	worst := int64(0)
+	for _, e := range a.Effects {
+		if i := slices.Index(engine.Reversibilities(), string(e.Reversibility)); i > 0 {
+			worst = max(worst, int64(i))
+		}
+	}
+	return worst
+}
+
+// asksElsewhere says that another machine hears of an action. A tool of a server
+// counts, unless files are all that it is about.
+func asksElsewhere(a *engine.Action) bool {
+	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return (e.Kind == engine.EffectNetwork || e.Egress) && !e.Loopback }) {
+		return true
+	}
+	return callsServer(a)
+}
+
+// callsServer says that a tool of a server is called for something else than files.
+func callsServer(a *engine.Action) bool {
+	return slices.Contains(a.Types, engine.TypeMCPCall) && !slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+		return e.Kind == engine.EffectFileRead || e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete
+	})
+}
+
+func commits(a *engine.Action) bool { return runsGit(a, "commit", "tag", "notes") }
+
+func pushes(a *engine.Action) bool { return runsGit(a, "push") }
+
+func runsGit(a *engine.Action, subs ...string) bool {
+	return slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
+		return c.Name == "git" && len(c.Sub) > 0 && slices.Contains(subs, c.Sub[0])
+	})
+}
+
+func fileOps(a *engine.Action) int64 {
+	var n int64
+	for _, e := range a.Effects {
+		if e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,277 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// bound keeps the state's JSON below MaxKeyframe. It is a function of the state
+// alone and changes nothing the second time.
+func (h *State) bound() {
+	h.Denials = keepLast(h.Denials, maxDenials)
+	h.Allowed = keepLast(h.Allowed, maxAllowed)
+	h.boundCalls()
+	h.boundErrors()
+	h.boundChecks()
+	h.boundFired()
+	free := engine.MaxKeyframe - h.fixedSize()
+	h.boundPaths(min(ledgerBytes, max(free-ringFloor, ledgerFloor)))
+	h.boundRings(free - sum(h.Paths, (*pathEntry).size))
+}
+
+// fixedSize is at least what a keyframe's line takes without paths and rings.
+func (h *State) fixedSize() int {
+	const fields = 2000 // names of all fields, numbers, digests, and the line around the state
+	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
+	if h.Stop != nil {
+		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By)
+	}
+	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels, h.Fired} {
+		n += countsSize(m)
+	}
+	for l, row := range h.Marks {
+		n += len(l) + len(row) + 6
+	}
+	for _, a := range h.Agents {
+		n += a.fixedSize()
+	}
+	n += h.Goals.size() + len(h.Hosts) + sum(h.Bins, (*bin).size)
+	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
+}
+
+// fixedSize is at least what the agent takes without its ring.
+func (a *agentState) fixedSize() int {
+	const fields = 150
+	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
+		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
+	for id, f := range a.Fired {
+		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Told) + len(f.ToldLevel) + 40
+	}
+	return n
+}
+
+func sum[T any](entries []T, size func(*T) int) int {
+	n := 0
+	for i := range entries {
+		n += size(&entries[i])
+	}
+	return n
+}
+
+func countsSize(m map[string]int64) int {
+	n := 0
+	for key, count := range m {
+		n += len(key) + 4 + digits(count)
+	}
+	return n
+}
+
+// The sizes of entries are what they take in JSON, or a few bytes more; their
+// texts are plain.
+
+func (p *pathEntry) size() int {
+	n := len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
+	if p.Apart {
+		n += 9
+	}
+	return n
+}
+
+func labelsSize(labels []engine.Label) int {
+	if len(labels) == 0 {
+		return 0
+	}
+	n := 7
+	for _, l := range labels {
+		n += len(l) + 3
+	}
+	return n
+}
+
+func (d *denial) size() int {
+	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + 29 + digits(d.N) + digits(d.At)
+}
+
+func (c *checkRun) size() int {
+	return len(c.Print) + 45 + number(c.Times) + text(c.Reads)
+}
+
+func (b *bin) size() int {
+	n := 20 + digits(b.N)
+	for _, u := range b.Use {
+		n += digits(u) + 1
+	}
+	return n
+}
+
+func (s *goalState) size() int {
+	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope)
+	for _, i := range s.Intents {
+		n += len(i) + 3
+	}
+	for _, c := range s.Constraints {
+		n += len(c.Kind) + len(c.What) + 25
+	}
+	return n
+}
+
+func listSize(list []string) int {
+	n := 0
+	for _, s := range list {
+		n += len(s) + 3
+	}
+	return n
+}
+
+func (a *allowed) size() int {
+	return len(a.Print) + text(a.Dir) + engine.JSONLen(a.By) + 35 + digits(a.N)
+}
+
+func (c *callEntry) size() int {
+	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(string(c.Outcome))
+	if len(c.Creates) > 0 {
+		n += 7
+	}
+	for _, key := range c.Creates {
+		n += len(key) + 3
+	}
+	return n
+}
+
+func (p *past) size() int {
+	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
+		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
+		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
+	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits} {
+		if set {
+			n += len(`,"w":true`)
+		}
+	}
+	return n
+}
+
+// text is the size of a field of one letter that is left out when empty.
+func text(s string) int {
+	if s == "" {
+		return 0
+	}
+	return len(s) + 7
+}
+
+func number(n int64) int {
+	if n == 0 {
+		return 0
+	}
+	return digits(n) + 8
+}
+
+// digits is at least the number of digits; times have 13 until the year 2286.
+func digits(n int64) int {
+	switch {
+	case n < 0 || n >= 1e13:
+		return 20
+	case n >= 1e6:
+		return 13
+	case n >= 1e4:
+		return 6
+	}
+	return 4
+}
+
+// boundPaths forgets the oldest of the milder entries first.
+func (h *State) boundPaths(bytes int) {
+	size := sum(h.Paths, (*pathEntry).size)
+	for len(h.Paths) > maxLedger || size > bytes {
+		i := h.mildestPath()
+		size -= h.Paths[i].size()
+		h.Paths = slices.Delete(h.Paths, i, i+1)
+	}
+}
+
+func (h *State) mildestPath() int {
+	for _, state := range engine.LedgerStates() {
+		if i := slices.IndexFunc(h.Paths, func(p pathEntry) bool { return p.State == state }); i >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// boundCalls first forgets what the oldest calls would create, since that only
+// makes policy milder; then calls whose fate is known; then the oldest.
+func (h *State) boundCalls() {
+	size := sum(h.Calls, (*callEntry).size)
+	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
+		size -= h.Calls[i].size()
+		h.Calls[i].Creates = nil
+		size += h.Calls[i].size()
+	}
+	for len(h.Calls) > maxCalls || size > callBytes {
+		i := max(0, slices.IndexFunc(h.Calls, func(c callEntry) bool {
+			return c.Outcome != engine.OutcomePending && c.Outcome != engine.OutcomeUnknown
+		}))
+		size -= h.Calls[i].size()
+		h.Calls = slices.Delete(h.Calls, i, i+1)
+	}
+}
+
+// boundErrors takes the rarest class of the agent with the most of them.
+func (h *State) boundErrors() {
+	for {
+		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Errors) })
+		if total <= totalErrors {
+			return
+		}
+		delete(most.Errors, rarest(most.Errors, ""))
+	}
+}
+
+// boundChecks takes from the agent with the most checks.
+func (h *State) boundChecks() {
+	for {
+		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Checks) })
+		if total <= totalChecks {
+			return
+		}
+		most.forgetCheck()
+	}
+}
+
+// boundFired takes the oldest finding of the agent with the most of them.
+func (h *State) boundFired() {
+	for {
+		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Fired) })
+		if total <= totalFired {
+			return
+		}
+		delete(most.Fired, most.longestAgo())
+	}
+}
+
+// mostOf counts something of all agents, and finds the one that has the most.
+func mostOf(agents []*agentState, count func(*agentState) int) (total int, most *agentState) {
+	for _, a := range agents {
+		total += count(a)
+		if most == nil || count(a) > count(most) {
+			most = a
+		}
+	}
+	return total, most
+}
+
+// boundRings keeps the rings' sum within bounds, taking from the longest ring
+// first: a busy sub-agent does not push out the others' history.
+func (h *State) boundRings(bytes int) {
+	entries := 0
+	for _, a := range h.Agents {
+		entries += len(a.Ring)
+		bytes -= sum(a.Ring, (*past).size)
+	}
+	for ; entries > 0 && (entries > ringTotal || bytes < 0); entries-- {
+		longest := slices.MaxFunc(h.Agents, func(a, b *agentState) int { return len(a.Ring) - len(b.Ring) })
+		bytes += longest.Ring[0].size()
+		longest.Ring = longest.Ring[1:]
+	}
+}

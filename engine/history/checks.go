@@ -1,0 +1,119 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// foldCheck notes that a check is run, or that what one judges by is changed.
+func (h *State) foldCheck(a *agentState, r *engine.Record) {
+	if r.Action == nil {
+		return
+	}
+	if r.Action.Check {
+		a.ranCheck(r.Action)
+		return
+	}
+	for i := range r.Action.Effects {
+		if e := &r.Action.Effects[i]; e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete {
+			p := h.path(truncateKey(e.Place()))
+			a.changed(e, p != nil && p.State == engine.LedgerCreated)
+		}
+	}
+}
+
+func (a *agentState) ranCheck(act *engine.Action) {
+	run := checkRun{Print: boundKey(act.Fingerprint, digestLength), Reads: checkReads(act)}
+	if old := a.check(run.Print); old != nil {
+		run.Times = old.again()
+	}
+	a.Checks = slices.DeleteFunc(a.Checks, func(c checkRun) bool { return c.Print == run.Print })
+	a.Checks = append(a.Checks, run)
+	if len(a.Checks) > maxChecks {
+		a.forgetCheck()
+	}
+}
+
+// forgetCheck forgets the oldest check that nothing was done to, so that others
+// do not crowd out one of which much is known.
+func (a *agentState) forgetCheck() {
+	i := max(0, slices.IndexFunc(a.Checks, func(c checkRun) bool { return c.Times == 0 && !c.Edited }))
+	a.Checks = slices.Delete(a.Checks, i, i+1)
+}
+
+func (a *agentState) check(print string) *checkRun {
+	for i := range a.Checks {
+		if a.Checks[i].Print == print {
+			return &a.Checks[i]
+		}
+	}
+	return nil
+}
+
+// passed notes that a check found nothing. Of several commands in a call, only
+// the last one's failure is reported, if at all: then nothing is known.
+func (a *agentState) passed(p *past, act *engine.Action) {
+	if act == nil || !p.Check || p.Outcome != engine.OutcomeRan {
+		return
+	}
+	other := 0
+	for i := range act.Commands {
+		if act.Commands[i].Name != "cd" {
+			other++
+		}
+	}
+	if c := a.check(p.Print); c != nil && other <= 1 {
+		c.Passed = true
+	}
+}
+
+// again counts one more run of the check. An honest round, in which the work
+// itself changed, does not take the others back.
+func (c *checkRun) again() int64 {
+	if c.Edited && !c.Source {
+		return c.Times + 1
+	}
+	return c.Times
+}
+
+// changed notes a change for each check: of what it judges by, or of the work.
+// What the session made itself is work, whoever judges it; and who changes tests
+// while they pass (to begin with a test, for one) gains nothing by it.
+func (a *agentState) changed(e *engine.Effect, own bool) {
+	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
+	for i := range a.Checks {
+		c := &a.Checks[i]
+		switch {
+		case tests || c.reads(key):
+			c.Edited = c.Edited || !own && !(tests && c.Passed)
+		case e.Location == engine.LocationInside && e.Class == "":
+			c.Source = true
+		}
+	}
+}
+
+func (c *checkRun) reads(key string) bool { return key != "" && hasDigits(c.Reads, keyDigits(key)) }
+
+// checks says how often a check was run again after an edit of what it judges by
+// alone, this run included.
+func (a *agentState) checks(act *engine.Action) int64 {
+	if !act.Check {
+		return 0
+	}
+	if c := a.check(boundKey(act.Fingerprint, digestLength)); c != nil {
+		return c.again()
+	}
+	return 0
+}
+
+// checkFailed says that the agent's latest check, of the actions that are kept,
+// is known to have failed.
+func (a *agentState) checkFailed() bool {
+	for _, p := range slices.Backward(a.Ring) {
+		if p.Check && p.Outcome != engine.OutcomeDenied {
+			return p.Outcome == engine.OutcomeFailed
+		}
+	}
+	return false
+}

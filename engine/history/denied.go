@@ -1,0 +1,123 @@
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// deny keeps the effects of a call that did not run, so that another way to one
+// of them is recognised.
+func (h *State) deny(n int64, a *engine.Action) {
+	d := denial{N: n, At: h.Actions}
+	if a == nil {
+		h.Denials = append(h.Denials, d)
+		return
+	}
+	d.Print = boundKey(a.Fingerprint, digestLength)
+	kept := 0
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		aim, act := aimOf(a, e), actOf(e)
+		if kept < maxDeniedEffects && (aim != "" || act != "") && isAim(a, e) {
+			d.Kind, d.Verb, d.Target = boundKey(string(e.Kind), digestLength), act, aim
+			h.Denials = append(h.Denials, d)
+			kept++
+		}
+	}
+	if kept == 0 {
+		h.Denials = append(h.Denials, d)
+	}
+}
+
+// refuse keeps what is known of a call to which a person said no.
+func (h *State) refuse(c *callEntry) {
+	a := h.agent(c.Agent)
+	if a == nil {
+		return
+	}
+	if p := a.pastOf(c.Pre); p != nil {
+		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target, Person: true}
+		if sends(p.Verb) {
+			d.Target = truncateKey(hostName(p.Target))
+		}
+		h.Denials = append(h.Denials, d)
+	}
+}
+
+// forgive forgets denials about what a person names as they order work: they say
+// themselves what they want of it. What they forbid in the same breath stays
+// denied, and so does what the rules say of the next call.
+func (h *State) forgive(g *engine.Goal) {
+	if !wantsChanges(g) {
+		return
+	}
+	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool {
+		return slices.ContainsFunc(g.Names, d.named) && !slices.ContainsFunc(g.Constraints, func(c engine.Constraint) bool {
+			return c.Kind != engine.ConstraintLift && (c.What == "" || d.named(c.What))
+		})
+	})
+}
+
+// named says that a name stands for what was denied, or for a word of a program
+// that was not to run.
+func (d *denial) named(name string) bool {
+	return namesPath(name, d.Target) || d.Verb == verbRuns &&
+		slices.ContainsFunc(strings.Fields(d.Target), func(word string) bool { return namesPath(name, word) })
+}
+
+// deniedFacts says what of an action was denied before: among the latest actions
+// of the session, or of the agent itself, since others may act in between.
+func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DeniedFacts {
+	f := engine.DeniedFacts{Ago: engine.NeverAgo}
+	print := boundKey(a.Fingerprint, digestLength)
+	var aims []string // of the action's effects; most calls follow no denial
+	for i := range h.Denials {
+		d := &h.Denials[i]
+		ago := min(h.Actions-d.At+1, agent.since(d.N))
+		if ago > workaroundSpan {
+			continue
+		}
+		if aims == nil {
+			aims = aimsOf(a)
+		}
+		same := d.Print == print && print != ""
+		effect := !same && d.fits(a, aims)
+		if same || effect {
+			f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect && !d.Person, min(f.Ago, ago)
+			f.Refused = f.Refused || effect && d.Person
+		}
+	}
+	return f
+}
+
+// since counts the agent's actions since the one of a pre record, that one
+// included.
+func (a *agentState) since(pre int64) int64 {
+	for i := len(a.Ring) - 1; i >= 0 && a.Ring[i].N >= pre; i-- {
+		if a.Ring[i].N == pre {
+			return int64(len(a.Ring) - i)
+		}
+	}
+	return engine.NeverAgo
+}
+
+// fits says that an action would do what was denied: as much or more to the same
+// target, or to one that holds it.
+func (d *denial) fits(a *engine.Action, aims []string) bool {
+	if d.Target == "" && d.Verb == "" {
+		return false
+	}
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		act := actOf(e)
+		if act != d.Verb && !(d.Verb == actSend && sends(act)) || e.Verb == trashVerb || !asStrong(engine.EffectKind(d.Kind), e.Kind) {
+			continue
+		}
+		if aims[i] == d.Target || e.Kind != engine.EffectFileRead && d.Target != "" && reaches(e, d.Target) {
+			return true
+		}
+	}
+	return false
+}

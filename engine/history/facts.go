@@ -1,0 +1,108 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// How far back facts about the run look; they belong to FoldVersion.
+const (
+	factStale = 5
+	factSoon  = 3
+	factLong  = 20
+	factSome  = 3
+)
+
+// FactsOf lists the facts that hold of an input, sorted: what Facts is made of.
+func FactsOf(in *engine.Input) []string {
+	set := map[string]bool{
+		engine.FactNotUnderstood: len(in.Action.Opaque) > 0,
+		engine.FactFailedBefore:  in.History.Similar.Failed > 0,
+		engine.FactUnmet:         slices.ContainsFunc(in.History.Presupposes, func(p engine.Presupposed) bool { return !p.Met }),
+		engine.FactStopped:       in.Session.Stopped,
+		engine.FactDiffers:       in.History.Call != nil && in.History.Call.ExecutedDiffers,
+		engine.FactAllowed:       in.Session.Allowed != "",
+	}
+	runFacts(in, set)
+	for i := range in.Action.Effects {
+		effectFacts(&in.Action.Effects[i], set)
+	}
+	set[engine.FactReadsOnly] = len(in.Action.Effects) > 0 && !set[engine.FactChanges] && !set[engine.FactNotUnderstood]
+	names := []string{}
+	for name, holds := range set {
+		if holds {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// runFacts answers the questions about how the run goes.
+func runFacts(in *engine.Input, set map[string]bool) {
+	h, s := &in.History, &in.Session
+	set[engine.FactFailed] = in.Event.Result != nil && in.Event.Result.Outcome == engine.OutcomeFailed
+	for _, w := range h.Windows {
+		set[engine.FactRepeated] = set[engine.FactRepeated] || w.Same > 1
+		set[engine.FactMissing] = set[engine.FactMissing] || w.Missing > 0
+	}
+	set[engine.FactCycle] = h.Cycle.Period > 0
+	set[engine.FactNothingNew] = h.Since.News > factStale && h.Since.News < engine.NeverAgo
+	set[engine.FactDeniedBefore] = h.Denied.Same || h.Denied.Effect
+	set[engine.FactCheckEdited] = h.Checks > 0
+	set[engine.FactAfterFailure] = h.Since.Failed <= factSoon
+	set[engine.FactAuthError] = h.Since.AuthError <= factLong
+	set[engine.FactCarries] = len(in.Action.Carries) > 0
+	set[engine.FactObeys] = slices.Contains(in.Action.Carries, engine.LabelUntrusted) ||
+		slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Untrusted })
+	set[engine.FactSecretOut] = len(in.Action.SecretsOut) > 0
+	set[engine.FactReadSecret] = h.Since.Secret <= factLong
+	set[engine.FactReadOthers] = h.Since.Untrusted <= factLong
+	set[engine.FactGrowing] = len(s.Growing) > 0
+	set[engine.FactGoal] = in.Goal.Known
+	set[engine.FactConstrained] = len(in.Goal.Constraints) > 0
+	set[engine.FactNewHost] = h.NewHosts > 0
+	set[engine.FactSpread] = elsewhere(s) >= factSome
+}
+
+// spread is the share of elsewhere in all paths that were written.
+func spread(s *engine.SessionFacts) float64 {
+	var all int64
+	for where, count := range s.Written {
+		if where != string(engine.LocationNull) {
+			all += count
+		}
+	}
+	return engine.Round6(float64(elsewhere(s)) / float64(max(all, 1)))
+}
+
+// elsewhere counts the paths that were written neither in the workspace nor
+// among temporary files, and that no person named.
+func elsewhere(s *engine.SessionFacts) int64 {
+	var n int64
+	for where, count := range s.Written {
+		switch where {
+		case string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationTemp), string(engine.LocationNull), engine.WrittenNamed:
+		default:
+			n += count
+		}
+	}
+	return n
+}
+
+func effectFacts(e *engine.Effect, set map[string]bool) {
+	deletes, writes := e.Kind == engine.EffectFileDelete, e.Kind == engine.EffectFileWrite
+	for name, holds := range map[string]bool{
+		engine.FactChanges:         e.Kind != engine.EffectFileRead,
+		engine.FactChangesFiles:    deletes || writes,
+		engine.FactDeletes:         deletes,
+		engine.FactRecursiveDelete: deletes && e.Recursive,
+		engine.FactOutside:         e.Location != "" && e.Location != engine.LocationInside,
+		engine.FactExternal:        e.Kind == engine.EffectNetwork && !e.Loopback,
+		engine.FactPrivileged:      e.Privileged,
+		engine.FactUnknownTarget:   (deletes || writes) && e.Location == engine.LocationUnknown,
+	} {
+		set[name] = set[name] || holds
+	}
+}

@@ -1,0 +1,175 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// labelPerson is a label of marks only: a person wrote it.
+const labelPerson engine.Label = "person"
+
+// maxMarks is how many marks of one label are kept; the latest. When one of a
+// secret is forgotten, the session's own label remains.
+const maxMarks = 160
+
+// addMarks takes down what an output with a label held.
+func (h *State) addMarks(l engine.Label, marks []string) {
+	if row := addDigits(h.Marks[l], marks, maxMarks); row != "" {
+		h.Marks[l] = row
+	}
+}
+
+// label notes that an agent of the session has read something with a label.
+func (h *State) label(agent string, l engine.Label, n int64) {
+	if _, known := h.Labels[string(l)]; !known {
+		h.Labels[string(l)] = n
+	}
+	a := h.agent(agent)
+	if a == nil {
+		a = &agentState{} // forgotten, or never asked about anything: the session's count remains
+	}
+	if l == engine.LabelSecret {
+		h.SecretAt, a.SecretAt = h.Actions, a.Events
+	} else {
+		h.UntrustedAt, a.UntrustedAt = h.Actions, a.Events
+	}
+}
+
+// carries lists the labels of what an action shares with earlier outputs. What
+// a person wrote themselves is not untrusted, wherever else it stands too.
+func (h *State) carries(a *engine.Action) []engine.Label {
+	var list []engine.Label
+	for _, m := range a.Marks {
+		if hasDigits(h.Marks[engine.LabelSecret], m) {
+			list = append(list, engine.LabelSecret)
+		}
+		if hasDigits(h.Marks[engine.LabelUntrusted], m) && !hasDigits(h.Marks[labelPerson], m) {
+			list = append(list, engine.LabelUntrusted)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// outputLabels lists the labels of what a call returns: those of the files that
+// it reads, and untrusted for what comes from elsewhere.
+func (h *State) outputLabels(a *engine.Action) []engine.Label {
+	var list []engine.Label
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		switch {
+		case e.Kind == engine.EffectFileRead:
+			if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
+				list = append(list, engine.LabelSecret)
+			}
+			list = append(list, h.labelsBelow(e)...)
+			if thirdParty(e.Place()) {
+				list = append(list, engine.LabelUntrusted)
+			}
+		case e.Kind == engine.EffectFileDelete && e.Verb == "move": // where it goes, its labels go
+			if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
+				list = append(list, engine.LabelSecret)
+			}
+			list = append(list, h.labelsBelow(e)...)
+		case e.Kind == engine.EffectNetwork && !e.Loopback && !synchronises(a, e):
+			list = append(list, engine.LabelUntrusted)
+		}
+	}
+	if callsServer(a) {
+		list = append(list, engine.LabelUntrusted)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// labelsBelow lists the labels of a path, and of what lies in it where an effect
+// reaches so far.
+func (h *State) labelsBelow(e *engine.Effect) []engine.Label {
+	var list []engine.Label
+	place := e.Place()
+	if place == "" {
+		return nil
+	}
+	for i := range h.Paths {
+		if p := &h.Paths[i]; len(p.Labels) > 0 && reaches(e, p.Key) {
+			list = append(list, p.Labels...)
+		}
+	}
+	return list
+}
+
+// foldOutput notes the labels of what a call returned.
+func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
+	res := resultOf(r)
+	if r.Action == nil || res == nil || o == engine.OutcomeDenied {
+		return
+	}
+	for _, l := range h.outputLabels(r.Action) {
+		h.label(agentOf(r), l, r.N)
+		h.addMarks(l, res.Marks)
+	}
+	h.addMarks(engine.LabelSecret, res.Secrets)
+	for _, l := range h.turned(r.Action) {
+		h.addMarks(l, res.Marks)
+	}
+	if o == engine.OutcomeRan {
+		h.foldPushed(r.Action)
+	}
+}
+
+// turned lists the labels of a text that an action turns into another one, in
+// code or out of it, with nothing else at hand: what it prints has them too.
+// Whatever runs may say things of its own, so that only a secret outlasts that.
+func (h *State) turned(a *engine.Action) []engine.Label {
+	if asksElsewhere(a) {
+		return nil
+	}
+	var list []engine.Label
+	for _, l := range h.carries(a) {
+		if !slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Kind == engine.EffectFileRead || l != engine.LabelSecret }) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// foldFlow labels the session with what an action will return, before anything
+// is known of it: not every agent says what came of a call. It marks the files
+// that the action writes with the labels of what it carries: from the data in its
+// arguments, or from the files and hosts that the same action reads.
+func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
+	returns := h.outputLabels(a)
+	for _, l := range returns {
+		h.label(agentOf(r), l, r.N)
+	}
+	h.foldCommit(a)
+	labels := append(h.carries(a), returns...)
+	if len(labels) == 0 {
+		return
+	}
+	slices.Sort(labels)
+	labels = slices.Compact(labels)
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		if e.Kind != engine.EffectFileWrite || e.Short == "" {
+			continue
+		}
+		if p := h.path(truncateKey(e.Place())); p != nil {
+			p.Labels = append(p.Labels, labels...)
+			slices.Sort(p.Labels)
+			p.Labels, p.Apart = slices.Compact(p.Labels), apart(e)
+		}
+	}
+}
+
+// maxHosts is how many hosts the session remembers having contacted. One that
+// is forgotten is new again.
+const maxHosts = 64
+
+func (h *State) foldHosts(a *engine.Action) { h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts) }
+
+func (h *State) newHosts(a *engine.Action) int64 {
+	hosts := hostDigits(a)
+	return int64(len(hosts) - shared(hosts, h.Hosts))
+}

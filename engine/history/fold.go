@@ -1,0 +1,517 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Append folds one record into the history. Its cost does not grow with the
+// length of the session. Order is the order of the log; a record's own time
+// only moves the clock.
+func (h *State) Append(r *engine.Record) {
+	switch r.Kind {
+	case engine.KindOpen:
+		h.foldOpen(r)
+	case engine.KindPrompt:
+		h.foldPrompt(r)
+	case engine.KindPre:
+		h.foldPre(r)
+	case engine.KindPost:
+		h.foldPost(r)
+	case engine.KindStop:
+		h.closeCalls(agentOf(r))
+	case engine.KindControl:
+		h.foldControl(r)
+	case engine.KindNote:
+		if r.Phase == engine.PhaseEnd {
+			h.endAllowed()
+		}
+	case engine.KindAct:
+		h.foldAct(r)
+	}
+	h.N, h.T = r.N, max(h.T, r.T)
+	h.bound()
+}
+
+func (h *State) foldPrompt(r *engine.Record) {
+	h.closeCalls("")
+	h.Prompts++
+	h.FileOps = 0
+	h.PromptAt, h.PromptN = h.Actions, r.N
+	if r.Event != nil {
+		h.foldGoal(r.Event.Goal)
+	}
+}
+
+// foldOpen takes over what a chain begins with. A ledger also holds the open
+// and control records of other chains: they say nothing about itself.
+func (h *State) foldOpen(r *engine.Record) {
+	if r.Open != nil && r.Open.Of != "" {
+		return
+	}
+	h.Chain, h.Session, h.Harness, h.Started = r.Chain, r.Session, r.Harness, r.T
+	if r.Open == nil {
+		return
+	}
+	h.Workspace = r.Open.Workspace
+	if r.Open.Env != nil {
+		h.Env = r.Open.Env.Digest()
+	}
+}
+
+func (h *State) foldControl(r *engine.Record) {
+	if r.Control == nil || r.Control.Of != "" {
+		return
+	}
+	switch r.Control.Do {
+	case engine.ControlStop:
+		h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Control.Reason, reasonLength), By: engine.ClipJSON(r.Control.By, keyLength)}
+	case engine.ControlResume:
+		h.Stop = nil
+		h.DeniedRow = 0
+	case engine.ControlAllowOnce, engine.ControlAllowSession:
+		h.foldAllow(r)
+	case engine.ControlScope:
+		h.Goals.addScope(r.Control.Path)
+	case engine.ControlUnscope:
+		h.Goals.dropScope(r.Control.Path)
+	}
+}
+
+// foldAct makes a stop that policy chose as sticky as one of a person.
+func (h *State) foldAct(r *engine.Record) {
+	if r.Act != nil && r.Act.Kind == engine.EmergencyStop && h.Stop == nil {
+		h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Act.Result, reasonLength), By: "policy"}
+	}
+}
+
+func (h *State) foldPre(r *engine.Record) {
+	denied := answered(r).Strictness() == engine.Block.Strictness()
+	h.Actions++
+	h.ByVerdict[string(answered(r))]++
+	if r.Event != nil {
+		count(h.ByTool, truncateKey(r.Event.Tool), maxTools)
+	}
+	a := h.touchAgent(agentOf(r))
+	a.Events++
+	a.At = h.Actions
+	p := h.newPast(r, denied)
+	p.Alters = a.alters(&p, r.Action)
+	a.Ring = append(a.Ring, p)
+	if len(a.Ring) > ringSize {
+		a.Ring = a.Ring[1:]
+	}
+	h.foldFindings(r)
+	if denied {
+		h.foldDenial(r)
+	} else {
+		h.DeniedRow = 0
+		h.spend(r)
+		h.foldCheck(a, r)
+		h.foldEffects(r)
+	}
+	h.foldCall(r, denied)
+}
+
+func (h *State) foldDenial(r *engine.Record) {
+	h.Denied++
+	h.DeniedRow++
+	h.deny(r.N, r.Action)
+}
+
+func (h *State) foldCall(r *engine.Record, denied bool) {
+	if r.Call == "" {
+		return
+	}
+	c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Pre: r.N, Enforced: answered(r), Outcome: engine.OutcomePending}
+	if denied {
+		c.Outcome = engine.OutcomeDenied
+	}
+	c.Creates = creates(r.Executed())
+	if c.Enforced == engine.Ask {
+		h.Asked++
+	}
+	if r.Decision != nil {
+		c.Decision = knownVerdict(r.Decision.Decision)
+	}
+	c.Args = prefix(r.ApprovedArgs(), argsLength)
+	h.Calls = append(h.Calls, c)
+}
+
+// foldEffects notes what an action does to paths. Whatever makes policy
+// stricter counts at once, as if the call had run; what makes it milder
+// (created, read) waits for the post record.
+func (h *State) foldEffects(r *engine.Record) {
+	a := r.Executed()
+	if a == nil {
+		return
+	}
+	for _, t := range a.Types {
+		count(h.ByType, truncateKey(string(t)), maxTypes)
+	}
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		switch {
+		case e.Kind == engine.EffectFileDelete:
+			h.FileOps++
+			h.foldDelete(r.N, e)
+		case e.Kind == engine.EffectFileWrite:
+			h.FileOps++
+			h.foldWrite(r.N, e)
+		}
+	}
+	h.foldFlow(r, a)
+	h.foldHosts(a)
+	h.foldUse(a)
+}
+
+func (h *State) foldDelete(n int64, e *engine.Effect) {
+	if p := h.path(truncateKey(e.Place())); p == nil || p.State != engine.LedgerCreated {
+		h.Deleted++
+	}
+	h.mark(e.Place(), engine.LedgerDeleted, n)
+	h.place(e)
+}
+
+func (h *State) foldWrite(n int64, e *engine.Effect) {
+	switch {
+	case e.Verb == "move":
+		h.mark(e.Place(), engine.LedgerMoved, n)
+	case e.Exists == "no":
+		// waits for the post: foldPost marks it as created
+	default:
+		h.mark(e.Place(), engine.LedgerWritten, n)
+	}
+	h.place(e)
+}
+
+// place notes where a path lies that is written or deleted.
+func (h *State) place(e *engine.Effect) {
+	key := truncateKey(e.Place())
+	if key == "" {
+		return
+	}
+	if h.path(key) == nil {
+		h.Paths = append(h.Paths, pathEntry{Key: key, State: ledgerPending, N: h.N + 1})
+	}
+	p := h.path(key)
+	if p.Where = boundKey(string(e.Location), digestLength); h.Goals.named(e) {
+		p.Where = engine.WrittenNamed
+	}
+}
+
+func (h *State) foldPost(r *engine.Record) {
+	outcome := outcomeOf(r)
+	c := h.call(agentOf(r), r.Call)
+	if c == nil {
+		h.foldUnreviewed(r, outcome)
+		return
+	}
+	h.foldFate(c, r, outcome)
+	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
+	c.Outcome, c.Post = outcome, r.N
+	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
+	h.finishPast(c, r, news)
+	h.foldFindings(r)
+	h.foldOutput(r, outcome)
+	h.foldSpent(resultOf(r))
+}
+
+// foldFate notes what a person said to a call, as far as its outcome tells: one
+// that was taken for refused and ran was not, and one that was let through and did
+// not run was refused elsewhere. A denied call that ran all the same was let
+// through by somebody: what it does counts from now on, and is no longer to be
+// worked around. That one failed shows nothing: clients call a denial a failure.
+func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
+	h.settle(c, o)
+	switch {
+	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
+		h.refuse(c)
+	case o != engine.OutcomeDenied && c.Outcome == engine.OutcomeUnknown:
+		h.forgetDenial(c.Pre)
+	case o == engine.OutcomeRan && c.Outcome == engine.OutcomeDenied && c.Pre > 0 && c.Post == 0:
+		h.forgetDenial(c.Pre)
+		if a := h.agent(c.Agent); a != nil {
+			h.foldCheck(a, r)
+		}
+		h.foldEffects(r)
+	}
+}
+
+func (h *State) forgetDenial(pre int64) {
+	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == pre })
+}
+
+// foldRan notes the paths that exist, and that were read, now that a call ran.
+// It says whether there are any that were not known.
+func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
+	before := len(h.Paths)
+	for _, key := range c.Creates {
+		h.mark(key, engine.LedgerCreated, r.N)
+	}
+	h.foldReads(r)
+	return len(h.Paths) > before || len(c.Creates) > 0
+}
+
+// foldUnreviewed notes a call that was never asked about, so that a second
+// hook's word about it is known as a duplicate.
+func (h *State) foldUnreviewed(r *engine.Record, o engine.Outcome) {
+	if r.Call != "" {
+		c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Post: r.N, Outcome: o}
+		h.Calls = append(h.Calls, c)
+	}
+	h.foldOutput(r, o)
+}
+
+func (h *State) foldReads(r *engine.Record) {
+	if r.Action == nil {
+		return
+	}
+	for i := range r.Action.Effects {
+		if e := &r.Action.Effects[i]; e.Kind == engine.EffectFileRead && e.Certainty == engine.CertaintyExact {
+			h.mark(e.Place(), engine.LedgerRead, r.N)
+		}
+	}
+}
+
+// finishPast completes the ring's entry of a call that is over. News says that
+// it found a path; a result or a content that the ring does not hold is news too.
+func (h *State) finishPast(c *callEntry, r *engine.Record, news bool) {
+	a := h.agent(c.Agent)
+	if a == nil {
+		return
+	}
+	p := a.pastOf(c.Pre)
+	if p == nil {
+		return
+	}
+	p.Outcome = c.Outcome
+	if res := resultOf(r); res != nil {
+		p.Error, p.Trouble = boundKey(res.Class, errorClassLen), knownTrouble(res.Trouble)
+		if res.Content != nil {
+			p.Result = prefix(res.Content.MAC, digestLength)
+		}
+	}
+	p.News = news || a.newResult(p) || a.newContent(p)
+	if p.Outcome == engine.OutcomeRan {
+		p.Sketch = ""
+	}
+	a.passed(p, r.Action)
+	if p.Error != "" {
+		count(a.Errors, p.Error, maxErrors)
+	}
+}
+
+// pastOf returns the action of a pre record, nil where it was forgotten.
+func (a *agentState) pastOf(pre int64) *past {
+	for i := len(a.Ring) - 1; i >= 0; i-- {
+		if a.Ring[i].N == pre {
+			return &a.Ring[i]
+		}
+	}
+	return nil
+}
+
+// newResult says that no other action of the ring had the same result.
+func (a *agentState) newResult(p *past) bool {
+	return p.Result != "" && !slices.ContainsFunc(a.Ring, func(o past) bool { return o.N != p.N && o.Result == p.Result })
+}
+
+// newContent says that no other action of the ring gave its target such content.
+func (a *agentState) newContent(p *past) bool {
+	return p.Into != "" && p.Outcome == engine.OutcomeRan && !slices.ContainsFunc(a.Ring, func(o past) bool {
+		return o.N != p.N && o.Target == p.Target && o.Into == p.Into
+	})
+}
+
+// Bounds of the findings that are remembered: how often the session had them,
+// and when each agent had, over all agents. One that is forgotten is new again.
+const (
+	maxFired   = 24
+	totalFired = 32
+)
+
+// foldFindings notes which findings with a level an event had, and whether a rule
+// of that id spoke.
+func (h *State) foldFindings(r *engine.Record) {
+	a := h.agent(agentOf(r))
+	for _, f := range r.Findings {
+		if f.Level == "" {
+			continue
+		}
+		id := truncateKey(f.ID)
+		count(h.Fired, id, maxFired)
+		if a == nil {
+			continue
+		}
+		if a.Fired == nil {
+			a.Fired = map[string]firedEntry{}
+		}
+		level := boundKey(f.Level, digestLength)
+		entry := firedEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
+		if d := r.Decision; d != nil && slices.Contains(d.RuleIDs(), f.ID) {
+			entry.Told, entry.ToldLevel = a.Events, level
+		}
+		a.Fired[id] = entry
+	}
+}
+
+// longestAgo names the finding that the agent had longest ago.
+func (a *agentState) longestAgo() string {
+	oldest, found := "", false
+	for id, f := range a.Fired {
+		if o := a.Fired[oldest]; !found || f.At < o.At || f.At == o.At && id < oldest {
+			oldest, found = id, true
+		}
+	}
+	return oldest
+}
+
+// closeCalls marks the calls of an agent (all agents where name is empty) that
+// nobody heard of again.
+func (h *State) closeCalls(name string) {
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if !c.closes(name) {
+			continue
+		}
+		if c.Outcome = engine.OutcomeUnknown; c.asked() {
+			h.Refused++
+			h.refuse(c)
+		}
+		if a := h.agent(c.Agent); a != nil {
+			a.lose(c.Pre)
+		}
+	}
+}
+
+// lose notes that nothing will be heard of a call.
+func (a *agentState) lose(pre int64) {
+	if p := a.pastOf(pre); p != nil {
+		p.Outcome = engine.OutcomeUnknown
+	}
+}
+
+// mark sets a path's state. A state that makes policy stricter is never
+// replaced by a milder one.
+func (h *State) mark(short, state string, n int64) {
+	if short == "" {
+		return
+	}
+	key := truncateKey(short)
+	e := pathEntry{Key: key, State: state, N: n}
+	if old := h.path(key); old != nil {
+		e.Used, e.Where, e.Labels, e.Apart = old.Used || state == engine.LedgerRead, old.Where, old.Labels, old.Apart
+		if !replaces(old.State, state) {
+			e.State, e.N = old.State, old.N
+		}
+		h.Paths = slices.DeleteFunc(h.Paths, func(p pathEntry) bool { return p.Key == key })
+	}
+	h.Paths = append(h.Paths, e)
+}
+
+// replaces says whether a path in state old becomes state new. Something that
+// was moved into stays so; something created stays created however often it is
+// read or written, until it is deleted.
+func replaces(old, new string) bool {
+	switch old {
+	case ledgerPending:
+		return true
+	case engine.LedgerMoved:
+		return false
+	case engine.LedgerCreated:
+		return new == engine.LedgerMoved || new == engine.LedgerDeleted
+	case engine.LedgerDeleted:
+		return new != engine.LedgerRead
+	}
+	return new != engine.LedgerRead
+}
+
+// touchAgent returns the agent's history and makes it the most recent one.
+func (h *State) touchAgent(name string) *agentState {
+	a := &agentState{Name: name, Errors: map[string]int64{}}
+	i := slices.IndexFunc(h.Agents, func(o *agentState) bool { return o.Name == name })
+	if i >= 0 {
+		a = h.Agents[i]
+	} else if len(h.Agents) >= maxAgents {
+		i = h.leastAgent()
+	}
+	if i >= 0 {
+		h.Agents = slices.Delete(h.Agents, i, i+1)
+	}
+	h.Agents = append(h.Agents, a)
+	return a
+}
+
+// leastAgent returns the index of the agent that makes room for another one: the
+// one longest silent, if it is at rest, else the one that did least, of equals the
+// newest. See State.
+func (h *State) leastAgent() int {
+	least := -1
+	for i, a := range h.Agents {
+		switch {
+		case a.Name == engine.MainAgent:
+		case h.Actions-a.At > agentRest:
+			return i
+		case least < 0 || a.Events <= h.Agents[least].Events:
+			least = i
+		}
+	}
+	return least
+}
+
+func (h *State) newPast(r *engine.Record, denied bool) past {
+	p := past{N: r.N, T: r.T, Outcome: engine.OutcomePending}
+	if denied {
+		p.Outcome = engine.OutcomeDenied
+	}
+	if r.Event != nil {
+		p.Tool = boundKey(r.Event.Tool, toolLength)
+	}
+	if r.Action == nil {
+		return p
+	}
+	p.Types = typesOf(r.Action.Types)
+	p.Print = boundKey(r.Action.Fingerprint, digestLength)
+	p.Sketch = sketch(r.Action.Tokens)
+	p.Target, p.Class = target(r.Action)
+	if len(r.Action.Effects) > 0 {
+		e := &r.Action.Effects[0]
+		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)
+	}
+	p.Dir, p.Check, p.Waits = folder(r.Action), r.Action.Check, r.Action.Waits
+	p.Rank = rank(r.Action)
+	p.Missing = h.missing(r.Action)
+	p.From, p.Into = turns(r.Action)
+	h.compareGoal(&p, r.Action)
+	return p
+}
+
+// compareGoal notes how an action lies to what people said.
+func (h *State) compareGoal(p *past, a *engine.Action) {
+	if p.Goal = h.Goals.known(); !p.Goal {
+		return
+	}
+	p.Named = slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return h.Goals.named(&e) })
+	if n := len(a.Words); n > 0 {
+		p.Words = int64(100 * shared(a.Words, h.Goals.Words) / n)
+	}
+}
+
+// After returns the state as it would be after one more record, and leaves h
+// as it is.
+func (h *State) After(r *engine.Record) (*State, error) {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	own := New()
+	if err := json.Unmarshal(raw, own); err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	own.Append(r)
+	return own, nil
+}

@@ -1,0 +1,170 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Bounds of what is kept of goals; they belong to FoldVersion. Names, words and
+// scope only make policy milder, so the oldest is forgotten. Of constraints none
+// is: see goalState.constrain.
+const (
+	maxNames       = 32
+	maxWords       = 64
+	maxConstraints = 24 // and one for each of ConstraintKinds
+	maxScope       = 16
+)
+
+// foldGoal takes down what a prompt says.
+func (h *State) foldGoal(g *engine.Goal) {
+	if g == nil {
+		return
+	}
+	s := &h.Goals
+	if known := knownWords(g.Intents, engine.Intents()); len(known) > 0 {
+		slices.Sort(known)
+		s.Intents = slices.Compact(known)
+	}
+	for _, name := range g.Names {
+		s.Names = keepLast(appendOnce(s.Names, truncateKey(strings.TrimPrefix(name, "./"))), maxNames)
+	}
+	s.Words = addDigits(s.Words, g.Words, maxWords)
+	h.addMarks(labelPerson, g.Marks)
+	if wantsChanges(g) {
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(c engine.Constraint) bool { return c == engine.Constraint{Kind: engine.ConstraintRead} })
+	}
+	for _, c := range g.Constraints {
+		s.constrain(c)
+	}
+	h.forgive(g)
+}
+
+// wantsChanges says that a prompt orders work on what is there. Whoever said
+// before that nothing must be changed, only told, now says otherwise; a word about
+// one thing, a freeze or a plan is not taken back by it.
+func wantsChanges(g *engine.Goal) bool {
+	return slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
+		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean || i == engine.IntentMigrate
+	})
+}
+
+// constrain adds a constraint, or takes back what a later word lifts. Of more
+// than maxConstraints that name something, the oldest becomes one that names
+// nothing: what must not be done to a forgotten thing must be done to none, until
+// a person lifts it.
+func (s *goalState) constrain(c engine.Constraint) {
+	c.What = truncateKey(c.What)
+	switch {
+	case !slices.Contains(engine.ConstraintKinds(), string(c.Kind)):
+		return
+	case c.Kind == engine.ConstraintLift:
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(o engine.Constraint) bool { return lifts(c, o) })
+		return
+	}
+	s.Constraints = appendOnce(s.Constraints, c)
+	if len(s.Constraints) > maxConstraints {
+		s.generalise()
+	}
+}
+
+// lifts says that a lift takes back another constraint: all of them where it
+// names nothing, else those of a kind or of a place.
+func lifts(c engine.Constraint, o engine.Constraint) bool {
+	return c.What == "" || o.What == c.What || string(o.Kind) == c.What
+}
+
+func (s *goalState) generalise() {
+	oldest := slices.IndexFunc(s.Constraints, func(c engine.Constraint) bool { return c.What != "" })
+	kind := s.Constraints[oldest].Kind
+	s.Constraints = appendOnce(slices.Delete(s.Constraints, oldest, oldest+1), engine.Constraint{Kind: kind})
+}
+
+// known says that people said something that an action can be compared with.
+func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }
+
+// goalFacts compares an action with what people said.
+func (h *State) goalFacts(a *engine.Action) engine.GoalFacts {
+	s := &h.Goals
+	f := engine.GoalFacts{Known: s.known(), Names: int64(len(s.Names)), Intents: orEmpty(s.Intents), Constraints: s.restraints(a)}
+	f.Named = slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Named })
+	if n := len(a.Words); n > 0 {
+		f.Words = engine.Round6(float64(shared(a.Words, s.Words)) / float64(n))
+	}
+	return f
+}
+
+// restraints compares an action with what must not be done.
+func (s *goalState) restraints(a *engine.Action) []engine.Restraint {
+	list := []engine.Restraint{}
+	for _, c := range s.Constraints {
+		touched := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return leavesSomething(&e) && covers(c, &e) })
+		list = append(list, engine.Restraint{Kind: c.Kind, What: c.What, Touched: touched})
+	}
+	return list
+}
+
+// covers says that a constraint is about the target of an effect: by its path,
+// or by a word of its address or kind.
+func covers(c engine.Constraint, e *engine.Effect) bool {
+	if c.What == "" || namesPath(c.What, truncateKey(e.Place())) {
+		return true
+	}
+	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for _, text := range []string{e.Target, e.Object, e.Host} {
+		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(c.What)) {
+			return true
+		}
+	}
+	return false
+}
+
+// named says that a person named the path of an effect, or a folder above it: as
+// it is shown, in full, or by parts of it, as people do.
+func (s *goalState) named(e *engine.Effect) bool {
+	place := e.Place()
+	if place == "" {
+		return false
+	}
+	return s.scoped(place) || s.means(place) || e.Host == "" && s.means(e.Target)
+}
+
+// means says that a person named a path or a folder above it. A name that was cut
+// short stands for the whole path or a folder above it only.
+func (s *goalState) means(path string) bool {
+	if slices.ContainsFunc(s.Names, func(n string) bool { return namesPath(n, path) }) {
+		return true
+	}
+	return slices.ContainsFunc(upwards(strings.TrimPrefix(path, "./")), func(p string) bool {
+		key := truncateKey(p)
+		return key != p && slices.Contains(s.Names, key)
+	})
+}
+
+// scoped says that a path lies in what a person added to the scope by hand.
+func (s *goalState) scoped(path string) bool {
+	if len(s.Scope) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(upwards(path), func(p string) bool { return slices.Contains(s.Scope, truncateKey(p)) })
+}
+
+// added says that an effect stays in what a person added to the scope. A target
+// of which only the beginning is known may lead out of it again.
+func (s *goalState) added(e *engine.Effect) bool {
+	return e.Host == "" && (e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob) && e.Short != "" && s.scoped(e.Short)
+}
+
+// addScope takes down that a path belongs to what the session is about.
+func (s *goalState) addScope(path string) {
+	if path != "" {
+		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)
+	}
+}
+
+// dropScope takes such a word back.
+func (s *goalState) dropScope(path string) {
+	s.Scope = slices.DeleteFunc(s.Scope, func(p string) bool { return p == path || p == truncateKey(path) })
+}

@@ -1,0 +1,40 @@
+package history
+
+import (
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+func timeFacts(ms int64) engine.TimeFacts {
+	t := time.UnixMilli(ms).UTC()
+	return engine.TimeFacts{MS: ms, Hour: int64(t.Hour()), Minute: int64(t.Minute()), Weekday: engine.Weekdays()[t.Weekday()]}
+}
+
+// NewInput joins a record's facts with the history before it. The record needs
+// its facts, phase and time; history is not changed.
+func NewInput(r *engine.Record, h *State, view engine.View) engine.Input {
+	in := engine.Input{
+		Phase: r.Phase, Harness: r.Harness, Agent: agentOf(r),
+		Time: timeFacts(r.T), Action: emptyAction(),
+	}
+	if r.Event != nil {
+		in.Event = *r.Event
+	}
+	if r.Action != nil {
+		in.Action = h.join(*r.Action)
+	}
+	in.Session = h.sessionFacts(r)
+	in.Goal = h.goalFacts(&in.Action)
+	in.History = h.facts(r, in.Action, view)
+	in.Facts = FactsOf(&in)
+	return in
+}
+
+// emptyAction has no nil lists: policy can count and iterate without asking.
+func emptyAction() engine.Action {
+	return engine.Action{
+		Types: []engine.Type{}, Commands: []engine.Command{}, Paths: []string{}, Hosts: []string{},
+		Effects: []engine.Effect{}, Signals: []engine.Signal{}, Opaque: []engine.Opaque{},
+	}
+}

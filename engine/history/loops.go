@@ -1,0 +1,175 @@
+package history
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// undoes says that an action brings its target back to what it was before the
+// agent changed it.
+func (a *agentState) undoes(act *engine.Action) bool {
+	key, _ := target(act)
+	from, into := turns(act)
+	if key == "" || into == "" {
+		return false
+	}
+	changed := false
+	for i := len(a.Ring) - 1; i >= 0; i-- {
+		p := &a.Ring[i]
+		if p.Target != key || p.Into == "" || p.Outcome == engine.OutcomeDenied || p.Outcome == engine.OutcomeFailed {
+			continue
+		}
+		if from != "" && p.From == into && p.Into == from {
+			return true
+		}
+		if from == "" && p.From == "" && p.Into == into {
+			return changed
+		}
+		changed = true
+	}
+	return false
+}
+
+// cycle finds the period of calls that the agent is in with one more.
+func (a *agentState) cycle(print string) engine.CycleFacts {
+	var best engine.CycleFacts
+	for period := 2; period <= cycleSpan; period++ {
+		n := a.periodic(print, period)
+		if times := n / period; times >= 2 && times > int(best.Times) {
+			best = engine.CycleFacts{Period: int64(period), Times: int64(times)}
+		}
+	}
+	return best
+}
+
+// periodic counts the calls from the newest back that lie in a period. A period
+// of equal calls is a loop, no cycle.
+func (a *agentState) periodic(print string, period int) int {
+	at := func(i int) string { // counted from the newest, which is print
+		switch {
+		case i == 0:
+			return print
+		case i > len(a.Ring):
+			return ""
+		}
+		return a.Ring[len(a.Ring)-i].Print
+	}
+	n := 0
+	for at(n) != "" && (n < period || at(n) == at(n-period)) {
+		n++
+	}
+	for i := 1; i < period; i++ {
+		if at(i) != at(0) {
+			return n
+		}
+	}
+	return 0
+}
+
+// over says that it is known what came of an action.
+func (p *past) over() bool {
+	return p.Outcome != engine.OutcomePending && p.Outcome != engine.OutcomeUnknown
+}
+
+// same counts how often the newest call of a stretch was made, itself included,
+// back to where its result was another, or the agent changed something. Where
+// nobody says what came of a call, its result was no other.
+func same(stretch []past, print string) int64 {
+	n, result, known := int64(1), "", false
+	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
+		p := &stretch[i]
+		if p.Print != print {
+			if p.altered() {
+				break
+			}
+			continue
+		}
+		if p.over() {
+			if known && p.Result != result {
+				break
+			}
+			result, known = p.Result, true
+		}
+		n++
+	}
+	return n
+}
+
+// alters compares an action with the agent's latest one that altered its target.
+func (a *agentState) alters(p *past, act *engine.Action) alteration {
+	if act == nil {
+		return 0
+	}
+	what := alterations(act)
+	for i := len(a.Ring) - 1; i >= 0 && what != 0; i-- {
+		old := &a.Ring[i]
+		if old.Target != p.Target || !old.altersAtAll() {
+			continue
+		}
+		if old.Print == p.Print || p.Into != "" && p.From == "" && old.Into == p.Into {
+			what |= altersAgain
+		}
+		break
+	}
+	return what
+}
+
+func (p *past) writes() bool { return p.Alters&altersFiles != 0 }
+
+// altersAtAll says that an action may have altered something, if only once more.
+// An edit that names its content and failed did not.
+func (p *past) altersAtAll() bool {
+	return p.Alters != 0 && p.Outcome != engine.OutcomeDenied && !(p.Outcome == engine.OutcomeFailed && p.Into != "")
+}
+
+// altered says that something is not as it was before. An edit finds what it
+// replaces, so that it does so each time it runs.
+func (p *past) altered() bool {
+	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
+}
+
+// pollPause is the least pause, in ms, that counts as waiting for something
+// rather than as trying again; pollSpan is how many pauses are looked at.
+const (
+	pollPause = 2000
+	pollSpan  = 3
+)
+
+// pause is what lies between a call and the same call before it.
+type pause struct {
+	ms     int64
+	waited bool // a call between them waits
+}
+
+// polling says that a call which changes nothing here waits, or is made again
+// after others that wait, or after pauses that do not shrink.
+func (a *agentState) polling(act *engine.Action, print string, now int64) bool {
+	if alterations(act) != 0 {
+		return false
+	}
+	if act.Waits {
+		return true
+	}
+	pauses := a.pauses(print, now)
+	for i, p := range pauses {
+		shrinks := i+1 < len(pauses) && p.ms < pauses[i+1].ms
+		if !p.waited && (p.ms < pollPause || shrinks) {
+			return false
+		}
+	}
+	return len(pauses) > 1 || len(pauses) == 1 && pauses[0].waited
+}
+
+// pauses lists the pauses before a call that is made again, the newest first.
+func (a *agentState) pauses(print string, now int64) []pause {
+	var list []pause
+	next := pause{ms: now}
+	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(list) < pollSpan; i-- {
+		p := &a.Ring[i]
+		if p.Print != print {
+			next.waited = next.waited || p.Waits
+			continue
+		}
+		next.ms -= p.T
+		list = append(list, next)
+		next = pause{ms: p.T}
+	}
+	return list
+}

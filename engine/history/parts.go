@@ -1,0 +1,143 @@
+package history
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// checkRun is a check that the agent ran, and what was done to it since.
+type checkRun struct {
+	Print  string `json:"f"`
+	Reads  string `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
+	Passed bool   `json:"p,omitempty"` // it is known to have found nothing
+	Edited bool   `json:"e,omitempty"` // what it judges by was changed since
+	Source bool   `json:"s,omitempty"` // the work that it is about was changed since
+	Times  int64  `json:"t,omitempty"` // it was run again after an edit of what it judges by alone
+}
+
+// goalState is what people said so far.
+type goalState struct {
+	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
+	Names       []string            `json:"n,omitempty"` // most recent last
+	Words       string              `json:"w,omitempty"` // 8 digits each, most recent last
+	Constraints []engine.Constraint `json:"c,omitempty"`
+	Scope       []string            `json:"s,omitempty"` // paths that a person added by hand
+}
+
+// firedEntry is the latest event of an agent that had a finding with a level, and
+// the latest at which a rule said so.
+type firedEntry struct {
+	At        int64  `json:"a"` // the agent's actions so far
+	Level     string `json:"l"`
+	Told      int64  `json:"t,omitempty"`  // as At
+	ToldLevel string `json:"tl,omitempty"` // empty: never
+}
+
+type agentState struct {
+	Name   string                `json:"name"`
+	Events int64                 `json:"events"`
+	At     int64                 `json:"at"`   // actions of the session at its latest
+	Ring   []past                `json:"ring"` // oldest first
+	Errors map[string]int64      `json:"errors"`
+	Checks []checkRun            `json:"checks,omitempty"` // most recent last
+	Fired  map[string]firedEntry `json:"fired,omitempty"`  // by the finding's id
+
+	// Its actions so far when it last read something with a label.
+	SecretAt    int64 `json:"secret_at,omitempty"`
+	UntrustedAt int64 `json:"untrusted_at,omitempty"`
+}
+
+// past is one earlier action in the ring.
+type past struct {
+	N       int64             `json:"n"`
+	T       int64             `json:"t"`
+	Types   typeSet           `json:"y"`
+	Target  string            `json:"p,omitempty"` // key of the first target
+	Class   string            `json:"k,omitempty"` // target class: location and file class, or "host"
+	Print   string            `json:"f"`           // fingerprint
+	Sketch  string            `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
+	Result  string            `json:"r,omitempty"` // MAC of the result, shortened
+	Error   string            `json:"e,omitempty"` // error class
+	Outcome engine.Outcome    `json:"o"`
+	Alters  alteration        `json:"A,omitempty"` // "w" was a bool, and is in older logs
+	Tool    string            `json:"l,omitempty"`
+	Kind    engine.EffectKind `json:"a,omitempty"` // of its first effect
+	Verb    string            `json:"v,omitempty"` // see Effect.act
+	Dir     string            `json:"d,omitempty"` // digest of the folder or host that it was mostly about
+	Trouble engine.Trouble    `json:"b,omitempty"`
+	Rank    int64             `json:"q,omitempty"` // reversibility of its worst effect, 0 to 5
+	Missing int64             `json:"m,omitempty"` // references to what is not there
+	Goal    bool              `json:"g,omitempty"` // a goal was known
+	Named   bool              `json:"j,omitempty"` // it touched what a person named
+	Words   int64             `json:"u,omitempty"` // share of its words that people used, in percent
+	News    bool              `json:"z,omitempty"` // it brought something that was not known
+	Check   bool              `json:"c,omitempty"`
+	Waits   bool              `json:"x,omitempty"`
+	Into    string            `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes
+	From    string            `json:"h,omitempty"` // what the target held there before, where the call says so
+}
+
+// pathEntry is what the session did to one path.
+type pathEntry struct {
+	Key    string         `json:"p"`
+	State  string         `json:"s"` // one of LedgerStates
+	N      int64          `json:"n"` // record of the latest change of state
+	Used   bool           `json:"u,omitempty"`
+	Where  string         `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
+	Labels []engine.Label `json:"l,omitempty"` // of what it holds
+	Apart  bool           `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
+}
+
+// ledgerPending is the state of a path of which only the place is known, until
+// the call that makes it ran.
+const ledgerPending = ""
+
+// denial is one effect of a call that did not run because policy or a person
+// said no; a call has at most maxDeniedEffects of them.
+type denial struct {
+	N      int64  `json:"n"`
+	At     int64  `json:"a"` // actions so far
+	Print  string `json:"f"`
+	Kind   string `json:"k,omitempty"`
+	Verb   string `json:"v,omitempty"` // where the target alone does not say what is done to it
+	Target string `json:"p,omitempty"`
+	Person bool   `json:"q,omitempty"` // a person said no, and may have said what else they want
+}
+
+// allowed is a call that a person allowed, by its CallKey. Of one call there is
+// one entry.
+type allowed struct {
+	N     int64  `json:"n"` // of the control record
+	Print string `json:"f"`
+	Dir   string `json:"d,omitempty"`
+	Once  bool   `json:"o,omitempty"` // until such a call is let through; else until the session ends
+	By    string `json:"b,omitempty"`
+}
+
+// callEntry is a call that was answered, until its fate is old enough to forget.
+type callEntry struct {
+	ID       string         `json:"id"` // the agent's id of the call
+	Agent    string         `json:"a"`
+	Pre      int64          `json:"pre,omitempty"`  // number of the pre record
+	Post     int64          `json:"post,omitempty"` // number of the post record
+	Decision engine.Verdict `json:"d,omitempty"`
+	Enforced engine.Verdict `json:"v,omitempty"`
+	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
+	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it ran
+	Outcome  engine.Outcome `json:"o"`
+}
+
+// alteration is what an action does to the files and the system here.
+type alteration int64
+
+// The alterations, which add up. Nothing becomes another by what only repeats the
+// latest one of the same target: the same call, or one that writes the same content.
+const (
+	altersFiles alteration = 1 << iota
+	altersSystem
+	altersAgain
+)
+
+// bin is what some actions used: bytes written, files changed, agents started,
+// bytes of output, milliseconds.
+type bin struct {
+	N   int64    `json:"n"` // actions
+	Use [5]int64 `json:"u"` // by the order of Resources
+}

@@ -1,0 +1,124 @@
+package history
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// How far back facts about a run look; they belong to FoldVersion.
+const (
+	cycleSpan        = 4 // the longest period of calls that counts as a cycle
+	workaroundSpan   = 10
+	maxDeniedEffects = 4
+	maxChecks        = 6  // per agent
+	totalChecks      = 32 // over all agents
+	maxCheckReads    = 4
+)
+
+// missing counts what an action takes for there, and is not: files that are
+// read or deleted, and that nothing in the session has made. A deletion by force
+// takes nothing for there.
+func (h *State) missing(a *engine.Action) int64 {
+	var n int64
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		needs := e.Kind == engine.EffectFileRead || e.Kind == engine.EffectFileDelete && !e.Forced
+		if !needs || e.Exists != "no" || e.Certainty != engine.CertaintyExact || e.Host != "" {
+			continue
+		}
+		if p := h.path(truncateKey(e.Place())); p == nil || p.State == engine.LedgerRead {
+			n++
+		}
+	}
+	return n
+}
+
+// sinces counts the actions since some things were.
+func (h *State) sinces(a *agentState) engine.SinceFacts {
+	f := engine.SinceFacts{
+		Failed: engine.NeverAgo, AuthError: engine.NeverAgo, News: h.sinceNews(a),
+		Secret:    h.sinceLabel(engine.LabelSecret, h.SecretAt, a.Events, a.SecretAt),
+		Untrusted: h.sinceLabel(engine.LabelUntrusted, h.UntrustedAt, a.Events, a.UntrustedAt),
+		Prompt:    engine.NeverAgo,
+	}
+	if h.Prompts > 0 {
+		f.Prompt = ago(h.Actions, h.PromptAt)
+	}
+	for i := range a.Ring {
+		p, ago := &a.Ring[i], int64(len(a.Ring)-i)
+		if p.Outcome != engine.OutcomeFailed {
+			continue
+		}
+		if f.Failed = ago; p.Trouble == engine.TroubleAuth {
+			f.AuthError = ago
+		}
+	}
+	return f
+}
+
+// sinceNews counts the agent's actions since one brought news, a prompt came, or
+// its history began. Of what nobody says how it came out, nothing is counted.
+func (h *State) sinceNews(a *agentState) int64 {
+	n := int64(1)
+	for i := len(a.Ring) - 1; i >= 0 && a.Ring[i].N > h.PromptN; i-- {
+		p := &a.Ring[i]
+		if p.News {
+			break
+		}
+		if p.over() {
+			n++
+		}
+	}
+	return n
+}
+
+// sinceLabel counts from when something with a label was read: the agent's own
+// actions where it was the one, so that others which act in between hide nothing.
+func (h *State) sinceLabel(l engine.Label, at, events, own int64) int64 {
+	if _, known := h.Labels[string(l)]; !known {
+		return engine.NeverAgo
+	}
+	if own > 0 {
+		return min(ago(h.Actions, at), ago(events, own))
+	}
+	return ago(h.Actions, at)
+}
+
+// ago counts from one number of actions to a later one; 1 is the action before.
+func ago(now, then int64) int64 { return min(engine.NeverAgo, now-then+1) }
+
+// failedRank is the reversibility of the latest action that failed.
+func (a *agentState) failedRank() int64 {
+	for i := len(a.Ring) - 1; i >= 0; i-- {
+		if a.Ring[i].Outcome == engine.OutcomeFailed {
+			return a.Ring[i].Rank
+		}
+	}
+	return 0
+}
+
+// fired says when the agent's events had findings last, by their ids, and how
+// often any agent's had. So one agent's alarm keeps no other's quiet.
+func (h *State) fired(a *agentState) map[string]engine.FiredFacts {
+	m := map[string]engine.FiredFacts{}
+	for id, times := range h.Fired {
+		m[id] = engine.FiredFacts{Ago: engine.NeverAgo, Told: engine.NeverAgo, Times: times}
+	}
+	for id, f := range a.Fired {
+		facts := engine.FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: engine.NeverAgo, ToldLevel: f.ToldLevel, Times: max(1, h.Fired[id])}
+		if f.ToldLevel != "" {
+			facts.Told = ago(a.Events, f.Told)
+		}
+		m[id] = facts
+	}
+	return m
+}
+
+// last lists the latest actions in brief.
+func (a *agentState) last(n int, now int64) []engine.PastFacts {
+	list := []engine.PastFacts{}
+	for _, p := range a.Ring[max(0, len(a.Ring)-n):] {
+		list = append(list, engine.PastFacts{
+			Types: p.Types.list(), Tool: p.Tool, Target: p.Target, Outcome: p.Outcome,
+			Error: p.Error, Trouble: p.Trouble, Check: p.Check, Ago: max(0, now-p.T),
+		})
+	}
+	return list
+}

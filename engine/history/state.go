@@ -1,0 +1,237 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// FoldVersion is raised by hand whenever the same records fold to another
+// state. Audits recorded under another one are incomparable, not wrong.
+const FoldVersion = 3
+
+// Bounds of the fold's structures. They keep the state below MaxKeyframe
+// whatever the records hold, and its cost per record constant; they belong to
+// FoldVersion. The rings get what the other structures leave, which with names
+// of usual length is room for ringTotal entries.
+const (
+	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
+	ringTotal     = 220 // over all agents
+	maxAgents     = 24
+	agentRest     = 256 // actions of the session after which an agent's place is free
+	maxErrors     = 24  // error classes per agent
+	totalErrors   = 32  // over all agents
+	maxTools      = 24
+	maxTypes      = 16
+	maxLedger     = 160
+	ledgerBytes   = 14 << 10
+	ledgerFloor   = 2 << 10  // the least of it, where everything else is as long as it can be
+	ringFloor     = 12 << 10 // of the rings, for which the ledger makes room
+	maxDenials    = 32
+	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
+	maxApprovals  = 8  // questions whose outcome one record may tell
+	maxCalls      = 64
+	callBytes     = 7 << 10
+	maxCreates    = 8  // paths that one pending call may create
+	keyLength     = 64 // bytes of a path or target as a key
+	digestLength  = 16 // hex digits kept of a digest: 64 bits
+	argsLength    = 32 // of the arguments' MAC
+	reasonLength  = 256
+	repeatSpan    = 20 // actions back within which the same call counts as repeated
+	similarShare  = 0.85
+	sketchSize    = 16
+	errorClassLen = 80
+)
+
+// State is the state that records fold to: bounded, the same whether it is
+// kept in a running process, read from a snapshot, or computed again from the
+// log. It does not depend on any policy. The zero State is that of an empty
+// chain.
+//
+// There are two levels. Limits, denials, labels, paths and stops belong to the
+// session; windows, loops and errors belong to the agent, since interleaved
+// sub-agents would otherwise hide or fake each other's.
+//
+// Bounded structures forget towards strictness: what makes policy milder (a
+// path was created by the session) is forgotten before what makes it stricter
+// (a path was moved into, a call was denied), and what a person allowed is asked
+// about again.
+//
+// At most maxAgents agents are known at a time, and the main agent always. Who
+// came first stays as long as it acts: had the newest always taken the place of
+// the one longest silent, none of 200 agents that take turns would be seen twice.
+// What an agent does beyond them counts for the session, and not for windows.
+type State struct {
+	Fold      int                     `json:"fold"` // FoldVersion
+	Chain     string                  `json:"chain"`
+	Session   string                  `json:"session"`
+	Harness   string                  `json:"harness"`
+	Workspace string                  `json:"workspace"`
+	N         int64                   `json:"n"` // number of the last record
+	T         int64                   `json:"t"` // its time
+	Started   int64                   `json:"started"`
+	Env       string                  `json:"env,omitempty"` // digest of the environment that opened the chain
+	Stop      *Stopped                `json:"stop,omitempty"`
+	Actions   int64                   `json:"actions"`
+	Prompts   int64                   `json:"prompts"`
+	FileOps   int64                   `json:"file_ops"` // since the last prompt
+	Denied    int64                   `json:"denied"`
+	DeniedRow int64                   `json:"denied_row"`
+	ByType    map[string]int64        `json:"by_type"`
+	ByVerdict map[string]int64        `json:"by_verdict"`
+	ByTool    map[string]int64        `json:"by_tool"`
+	Labels    map[string]int64        `json:"labels"` // label -> number of the record that first earned it
+	Agents    []*agentState           `json:"agents"` // most recent last
+	Paths     []pathEntry             `json:"paths"`  // most recent last
+	Denials   []denial                `json:"denials"`
+	Allowed   []allowed               `json:"allowed"` // most recent last
+	Asked     int64                   `json:"asked"`   // see AnswerCounts
+	Approved  int64                   `json:"approved"`
+	Refused   int64                   `json:"refused"`
+	Overruled int64                   `json:"overruled"`
+	Calls     []callEntry             `json:"calls"` // most recent last
+	Goals     goalState               `json:"goals"`
+	Marks     map[engine.Label]string `json:"marks"` // of what was read, 8 digits each, most recent last
+	Hosts     string                  `json:"hosts"` // digests of those that were contacted, 8 digits each, most recent last
+	Bins      []bin                   `json:"bins"`  // use of resources, most recent last
+	Spawned   int64                   `json:"spawned"`
+	Deleted   int64                   `json:"deleted"`             // paths that the session did not make
+	Committed bool                    `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed
+	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
+
+	// Actions so far when something was last, for SinceFacts.
+	SecretAt    int64 `json:"secret_at,omitempty"`
+	UntrustedAt int64 `json:"untrusted_at,omitempty"`
+	PromptAt    int64 `json:"prompt_at,omitempty"`
+	PromptN     int64 `json:"prompt_n,omitempty"` // record of the latest prompt
+}
+
+// Stopped says that a person or policy stopped the session. It stays until a
+// person resumes it.
+type Stopped struct {
+	N      int64  `json:"n"`
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+// New returns the state of an empty chain.
+func New() *State {
+	return &State{
+		Fold: FoldVersion, ByType: map[string]int64{}, ByVerdict: map[string]int64{},
+		ByTool: map[string]int64{}, Labels: map[string]int64{}, Marks: map[engine.Label]string{}, Fired: map[string]int64{},
+	}
+}
+
+// Check mends and refuses what no fold produces and would not stand: a history
+// is read from files that others may have written to.
+func (h *State) Check() error {
+	for _, m := range []*map[string]int64{&h.ByType, &h.ByVerdict, &h.ByTool, &h.Labels, &h.Fired} {
+		if *m == nil {
+			*m = map[string]int64{}
+		}
+	}
+	if h.Marks == nil {
+		h.Marks = map[engine.Label]string{}
+	}
+	for _, a := range h.Agents {
+		if a == nil || a.Errors == nil {
+			return errors.New("history holds an agent without its counts")
+		}
+	}
+	return nil
+}
+
+// Encode returns the state as a keyframe holds it.
+func (h *State) Encode() (json.RawMessage, error) {
+	raw, err := engine.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode history: %w", err)
+	}
+	return raw, nil
+}
+
+// Decode reads the state of a keyframe, and refuses one that no fold
+// produces.
+func Decode(raw json.RawMessage) (*State, error) {
+	h := &State{}
+	if err := json.Unmarshal(raw, h); err != nil {
+		return nil, fmt.Errorf("decode history: %w", err)
+	}
+	return h, h.Check()
+}
+
+// DecodeLine is engine.DecodeLine for those who rely on the state of a keyframe:
+// it refuses a line whose state cannot be read. Of the state too, unknown fields
+// are kept out.
+func DecodeLine(line []byte) (*engine.Record, error) {
+	r, err := engine.DecodeLine(line)
+	if err != nil || r.State == nil {
+		return r, err
+	}
+	h, err := Decode(r.State)
+	if err == nil {
+		r.State, err = h.Encode()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	return r, nil
+}
+
+// Empty says that nothing was folded yet.
+func (h *State) Empty() bool { return h.N == 0 }
+
+// Recorded returns the number of the record that answers (agent, call, phase),
+// or 0. An empty call id is never found: such events are all different.
+func (h *State) Recorded(agent, call string, p engine.Phase) int64 {
+	c := h.call(agent, call)
+	switch {
+	case c == nil:
+		return 0
+	case p == engine.PhasePre:
+		return c.Pre
+	case p == engine.PhasePost:
+		return c.Post
+	}
+	return 0
+}
+
+func (h *State) call(agent, id string) *callEntry {
+	if id == "" {
+		return nil
+	}
+	agent, id = truncateKey(agent), truncateKey(id)
+	for i := len(h.Calls) - 1; i >= 0; i-- {
+		if c := &h.Calls[i]; c.ID == id && c.Agent == agent {
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *State) agent(name string) *agentState {
+	for i := len(h.Agents) - 1; i >= 0; i-- {
+		if h.Agents[i].Name == name {
+			return h.Agents[i]
+		}
+	}
+	return nil
+}
+
+func (h *State) path(key string) *pathEntry {
+	for i := len(h.Paths) - 1; i >= 0; i-- {
+		if h.Paths[i].Key == key {
+			return &h.Paths[i]
+		}
+	}
+	return nil
+}
+
+func agentOf(r *engine.Record) string {
+	if r.Agent == "" {
+		return engine.MainAgent
+	}
+	return truncateKey(r.Agent)
+}

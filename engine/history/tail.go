@@ -1,0 +1,10 @@
+package history
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// Tail is the end of a session's chain while its lock is held.
+type Tail struct {
+	History *State                                // everything folded; Append keeps it up to date
+	Append  func(*engine.Record) error            // completes v, prev, n and chain, writes the line, folds it
+	Read    func(n int64) (*engine.Record, error) // an earlier record
+}

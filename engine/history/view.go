@@ -1,0 +1,365 @@
+package history
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// join adds to an action what the session did to its targets before.
+func (h *State) join(a engine.Action) engine.Action {
+	a.Types, a.Commands, a.Signals = orEmpty(a.Types), orEmpty(a.Commands), orEmpty(a.Signals)
+	a.Paths, a.Hosts, a.Opaque = orEmpty(a.Paths), orEmpty(a.Hosts), orEmpty(a.Opaque)
+	effects := make([]engine.Effect, len(a.Effects))
+	for i, e := range a.Effects {
+		if p := h.path(truncateKey(e.Place())); p != nil && e.Short != "" {
+			e.Ledger = p.State
+			e.Secret, e.Untrusted = slices.Contains(p.Labels, engine.LabelSecret), slices.Contains(p.Labels, engine.LabelUntrusted)
+		}
+		if e.Kind == engine.EffectFileDelete && e.Recursive && h.movedBelow(&e) {
+			e.Ledger = engine.LedgerMoved
+		}
+		e.Named, e.Scoped = h.Goals.named(&e), h.Goals.added(&e)
+		e.Run = e.Kind == engine.EffectFileRead && sameCommandHas(&a, &e, func(o *engine.Effect) bool { return o.Kind == engine.EffectProcess })
+		effects[i] = e
+	}
+	a.Effects = effects
+	a.Carries = h.carries(&a)
+	a.SecretsOut = h.secretsOut(&a)
+	return a
+}
+
+// movedBelow says that the session moved something into a folder that an effect
+// goes through: it may be the only place where that is now.
+func (h *State) movedBelow(e *engine.Effect) bool {
+	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.State == engine.LedgerMoved && reaches(e, p.Key) })
+}
+
+func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
+	f := engine.SessionFacts{
+		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps,
+		Denials: h.Denied, DeniedInRow: h.DeniedRow, CountsByType: maps.Clone(h.ByType),
+	}
+	_, f.SecretsRead = h.Labels[string(engine.LabelSecret)]
+	f.Labels, f.Written, f.Deleted = h.labels(), h.written(), h.Deleted
+	f.Spread = spread(&f)
+	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
+	if h.Stop != nil {
+		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
+	}
+	if r.Phase == engine.PhasePre && r.Action != nil {
+		f.FileOps += fileOps(r.Action)
+	}
+	f.Answers = engine.AnswerCounts{Asked: h.Asked, Approved: h.Approved, Refused: h.Refused, Overruled: h.Overruled}
+	if i := h.allows(r); i >= 0 {
+		f.Allowed, f.AllowedBy = engine.AllowedSession, h.Allowed[i].By
+		if h.Allowed[i].Once {
+			f.Allowed = engine.AllowedOnce
+		}
+	}
+	return f
+}
+
+func (h *State) labels() []engine.Label {
+	list := []engine.Label{}
+	for _, l := range engine.Labels() {
+		if _, known := h.Labels[l]; known {
+			list = append(list, engine.Label(l))
+		}
+	}
+	return list
+}
+
+// written counts the paths that were written or deleted, by where they lie. What
+// was to be made counts too, whatever came of it.
+func (h *State) written() map[string]int64 {
+	m := map[string]int64{}
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.Where != "" {
+			m[p.Where]++
+		}
+	}
+	return m
+}
+
+func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engine.HistoryFacts {
+	agent := h.agent(agentOf(r))
+	if agent == nil {
+		agent = &agentState{}
+	}
+	f := engine.HistoryFacts{
+		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Progression: "explores", FirstTime: true,
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denied: engine.DeniedFacts{Ago: engine.NeverAgo},
+		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
+	}
+	for _, w := range view.Windows {
+		f.Windows[w.Name] = h.window(agent, w, r)
+	}
+	if r.Phase == engine.PhasePost {
+		f.Call = h.callFacts(r)
+	}
+	if r.Action != nil && r.Phase == engine.PhasePre {
+		h.actionFacts(&f, agent, r, a)
+	}
+	return f
+}
+
+// actionFacts says how an action that is to be made follows from what was.
+func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine.Record, a engine.Action) {
+	print := boundKey(a.Fingerprint, digestLength)
+	f.Similar = agent.similar(a)
+	f.FirstTime = !h.seenKind(a)
+	f.Progression = h.progression(agent, a)
+	f.Presupposes = presupposed(agent, a)
+	f.Cycle, f.Polling = agent.cycle(print), agent.polling(&a, print, r.T)
+	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
+}
+
+func (h *State) callFacts(r *engine.Record) *engine.CallFacts {
+	c := h.call(agentOf(r), r.Call)
+	if c == nil || c.Pre == 0 {
+		return nil
+	}
+	f := &engine.CallFacts{Decision: c.Decision, Enforced: c.Enforced}
+	if r.SHA != nil {
+		f.ExecutedDiffers = c.Args != "" && r.SHA.Args != "" && c.Args != prefix(r.SHA.Args, argsLength)
+	}
+	return f
+}
+
+// window counts over a stretch of the agent's actions, and what the event adds
+// to it.
+func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.WindowFacts {
+	f := engine.WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
+	stretch := a.stretch(w, r.T)
+	prints := map[string]bool{}
+	for i := range stretch {
+		countPast(&f, &stretch[i])
+		prints[stretch[i].Print] = true
+	}
+	f.Distinct = int64(len(prints))
+	f.Places, f.Returns = walk(stretch)
+	countGoals(&f, stretch)
+	if r.Action != nil && r.Phase == engine.PhasePre {
+		f.Same = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
+		f.Missing += h.missing(r.Action)
+	}
+	if res := resultOf(r); res != nil && r.Phase == engine.PhasePost && res.Class != "" {
+		f.SameError = f.Errors[boundKey(res.Class, errorClassLen)] + 1
+	}
+	return f
+}
+
+func countPast(f *engine.WindowFacts, p *past) {
+	f.Events++
+	for _, t := range p.Types.list() {
+		f.ByType[string(t)]++
+	}
+	switch p.Outcome {
+	case engine.OutcomeFailed:
+		f.Failed++
+	case engine.OutcomeDenied:
+		f.Denied++
+	}
+	if p.Error != "" {
+		f.Errors[p.Error]++
+		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
+	}
+	if f.Missing += p.Missing; p.writes() && p.Outcome != engine.OutcomeDenied {
+		f.Edits++
+	}
+}
+
+// walk counts the folders of a stretch, and how often one was come back to from
+// another.
+func walk(stretch []past) (places, returns int64) {
+	seen, last := map[string]bool{}, ""
+	for i := range stretch {
+		dir := stretch[i].Dir
+		if dir == "" || dir == last {
+			continue
+		}
+		if seen[dir] {
+			returns++
+		}
+		seen[dir], last = true, dir
+	}
+	return int64(len(seen)), returns
+}
+
+// countGoals says how the actions lay to what people said, and which way that goes.
+func countGoals(f *engine.WindowFacts, stretch []past) {
+	var words [2]int64
+	var events [2]int64
+	for i := range stretch {
+		p := &stretch[i]
+		if !p.Goal {
+			continue
+		}
+		if f.Goals++; p.Named {
+			f.Named++
+		}
+		half := 2 * i / len(stretch)
+		words[half] += p.Words
+		events[half]++
+	}
+	if f.Goals == 0 {
+		return
+	}
+	f.Words = engine.Round6(float64(words[0]+words[1]) / 100 / float64(f.Goals))
+	if events[0] > 0 && events[1] > 0 {
+		f.WordsTend = engine.Round6(float64(words[1])/100/float64(events[1]) - float64(words[0])/100/float64(events[0]))
+	}
+}
+
+func (a *agentState) stretch(w engine.Window, now int64) []past {
+	if w.Last > 0 {
+		return a.Ring[max(0, len(a.Ring)-w.Last):]
+	}
+	from := now - w.For.Milliseconds()
+	i := len(a.Ring)
+	for i > 0 && a.Ring[i-1].T >= from {
+		i--
+	}
+	return a.Ring[i:]
+}
+
+// similar counts actions with the same types and target, or whose words are
+// the same to similarShare.
+func (a *agentState) similar(act engine.Action) engine.SimilarFacts {
+	var f engine.SimilarFacts
+	key, _ := target(&act)
+	print := boundKey(act.Fingerprint, digestLength)
+	words, types := sketch(act.Tokens), typesOf(act.Types)
+	for i := range a.Ring {
+		p := &a.Ring[i]
+		same := key != "" && p.Target == key && p.Types == types
+		if !same && p.Print != print && !alike(p.Sketch, words) {
+			continue
+		}
+		f.Count++
+		if p.Outcome == engine.OutcomeFailed {
+			f.Failed++
+		}
+	}
+	return f
+}
+
+// alike compares two sketches: the share of hashes in common among all.
+func alike(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	common := 0
+	for i := 0; i+4 <= len(a); i += 4 {
+		for j := 0; j+4 <= len(b); j += 4 {
+			if a[i:i+4] == b[j:j+4] {
+				common++
+				break
+			}
+		}
+	}
+	all := len(a)/4 + len(b)/4 - common
+	return float64(common) >= similarShare*float64(all)
+}
+
+// seenKind says whether any agent of the session did something of the same
+// types to the same class of target before.
+func (h *State) seenKind(a engine.Action) bool {
+	_, class := target(&a)
+	types := typesOf(a.Types)
+	for _, agent := range h.Agents {
+		for i := range agent.Ring {
+			if p := &agent.Ring[i]; p.Class == class && p.Types == types {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progression says how an action follows from what came before.
+func (h *State) progression(agent *agentState, a engine.Action) string {
+	switch {
+	case h.contradicts(a) || agent.undoes(&a):
+		return "contradicts"
+	case agent.repeats(a):
+		return "repeats"
+	case h.buildsOn(a):
+		return "builds_on"
+	}
+	return "explores"
+}
+
+// contradicts: the action deletes what the session created and then used.
+func (h *State) contradicts(a engine.Action) bool {
+	return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+		if e.Kind != engine.EffectFileDelete {
+			return false
+		}
+		p := h.path(truncateKey(e.Place()))
+		return p != nil && p.State == engine.LedgerCreated && p.Used
+	})
+}
+
+// repeats: the same call was made among the last repeatSpan actions, nothing
+// was written since, and its results so far do not differ.
+func (a *agentState) repeats(act engine.Action) bool {
+	result, found := "", false
+	print := boundKey(act.Fingerprint, digestLength)
+	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan); i-- {
+		p := &a.Ring[i]
+		if p.Print != print {
+			if p.writes() && p.Outcome != engine.OutcomeDenied {
+				break
+			}
+			continue
+		}
+		if found && p.Result != result {
+			return false
+		}
+		result, found = p.Result, true
+	}
+	return found
+}
+
+// buildsOn: the action uses a path or host that an earlier action touched.
+func (h *State) buildsOn(a engine.Action) bool {
+	for _, e := range a.Effects {
+		if p := h.path(truncateKey(e.Place())); e.Short != "" && p != nil && p.State != ledgerPending {
+			return true
+		}
+		if e.Kind == engine.EffectNetwork && e.Target != "" && h.seenHost(truncateKey(e.Target)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *State) seenHost(key string) bool {
+	for _, agent := range h.Agents {
+		for i := range agent.Ring {
+			if p := &agent.Ring[i]; p.Class == "host" && p.Target == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// presupposed lists what an action takes for granted, as far as the ledger
+// shows: a file that is changed was read or written before.
+func presupposed(agent *agentState, a engine.Action) []engine.Presupposed {
+	list := []engine.Presupposed{}
+	for _, e := range a.Effects {
+		if e.Kind == engine.EffectFileWrite && e.Exists == "yes" && e.Certainty == engine.CertaintyExact && e.Entry != "dir" {
+			list = append(list, engine.Presupposed{What: "read_before_edit", Met: e.Ledger != ""})
+			break
+		}
+	}
+	if n := len(agent.Ring); n > 0 {
+		list = append(list, engine.Presupposed{What: "earlier_step_succeeded", Met: agent.Ring[n-1].Outcome != engine.OutcomeFailed})
+	}
+	return list
+}

@@ -1,0 +1,271 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+// Log keeps the records.
+type Log interface {
+	// Update calls fn under the session's lock, with a new chain begun where
+	// the session has none.
+	Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error
+	// Workspace returns the workspace that the session's chain was opened
+	// with, without locking; empty where there is no chain yet.
+	Workspace(key engine.SessionKey) (string, error)
+}
+
+// Reviewer reviews the events of agents: the only code of the package that
+// causes effects, all of them through its fields.
+type Reviewer struct {
+	Policy     func(workspace string) (*Policy, error)
+	Classifier engine.Classifier
+	Log        Log
+	Env        engine.Env
+	Now        func() int64             // Unix milliseconds
+	Lap        func() float64           // milliseconds since the event was received
+	Mask       func(text string) string // takes secrets out of error texts
+}
+
+// maxID bounds the ids that an agent gives: they are copied into each record.
+const maxID = 128
+
+// Handle reviews one event, records it, and returns the answer. It always
+// returns an answer: where anything fails before a tool call, that is a
+// denial. The error says what failed; the answer already takes it into account.
+func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, error) {
+	// Ids are keys of the log: the same secret in one is masked alike each time.
+	e.Session, e.Agent, e.Call = r.mask(e.Session), r.mask(e.Agent), r.mask(e.Call)
+	answer, err := r.handle(ctx, e)
+	if errors.Is(err, errOpened) {
+		answer, err = r.handle(ctx, e)
+	}
+	if err != nil {
+		return engine.Degraded(e.Phase, r.mask(err.Error())), err
+	}
+	return answer, nil
+}
+
+// errOpened says that another hook opened the session in another workspace
+// between the look at it and the lock: the facts have to be made again.
+var errOpened = errors.New("the session was opened in another workspace meanwhile")
+
+func (r *Reviewer) mask(s string) string {
+	if r.Mask == nil {
+		return s
+	}
+	return r.Mask(s)
+}
+
+func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, error) {
+	if err := checkIDs(e); err != nil {
+		return engine.Answer{}, err
+	}
+	key := engine.SessionKey{Harness: e.Harness, Session: e.Session}
+	workspace, err := r.workspace(key, e)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	h := &hearing{event: e, workspace: workspace}
+	h.policy, err = r.Policy(workspace)
+	h.rec, h.failure = r.classify(ctx, e, workspace, h.policy)
+	if h.failure == nil && err != nil && e.Phase.Reviewed() {
+		h.failure = fmt.Errorf("load policy: %w", err)
+	}
+	var answer engine.Answer
+	err = r.Log.Update(ctx, key, func(t history.Tail) error {
+		answer, err = r.answer(ctx, t, h)
+		return err
+	})
+	return answer, err
+}
+
+// hearing is an event on its way to an answer.
+type hearing struct {
+	event     engine.Event
+	workspace string
+	policy    *Policy
+	rec       *engine.Record
+	failure   error // why it cannot be reviewed
+}
+
+func checkIDs(e engine.Event) error {
+	if e.Session == "" {
+		return errors.New("event names no session")
+	}
+	for what, id := range map[string]string{"session": e.Session, "agent": e.Agent, "call": e.Call, "harness": e.Harness} {
+		if len(id) > maxID {
+			return fmt.Errorf("%s id is %d bytes long, at most %d", what, len(id), maxID)
+		}
+	}
+	return nil
+}
+
+// workspace is pinned when the chain is opened: a hook's working directory
+// follows `cd`, and would let an agent move the workspace under its target.
+func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (string, error) {
+	pinned, err := r.Log.Workspace(key)
+	if err != nil || pinned != "" {
+		return pinned, err
+	}
+	if e.Project != "" {
+		return e.Project, nil
+	}
+	return e.CWD, nil
+}
+
+// classify makes the record of an event, without what only the lock can give.
+// Where nothing can be made of the event, that is what is recorded of it.
+func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace string, p *Policy) (*engine.Record, error) {
+	t := e.Time
+	if t == 0 {
+		t = r.Now()
+	}
+	facts, err := r.facts(ctx, e, workspace, p)
+	if err != nil {
+		name, tool := engine.ClipJSON(r.mask(e.Name), maxID), engine.ClipJSON(r.mask(e.Tool), maxID)
+		return engine.NewRecord(e, engine.Facts{Event: engine.EventFacts{Name: name, Tool: tool}}, t), fmt.Errorf("classify: %w", err)
+	}
+	return engine.NewRecord(e, facts, t), nil
+}
+
+// facts says what an event means, with what the policy's detectors find in it.
+func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, p *Policy) (engine.Facts, error) {
+	e.Redact = engine.PersonalKinds() // nothing is known of what may be kept
+	if p != nil {
+		e.Redact = p.Redact
+	}
+	f, err := r.Classifier.Classify(ctx, e, workspace)
+	if err == nil && f.Action != nil && p != nil && p.Detector != nil {
+		f.Action.Detected = p.Detector.Detect(e)
+	}
+	return f, err
+}
+
+// answer runs under the session's lock.
+func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *hearing) (engine.Answer, error) {
+	rec := h.rec
+	if t.History.Empty() {
+		if err := t.Append(r.opening(rec, h.workspace)); err != nil {
+			return engine.Answer{}, err
+		}
+	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
+		return engine.Answer{}, errOpened
+	}
+	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
+		first, err := t.Read(n)
+		if err != nil {
+			return engine.Answer{}, fmt.Errorf("read the recorded answer: %w", err)
+		}
+		if first.ArgsMAC() == rec.ArgsMAC() {
+			return r.again(ctx, t, h, first)
+		}
+	}
+	return r.first(ctx, t, h)
+}
+
+// first answers an event that was not answered before.
+func (r *Reviewer) first(ctx context.Context, t history.Tail, h *hearing) (engine.Answer, error) {
+	var args json.RawMessage
+	h.rec.Stamp(t.History.T)
+	if h.failure == nil {
+		args, h.failure = r.review(ctx, t, h)
+	}
+	if h.failure != nil {
+		h.rec.Answer = r.failed(h.rec.Phase, h.failure)
+	}
+	if err := t.Append(h.rec); err != nil {
+		return engine.Answer{}, err
+	}
+	if err := r.act(t, h.rec); err != nil {
+		return engine.Answer{}, err
+	}
+	answer := engine.AnswerOf(h.rec)
+	answer.Args = args
+	return answer, nil
+}
+
+func (r *Reviewer) opening(rec *engine.Record, workspace string) *engine.Record {
+	env := r.Env
+	return &engine.Record{Kind: engine.KindOpen, T: rec.T, Session: rec.Session, Harness: rec.Harness,
+		Open: &engine.Open{Workspace: r.mask(workspace), Env: &env}}
+}
+
+// again answers a call that was answered before: the hook is installed twice.
+func (r *Reviewer) again(ctx context.Context, t history.Tail, h *hearing, first *engine.Record) (engine.Answer, error) {
+	rec := h.rec
+	note := &engine.Record{Kind: engine.KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &engine.Note{What: "duplicate"}}
+	note.Stamp(t.History.T)
+	answer := engine.AnswerOf(first)
+	answer.Mode = engine.ModeDuplicate
+	if answer.Effect == engine.Modify {
+		var err error
+		if answer.Args, err = r.repeat(ctx, h, first); err != nil {
+			return engine.Answer{}, err
+		}
+	}
+	note.Answer = &engine.AnswerFacts{Effect: answer.Effect, Mode: engine.ModeDuplicate, Of: first.ID()}
+	return answer, t.Append(note)
+}
+
+// review lets policy decide. What it returns is the raw arguments of a call
+// that is to run in another form.
+func (r *Reviewer) review(ctx context.Context, t history.Tail, h *hearing) (json.RawMessage, error) {
+	rec, p := h.rec, h.policy
+	if !rec.Phase.Reviewed() {
+		return nil, nil
+	}
+	v, err := p.Review(ctx, rec, t.History)
+	rec.By = &engine.By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors}
+	rec.SHA = &v.SHA
+	if err != nil {
+		return nil, err
+	}
+	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
+	rec.Answer = r.answerFacts(rec, t.History)
+	if rec.Decision.Enforced == engine.Modify {
+		return r.rework(ctx, t, h), nil
+	}
+	return nil, nil
+}
+
+func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engine.AnswerFacts {
+	d := rec.Decision
+	a := &engine.AnswerFacts{Effect: d.Enforced, Mode: engine.ModeEnforced, MS: r.lap(), Approvals: before.Approvals(rec)}
+	if d.Enforced != d.Decision {
+		a.Mode = engine.ModeObserve
+	}
+	for _, o := range d.Obligations {
+		if a.Obligations == nil {
+			a.Obligations = map[string]string{}
+		}
+		a.Obligations[o] = "unavailable"
+	}
+	return a
+}
+
+func (r *Reviewer) lap() float64 {
+	if r.Lap == nil {
+		return 0
+	}
+	return float64(int64(r.Lap()*100)) / 100
+}
+
+func (r *Reviewer) failed(p engine.Phase, err error) *engine.AnswerFacts {
+	failure := engine.ClipJSON(r.mask(err.Error()), 480)
+	return &engine.AnswerFacts{Effect: engine.Degraded(p, failure).Effect, Mode: engine.ModeDegraded, MS: r.lap(), Failure: failure}
+}
+
+// act carries out the intervention that the decision asks for.
+func (r *Reviewer) act(t history.Tail, rec *engine.Record) error {
+	if rec.Decision == nil || !rec.Decision.Stops() || t.History.Stop != nil {
+		return nil
+	}
+	return t.Append(&engine.Record{Kind: engine.KindAct, T: rec.T, Agent: rec.Agent, Call: rec.Call,
+		Act: &engine.Act{Kind: engine.EmergencyStop, Of: rec.ID(), Result: rec.Decision.Intervention.Reason}})
+}

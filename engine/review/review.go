@@ -1,0 +1,158 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+// Policy is a compiled policy: all its layers, and the settings they merge to.
+type Policy struct {
+	Digest  string // over the ordered (layer, digest) pairs and the settings
+	Config  string // digest of the merged settings
+	View    engine.View
+	Redact  []string // of PersonalKinds, what is replaced in facts beside secrets
+	Matcher engine.Matcher
+	Decider engine.Decider
+
+	Detector  engine.Detector // nil: the policy declares no detectors
+	Detectors string          // digest of what Detector looks for; empty: nothing
+}
+
+// Result is what a policy makes of one record.
+type Result struct {
+	Input    engine.Input
+	Findings []engine.Finding
+	Decision engine.Decision
+	SHA      engine.SHA
+}
+
+// Review decides about the facts of a record in the light of the history
+// before it. It is a pure function of its arguments: live calls, replays and
+// simulations all come through here.
+func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
+	v := Result{Input: history.NewInput(r, h, p.View)}
+	var err error
+	if r.SHA != nil {
+		v.SHA.Args = r.SHA.Args
+	}
+	if v.SHA.Input, v.SHA.State, err = v.Input.Digests(); err != nil {
+		return v, fmt.Errorf("digest input: %w", err)
+	}
+	err = p.judge(ctx, &v)
+	return v, err
+}
+
+// Judge is Review for those who record nothing: without the digests.
+func (p *Policy) Judge(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
+	v := Result{Input: history.NewInput(r, h, p.View)}
+	err := p.judge(ctx, &v)
+	return v, err
+}
+
+func (p *Policy) judge(ctx context.Context, v *Result) error {
+	var err error
+	if v.Findings, err = p.Matcher.Match(ctx, &v.Input); err != nil {
+		return fmt.Errorf("match conditions: %w", err)
+	}
+	if v.Decision, err = p.Decider.Decide(ctx, &v.Input, v.Findings); err != nil {
+		return fmt.Errorf("decide: %w", err)
+	}
+	return settle(&v.Decision)
+}
+
+// maxDecision bounds a decision's JSON so that facts and decision fit a line.
+const maxDecision = 5 << 9
+
+// settle checks what policy returned and bounds it, the same way each time.
+func settle(d *engine.Decision) error {
+	for _, v := range []engine.Verdict{d.Decision, d.Enforced} {
+		if v.Strictness() == engine.Block.Strictness() && v != engine.Block {
+			return fmt.Errorf("policy returned %q, which is none of %s", v, strings.Join(engine.Verdicts(), ", "))
+		}
+	}
+	for _, op := range d.Rewrite {
+		if !slices.Contains(engine.Operations(), op.Op) {
+			return fmt.Errorf("policy returned the operation %q, which is none of %s", op.Op, strings.Join(engine.Operations(), ", "))
+		}
+	}
+	limits := []struct{ text, list int }{{480, 8}, {240, 8}, {120, 5}, {60, 3}, {30, 1}}
+	for i := 0; ; i++ {
+		b, err := engine.Marshal(d)
+		if err != nil {
+			return fmt.Errorf("encode decision: %w", err)
+		}
+		if len(b) <= maxDecision {
+			return nil
+		}
+		if i == len(limits) {
+			return fmt.Errorf("policy returned a decision of more than %d bytes, even with its texts cut", maxDecision)
+		}
+		shorten(d, limits[i].text, limits[i].list)
+	}
+}
+
+// shorten bounds texts (bytes in JSON) and lists. Ids and obligations stay
+// whole: a part of one would be another one.
+func shorten(d *engine.Decision, text, list int) {
+	d.Reason, d.Explanation = engine.ClipJSON(d.Reason, text), engine.ClipJSON(d.Explanation, text)
+	d.Text = clipText(d.Text, 2*text)
+	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
+	if o := d.Otherwise; o != nil {
+		d.Otherwise = &engine.Otherwise{Effect: o.Effect, Text: clipText(o.Text, text)}
+	}
+	d.Rules = d.Rules[:min(len(d.Rules), list)]
+	for i := range d.Rules {
+		d.Rules[i].Message = engine.ClipJSON(d.Rules[i].Message, text)
+	}
+	d.Errors = d.Errors[:min(len(d.Errors), list)]
+	for i := range d.Errors {
+		d.Errors[i].Message = engine.ClipJSON(d.Errors[i].Message, text)
+	}
+	shortenScores(d, text, list)
+	if d.Intervention != nil {
+		d.Intervention.Reason = engine.ClipJSON(d.Intervention.Reason, text)
+	}
+}
+
+func shortenScores(d *engine.Decision, text, list int) {
+	if r := d.Risk; r != nil {
+		r.Factors = clipList(r.Factors, text, list)
+	}
+	if r := d.Rationality; r != nil {
+		r.Issues, r.Suggestions = clipList(r.Issues, text, list), clipList(r.Suggestions, text, list)
+	}
+	if e := d.SideEffects; e != nil {
+		e.Kinds, e.Mitigations = clipList(e.Kinds, text, list), clipList(e.Mitigations, text, list)
+	}
+}
+
+func clipList(s []string, text, list int) []string {
+	s = s[:min(len(s), list)]
+	for i := range s {
+		s[i] = engine.ClipJSON(s[i], text)
+	}
+	return s
+}
+
+// clipText shortens the middle, to about n bytes in JSON: the end of a denial
+// says what to do next.
+func clipText(s string, n int) string {
+	if engine.JSONLen(s) <= n {
+		return s
+	}
+	end := len(s)
+	for size := 0; end > 0; {
+		r, width := utf8.DecodeLastRuneInString(s[:end])
+		if size += engine.JSONLen(string(r)) - 2; size > n/2 {
+			break
+		}
+		end -= width
+	}
+	return engine.ClipJSON(s[:end], n-n/2) + " " + s[end:]
+}
