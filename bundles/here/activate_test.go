@@ -3,6 +3,7 @@ package here
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func activatorIn(home string) *Activator {
 		Log:     &audit.Store{Dir: home, Env: engine.Env{Engine: 1}},
 		Now:     func() int64 { now++; return now },
 		Check:   func(context.Context, *bundles.Effective) error { return nil },
+		Try:     func(context.Context, *bundles.Effective, map[string]fs.FS) error { return nil },
 		Person:  anna, Script: anna,
 		Mask: func(text string) string { return text },
 		Line: func(text string, most int) string { return text[:min(len(text), most)] },

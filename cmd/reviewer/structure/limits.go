@@ -27,14 +27,6 @@ func (p *Package) counts() map[string]int {
 	}
 }
 
-// wiring names the packages in which components of files may be of any size,
-// with the reason.
-func wiring() map[string]string {
-	return map[string]string{
-		"cmd/reviewer": "every command hangs on the one value that holds streams and environment",
-	}
-}
-
 // exceptionsFile lists the packages that are above a limit and still have to
 // become smaller. Each line has a package and what it may have for now:
 //
@@ -83,7 +75,7 @@ func exceptionsOf(list []*Package) exceptions {
 	all := exceptions{}
 	for _, p := range list {
 		for name, most := range limits() {
-			if n := p.counts()[name]; n > most && !(name == "component" && wiring()[p.Dir] != "") {
+			if n := p.counts()[name]; n > most {
 				if all[p.Dir] == nil {
 					all[p.Dir] = map[string]int{}
 				}

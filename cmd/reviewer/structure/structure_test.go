@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,11 +24,6 @@ func TestSizes(t *testing.T) {
 	}
 	for _, text := range check(list, known) {
 		t.Error(text)
-	}
-	for dir := range wiring() {
-		if !slices.ContainsFunc(list, func(p *Package) bool { return p.Dir == dir }) {
-			t.Errorf("%s is among the packages of wiring, and is none", dir)
-		}
 	}
 }
 
@@ -146,7 +140,7 @@ func TestExceptions(t *testing.T) {
 	list := []*Package{
 		{Dir: "engine", Files: 35, Wide: []string{"engine/a.go:1: 150 columns"}},
 		{Dir: "rego", Files: 30, Lines: 8001},
-		{Dir: "cmd/reviewer", Component: make([]string, 90)},
+		{Dir: "schemas", Component: make([]string, 15)},
 	}
 	known, err := parseExceptions("# now\nengine files=40 wide=1 # soon\ncel lines=9000\n")
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
 
@@ -54,11 +53,7 @@ func (o *Output) Known() error {
 	if slices.Contains(o.Formats, o.Format) {
 		return nil
 	}
-	text := fmt.Sprintf("unknown format %q; expected one of %s", o.Format, strings.Join(o.Formats, ", "))
-	if near := engine.Nearest(o.Format, o.Formats); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(text)
+	return Unknown("format", o.Format, o.Formats)
 }
 
 // WriteLine writes a document as one line.

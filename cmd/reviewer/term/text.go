@@ -3,7 +3,6 @@ package term
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Clock writes Unix milliseconds in local time.
@@ -37,8 +36,5 @@ func OneLine(s string, n int) string {
 		}
 		return r
 	}, s)
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return Cut(s, n)
 }
