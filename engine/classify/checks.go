@@ -211,7 +211,8 @@ func waitCommand(c engine.Command) bool {
 		words := slices.Concat(c.Sub, c.Operands) // -w is a folder there
 		return slices.Contains(words, "logs") && follow || len(words) > 0 && words[0] == "wait"
 	}
-	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait // timeout /t 5 of Windows
+	// timeout /t 5 of Windows
+	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait
 }
 
 // psSleep reads Start-Sleep.

@@ -26,7 +26,8 @@ func (r *reading) mcp() {
 	r.scan(operation.VerbOf(name))
 	r.ends(server, name)
 	if noun := programs.SentNoun(name); noun != "" {
-		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5, Target: abstract.Value{Text: strings.ToLower(server)}})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
+			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
 	r.sendsFiles(server, operation.VerbOf(name))
 }
@@ -188,9 +189,10 @@ func (r *reading) scanSQL(text string) {
 
 func (r *reading) isDatabase() bool {
 	low := strings.ToLower(r.name)
-	return slices.ContainsFunc(strings.Fields("sql postgres database supabase neon sqlite mongo clickhouse snowflake bigquery duckdb _db"), func(w string) bool {
-		return strings.Contains(low, w)
-	})
+	return slices.ContainsFunc(strings.Fields("sql postgres database supabase neon sqlite mongo clickhouse snowflake bigquery duckdb _db"),
+		func(w string) bool {
+			return strings.Contains(low, w)
+		})
 }
 
 func pathLike(text string) bool {

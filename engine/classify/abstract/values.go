@@ -329,5 +329,6 @@ func FirstOr(list []Arg) Arg {
 // WebURL reports whether a text is an address of the web.
 func WebURL(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
-	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") &&
+		strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }

@@ -93,7 +93,8 @@ var (
 // installed returns the packages that a command fetches, without their versions;
 // ok says that it is a command that does.
 func installed(words []string) (names []string, ok bool) {
-	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) && (words[1] == "pip" || words[1] == "-m" && words[2] == "pip") {
+	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) && (words[1] == "pip" ||
+		words[1] == "-m" && words[2] == "pip") {
 		words = words[slices.Index(words, "pip"):]
 	}
 	if len(words) < 2 {
@@ -135,7 +136,8 @@ func packageName(w string) string {
 	if i := strings.IndexAny(w, "=<>~![;("); i > 0 {
 		w = w[:i]
 	}
-	if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") != "" || w[0] == '.' || w[0] == '/' || FileName(w) && !strings.HasSuffix(w, ".js") || w[0] != '@' && strings.Count(w, "/") == 1 {
+	if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") != "" || w[0] == '.' || w[0] == '/' ||
+		FileName(w) && !strings.HasSuffix(w, ".js") || w[0] != '@' && strings.Count(w, "/") == 1 {
 		return ""
 	}
 	return w

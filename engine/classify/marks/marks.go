@@ -225,7 +225,8 @@ func (l *literals) piece(p string, place, token int) {
 			l.pieces(part)
 		}
 	}
-	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") && !strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
+	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") &&
+		!strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
 		l.add(token, coded) // base64, whose letters two of these are
 		l.pieces(coded)
 	}

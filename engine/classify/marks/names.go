@@ -85,7 +85,8 @@ func HostName(h string) bool {
 		}
 	}
 	top := labels[len(labels)-1]
-	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) && (len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
+	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) &&
+		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
 }
 
 // packageSpec knows name@version, @scope/name@version and git+https addresses.
@@ -101,17 +102,20 @@ func packageSpec(p string) bool {
 		return false
 	}
 	version := strings.TrimLeft(p[i+1:], "^~v")
-	return version == "latest" || version == "next" || version != "" && mask.Digit(version[0]) && strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
+	return version == "latest" || version == "next" || version != "" && mask.Digit(version[0]) &&
+		strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
 }
 
 // commonDirs hold what is the same on many machines.
-var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt/homebrew"}
+var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib",
+	"/lib64", "/opt/homebrew"}
 
 // foreignPath says that a piece is an absolute path, or one in a home directory,
 // that is not the same everywhere. Relative paths are names of the workspace, or
 // cannot be told from them.
 func foreignPath(p string) bool {
-	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "//") {
+	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") ||
+		strings.HasPrefix(p, "//") {
 		return false
 	}
 	return len(p) >= 6 && !slices.ContainsFunc(commonDirs, func(dir string) bool { return place.Within(dir, p) })

@@ -152,7 +152,8 @@ func phrase(s string) bool {
 
 const sentenceWords = " a an the is are was be been not no or if in on at of to for from by as it this that your you we i my our their " +
 	"must may should can cannot could will would please enter type use used does do did has have too short long only required invalid " +
-	"missing wrong failed error field forgot reset new old change confirm match matches choose set update generate create password token secret key "
+	"missing wrong failed error field forgot reset new old change confirm match matches choose set update generate create password " +
+	"token secret key "
 
 // expression says that a value is code that computes it: a path of names.
 func expression(s string) bool {
@@ -266,7 +267,8 @@ func (t template) in(v string) bool {
 		return false
 	}
 	inner = strings.ReplaceAll(inner, "$.", ".") // of Helm
-	return strings.Trim(inner, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:- ?/|'\"!=,()[]%@") == "" && inner != "" && (len(t.open) > 1 || !mixed(inner))
+	return strings.Trim(inner, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:- ?/|'\"!=,()[]%@") == "" && inner != "" &&
+		(len(t.open) > 1 || !mixed(inner))
 }
 
 // entropy is Shannon's, in bits per byte.

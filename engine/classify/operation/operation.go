@@ -83,7 +83,8 @@ func EndingVerb(name string) (verb, noun string) {
 	parts := NameParts(name)
 	for _, kind := range endingWords {
 		for i, p := range parts {
-			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") && (kind.verb == "delete" || i == 0 || i == len(parts)-1) {
+			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
+				(kind.verb == "delete" || i == 0 || i == len(parts)-1) {
 				return kind.verb, nounAround(parts, i)
 			}
 		}
@@ -100,7 +101,8 @@ func EndingVerb(name string) (verb, noun string) {
 // keepsThings tells whether a word before a verb of an end turns it round:
 // undelete, no-remove, prevent-destroy.
 func keepsThings(word string) bool {
-	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" || word == "on" || word == "restore"
+	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" ||
+		word == "on" || word == "restore"
 }
 
 // nounAround is what is left of an operation's name without the verb at i.

@@ -164,7 +164,8 @@ func credentialName(n names) bool {
 	if aws, ok := n.below(".aws"); ok && aws != "" {
 		return true
 	}
-	account := strings.HasPrefix(n.base, "service-account") || strings.HasPrefix(n.base, "service_account") || strings.HasPrefix(n.base, "client_secret")
+	account := strings.HasPrefix(n.base, "service-account") || strings.HasPrefix(n.base, "service_account") ||
+		strings.HasPrefix(n.base, "client_secret")
 	return account && n.ext == ".json" || slices.Contains(credentialExts, n.ext) && !slices.Contains(publicPEM, n.base) && n.base != n.ext
 }
 
@@ -336,7 +337,8 @@ func ciConfig(n names) bool {
 
 func backup(n names) bool {
 	for _, p := range n.parts {
-		if p == "backup" || p == "backups" || p == ".backups" || p == "snapshots" || p == ".snapshots" || strings.HasSuffix(p, ".bak") || strings.HasSuffix(p, ".backup") {
+		if p == "backup" || p == "backups" || p == ".backups" || p == "snapshots" || p == ".snapshots" || strings.HasSuffix(p, ".bak") ||
+			strings.HasSuffix(p, ".backup") {
 			return !n.Third
 		}
 	}
@@ -350,7 +352,8 @@ var databaseExts = []string{
 }
 
 func database(n names) bool {
-	for _, d := range []string{"/var/lib/mysql", "/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mongodb", "/var/lib/mongo", "/var/lib/redis", "/var/lib/cassandra", "/var/lib/elasticsearch", "/var/lib/influxdb", "/var/lib/clickhouse"} {
+	for _, d := range []string{"/var/lib/mysql", "/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mongodb", "/var/lib/mongo",
+		"/var/lib/redis", "/var/lib/cassandra", "/var/lib/elasticsearch", "/var/lib/influxdb", "/var/lib/clickhouse"} {
 		if Within(d, n.full) {
 			return true
 		}
@@ -359,7 +362,8 @@ func database(n names) bool {
 }
 
 func systemConfig(n names) bool {
-	return Within("/etc", n.full) || Within("/private/etc", n.full) || Within("/boot", n.full) || Within("/usr/local/etc", n.full) || Within("c:/windows/system32/drivers/etc", n.full)
+	return Within("/etc", n.full) || Within("/private/etc", n.full) || Within("/boot", n.full) || Within("/usr/local/etc", n.full) ||
+		Within("c:/windows/system32/drivers/etc", n.full)
 }
 
 // generatedNames are folders that a tool makes again, by the tools' own names.
@@ -377,7 +381,8 @@ var generatedNames = []string{
 // by version control is asked elsewhere.
 func Generated(p string) bool {
 	for _, part := range strings.Split(strings.ToLower(p), "/") {
-		if slices.Contains(generatedNames, part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") || strings.HasSuffix(part, ".tsbuildinfo") {
+		if slices.Contains(generatedNames, part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") ||
+			strings.HasSuffix(part, ".tsbuildinfo") {
 			return true
 		}
 	}

@@ -40,12 +40,14 @@ func testFile(p string, inside bool) bool {
 		}
 	}
 	last := parts[len(parts)-1]
-	return slices.Contains(testSettings, last) || testSetting(last) || testName(base, last) || inside && (parts[0] == "spec" || parts[0] == "specs") && strings.HasSuffix(last, ".rb")
+	return slices.Contains(testSettings, last) || testSetting(last) || testName(base, last) ||
+		inside && (parts[0] == "spec" || parts[0] == "specs") && strings.HasSuffix(last, ".rb")
 }
 
 // testSetting knows jest.config.ts, .mocharc.json and their like.
 func testSetting(last string) bool {
-	for _, lead := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "cypress.config.", "ava.config.", ".mocharc.", ".nycrc."} {
+	for _, lead := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "cypress.config.",
+		"ava.config.", ".mocharc.", ".nycrc."} {
 		if strings.HasPrefix(last, lead) {
 			return true
 		}
@@ -68,7 +70,8 @@ func testName(base, last string) bool {
 	case ".rb":
 		return strings.HasSuffix(stem, "_spec") || strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_")
 	case ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".coffee":
-		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, ".cy") || strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".e2e")
+		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, ".cy") ||
+			strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".e2e")
 	case ".java", ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs", ".vb", ".swift", ".php", ".m", ".hs":
 		name := base[:len(base)-len(ext)]
 		for _, end := range []string{"Test", "Tests", "TestCase", "Spec", "Specs", "IT"} {

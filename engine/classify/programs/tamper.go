@@ -96,7 +96,8 @@ func otherSettings(c *shell.Call) bool {
 			a = file.Text
 		}
 		all, read := SettingsIn(a.Text)
-		return !a.Known() || !read || slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
+		return !a.Known() || !read ||
+			slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
 	})
 }
 

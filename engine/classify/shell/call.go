@@ -190,7 +190,8 @@ func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')
 // directory, then among the programs that are known.
 func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
 	dir, pattern := path.Split(a.Text)
-	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal && !strings.ContainsAny(dir, "*?[") {
+	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal &&
+		!strings.ContainsAny(dir, "*?[") {
 		if names, err := s.In.ListDir(at.Text); err == nil {
 			for _, n := range names {
 				if wildcard.Text(pattern, n) {
@@ -399,7 +400,8 @@ func (c *Call) Process() {
 // it, as "kubectl completion bash" does: as well known as a file of its own.
 func printsSetup(args []abstract.Arg) bool {
 	for _, a := range args {
-		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env", "--completion", "gen-completion") {
+		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env",
+			"--completion", "gen-completion") {
 			return true
 		}
 	}

@@ -421,7 +421,8 @@ func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
 		s.socket(f, cmd)
 		return
 	}
-	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" && f.target.Taint == 0 && isProcess(f) {
+	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" &&
+		f.target.Taint == 0 && isProcess(f) {
 		return
 	}
 	if f.verb == "read" {

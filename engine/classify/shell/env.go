@@ -44,7 +44,8 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 	case "PS0", "PS1", "PS2":
 		s.Subshell(func() Outcome { return Outcome{Out: s.document(a)} })
 	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
-		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") || strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {
+		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") ||
+			strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {
 			s.Signal(engine.SignalEnvInjected)
 		}
 	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "GIT_PROXY_COMMAND",
@@ -153,7 +154,8 @@ const MaxStartupText = 64 << 10
 func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
 	for _, f := range files {
 		for _, script := range scripts {
-			c.Shell.SignalIf(StartsShells(f.Text) && (place.NamesGuard(script) || strings.Contains(script.Text, "CLAUDE_CONFIG_DIR")), engine.SignalGuardTamper)
+			c.Shell.SignalIf(StartsShells(f.Text) && (place.NamesGuard(script) || strings.Contains(script.Text, "CLAUDE_CONFIG_DIR")),
+				engine.SignalGuardTamper)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func (s *cmdMachine) percent(tainted *abstract.Taint) bool {
 		s.splice(2, abstract.UnknownArg(), tainted)
 		return true
 	case rest[0] == '~':
-		if end := mask.Run(rest, 1, len(rest), func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }); end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		if end := mask.Run(rest, 1, len(rest), func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }); end < len(rest) &&
+			rest[end] >= '0' && rest[end] <= '9' {
 			s.splice(2+end, abstract.UnknownArg(), tainted)
 			return true
 		}

@@ -172,7 +172,8 @@ func ftpProgram(c *winCall) {
 
 // directoryProgram asks the domain; some change it.
 func directoryProgram(c *winCall) {
-	if c.name == "setspn" && c.has("a", "s", "d", "r") || c.name == "klist" && c.sub(0) == "purge" || c.name == "ldifde" && c.has("i") || c.name == "csvde" && c.has("i") {
+	if c.name == "setspn" && c.has("a", "s", "d", "r") || c.name == "klist" && c.sub(0) == "purge" || c.name == "ldifde" && c.has("i") ||
+		c.name == "csvde" && c.has("i") {
 		c.system("set", "directory")
 	}
 }

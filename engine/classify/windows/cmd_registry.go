@@ -11,7 +11,8 @@ import (
 // registry is a change of the registry: set, delete or import.
 func (w *interpreter) registry(index int, verb string, key, name abstract.Arg, forced bool) {
 	full := registryKey(key.Text)
-	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Recursive: verb == "delete" && name.Text == "", Forced: forced, Command: index, Host: w.frame.host}
+	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Recursive: verb == "delete" && name.Text == "", Forced: forced,
+		Command: index, Host: w.frame.host}
 	e.Persistence = verb == "set" && autostart(full, name)
 	e.Target = key.With(full).Value()
 	w.add(e)
@@ -88,7 +89,8 @@ func autostart(key string, name abstract.Arg) bool {
 	for _, part := range autostartKeys {
 		if i := strings.Index(low, part); i >= 0 {
 			end := i + len(part)
-			return strings.HasSuffix(part, `\`) || end == len(low) || low[end] == '\\' || strings.HasPrefix(low[end:], "once") || strings.HasPrefix(low[end:], "ex") || strings.HasPrefix(low[end:], "services")
+			return strings.HasSuffix(part, `\`) || end == len(low) || low[end] == '\\' || strings.HasPrefix(low[end:], "once") ||
+				strings.HasPrefix(low[end:], "ex") || strings.HasPrefix(low[end:], "services")
 		}
 	}
 	return slices.Contains(autostartValues, strings.ToLower(name.Text))

@@ -167,7 +167,8 @@ func (c *psCall) getCommand() psValue {
 	if !strings.ContainsAny(pattern, "*?") {
 		return textPS(c.operand(0, "name"))
 	}
-	for _, full := range []string{"invoke-expression", "remove-item", "invoke-webrequest", "start-process", "new-object", "invoke-restmethod", "iex"} {
+	for _, full := range []string{"invoke-expression", "remove-item", "invoke-webrequest", "start-process", "new-object",
+		"invoke-restmethod", "iex"} {
 		if wildcard.Text(pattern, full) {
 			return textPS(abstract.Arg{Text: full, Taint: abstract.Decoded})
 		}
@@ -202,7 +203,8 @@ func (c *psCall) loads() psValue {
 		if !ok {
 			code = c.operands[0]
 		}
-		if low := strings.ToLower(code.one().Text); !code.one().Known() || strings.Contains(low, "dllimport") || strings.Contains(low, "process.") || strings.Contains(low, "file.") {
+		if low := strings.ToLower(code.one().Text); !code.one().Known() || strings.Contains(low, "dllimport") ||
+			strings.Contains(low, "process.") || strings.Contains(low, "file.") {
 			c.w.Opaque("code", c.name)
 		}
 		return psValue{}
@@ -234,7 +236,8 @@ func (c *psCall) historyOf() psValue {
 // module's; else a program.
 func (c *psCall) other() psValue {
 	verb, noun, cmdlet := strings.Cut(c.name, "-")
-	plain := cmdlet && noun != "" && strings.Trim(c.name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.ContainsAny(c.path.Text, `./\`)
+	plain := cmdlet && noun != "" && strings.Trim(c.name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		!strings.ContainsAny(c.path.Text, `./\`)
 	switch {
 	case slices.Contains(psReading, c.name) || plain && slices.Contains(psReading, verb):
 		c.recordPS()

@@ -72,7 +72,8 @@ func parameter(text string) string {
 		return low
 	}
 	for _, full := range psParameters {
-		if strings.HasPrefix(full, low) && (len(low) > 2 || full == "-path" || full == "-destination" || full == "-name" || full == "-value" || full == "-uri" || full == "-outfile" || full == "-method" || full == "-body" || full == "-command") {
+		if strings.HasPrefix(full, low) && (len(low) > 2 || full == "-path" || full == "-destination" || full == "-name" || full == "-value" ||
+			full == "-uri" || full == "-outfile" || full == "-method" || full == "-body" || full == "-command") {
 			return full
 		}
 	}
@@ -297,7 +298,8 @@ func (p *powerShell) command(name abstract.Arg, in *psValue) psValue {
 		return unknownPS()
 	}
 	saved := p.frame
-	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").Text, "silentlycontinue") || slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).Text == "/dev/null" })
+	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").Text, "silentlycontinue") ||
+		slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).Text == "/dev/null" })
 	out := c.run()
 	c.writeOutputs(out)
 	p.frame = saved

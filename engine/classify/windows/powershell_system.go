@@ -19,7 +19,8 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk", "remove-virtualdisk", "remove-storagepool", "set-disk", "resize-partition":
 		return does(func(c *psCall) {
 			c.w.signal(engine.SignalDiskWrite)
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "format", Forced: c.has("force")}, c.operand(0, "driveletter", "number", "disknumber", "friendlyname"))
+			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "format", Forced: c.has("force")},
+				c.operand(0, "driveletter", "number", "disknumber", "friendlyname"))
 		})
 	case "disable-computerrestore", "remove-computerrestorepoint", "disable-windowsoptionalfeature":
 		return does(func(c *psCall) { c.system("disable", "backups") })
@@ -30,7 +31,9 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 	case "set-service":
 		return does(func(c *psCall) {
 			_, auto := c.get("binarypathname", "startuptype")
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: auto && !strings.EqualFold(c.operand(99, "startuptype").Text, "disabled") && !strings.EqualFold(c.operand(99, "startuptype").Text, "manual")}, c.operand(0, "name"))
+			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: auto &&
+				!strings.EqualFold(c.operand(99, "startuptype").Text, "disabled") && !strings.EqualFold(c.operand(99, "startuptype").Text,
+				"manual")}, c.operand(0, "name"))
 		})
 	case "stop-process":
 		return does((*psCall).stopProcess)
@@ -40,7 +43,8 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 		return does(func(c *psCall) { c.system("set", "firewall") })
 	case "clear-eventlog", "remove-eventlog", "limit-eventlog":
 		return does(func(c *psCall) {
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete"}, abstract.Concat(abstract.Word("event log "), c.operand(0, "logname", "name")))
+			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete"}, abstract.Concat(abstract.Word("event log "),
+				c.operand(0, "logname", "name")))
 		})
 	case "add-localgroupmember", "add-adgroupmember", "enable-localuser":
 		return does(func(c *psCall) {
@@ -173,7 +177,8 @@ func (c *psCall) drive() {
 }
 
 // cloudNouns begin the nouns of cmdlets that act on services elsewhere.
-var cloudNouns = []string{"az", "ad", "azuread", "mg", "msol", "aws", "ec2", "s3", "rds", "iam", "gce", "gcs", "gcsql", "vm", "exo", "mailbox", "distributiongroup", "transportrule", "spo", "dnsserver", "team"}
+var cloudNouns = []string{"az", "ad", "azuread", "mg", "msol", "aws", "ec2", "s3", "rds", "iam", "gce", "gcs", "gcsql", "vm", "exo",
+	"mailbox", "distributiongroup", "transportrule", "spo", "dnsserver", "team"}
 
 // psCustomVerbs are verbs of cmdlets of which no more is known.
 var psCustomVerbs = []string{
@@ -196,7 +201,8 @@ func (c *psCall) changes(verb, noun string) {
 	}
 	if slices.Contains([]string{"remove", "clear", "revoke"}, verb) || verb == "reset" {
 		c.w.signal(engine.SignalInfraDelete)
-		c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Recursive: true, Forced: c.has("force"), Reversible: engine.R5}, abstract.Word(noun))
+		c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Recursive: true, Forced: c.has("force"),
+			Reversible: engine.R5}, abstract.Word(noun))
 		return
 	}
 	c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, abstract.Word(noun))
@@ -204,7 +210,8 @@ func (c *psCall) changes(verb, noun string) {
 
 func cloudNoun(noun string) bool {
 	for _, lead := range cloudNouns {
-		if strings.HasPrefix(noun, lead) && (len(lead) > 2 || len(noun) > len(lead)) && noun != "address" && !strings.HasPrefix(noun, "csv") && !strings.HasPrefix(noun, "additional") {
+		if strings.HasPrefix(noun, lead) && (len(lead) > 2 || len(noun) > len(lead)) && noun != "address" && !strings.HasPrefix(noun, "csv") &&
+			!strings.HasPrefix(noun, "additional") {
 			return true
 		}
 	}
