@@ -187,9 +187,7 @@ func Concat(a, b Arg) Arg {
 }
 
 // CutText returns the first MaxText bytes of a text, the rest not known.
-func CutText(s string) string {
-	return strings.ToValidUTF8(s[:MaxText], "") + HoleText
-}
+func CutText(s string) string { return strings.ToValidUTF8(s[:MaxText], "") + HoleText }
 
 // LimitArgs keeps a set of alternatives small: distinct texts, at most n, else
 // their join alone.

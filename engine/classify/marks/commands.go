@@ -8,13 +8,12 @@ import (
 )
 
 // commandPrograms begin a line that tells somebody to run something.
-var commandPrograms = []string{
-	"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno",
-	"node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt", "apt-get", "yum", "dnf", "apk", "pacman",
-	"snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval", "nc", "ncat", "ssh", "scp", "rsync", "docker",
-	"podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm", "iex", "invoke-webrequest", "powershell", "pwsh",
-	"make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql", "mongo", "redis-cli",
-}
+var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm",
+	"yarn", "bun", "bunx", "deno", "node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt",
+	"apt-get", "yum", "dnf", "apk", "pacman", "snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval",
+	"nc", "ncat", "ssh", "scp", "rsync", "docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm",
+	"iex", "invoke-webrequest", "powershell", "pwsh", "make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql",
+	"mongo", "redis-cli"}
 
 // commandsIn are the commands in a line of text, white space made equal: the
 // line itself, what stands in backquotes, and the parts between | and &&.
@@ -46,14 +45,10 @@ func appendCommands(list []string, text string) []string {
 
 // beforeCommand are words before a command in a sentence, and goingOn those behind one.
 var (
-	beforeCommand = []string{
-		"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue", "use", "then", "and",
-		"please",
-	}
-	goingOn = []string{
-		"and", "then", "to", "in", "at", "before", "after", "for", "so", "which", "that", "with", "from", "on", "if", "or", "first",
-		"now",
-	}
+	beforeCommand = []string{"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue",
+		"use", "then", "and", "please"}
+	goingOn = []string{"and", "then", "to", "in", "at", "before", "after", "for", "so", "which", "that", "with", "from", "on",
+		"if", "or", "first", "now"}
 )
 
 // appendCommand adds a command, and what it is without the rest of a sentence.
@@ -84,10 +79,8 @@ var installers = map[string][]string{
 
 var (
 	runners     = []string{"npx", "pnpx", "bunx", "uvx"}
-	valuedFlags = []string{
-		"-r", "-c", "-i", "-f", "-t", "-C", "-w", "--requirement", "--constraint", "--index-url", "--extra-index-url", "--registry",
-		"--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source",
-	}
+	valuedFlags = []string{"-r", "-c", "-i", "-f", "-t", "-C", "-w", "--requirement", "--constraint", "--index-url",
+		"--extra-index-url", "--registry", "--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source"}
 )
 
 // installed returns the packages that a command fetches, without their versions;

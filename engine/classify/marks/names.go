@@ -50,20 +50,19 @@ func addresses(p string) []string {
 }
 
 // fileExts are endings of file names that could be taken for those of hosts.
-var fileExts = []string{
-	"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp", "hpp", "cs", "java", "kt",
-	"kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r", "jl", "ex", "exs", "erl", "hrl",
-	"clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc", "html", "htm", "css", "scss", "sass",
-	"less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "config", "env", "lock",
-	"sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc", "docx", "pdf", "ppt", "pptx", "odt", "png", "jpg",
-	"jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov", "avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst",
-	"rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm", "apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o",
-	"obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak", "old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm",
-	"proto", "graphql", "gql", "tf", "tfvars", "tfstate", "hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties",
-	"plist", "pem", "key", "crt", "cer", "csr", "p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl",
-	"j2", "ejs", "hbs", "pug", "min", "d", "m", "mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer",
-	"rules", "editorconfig", "gitignore", "dockerignore", "npmrc",
-}
+var fileExts = []string{"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp",
+	"hpp", "cs", "java", "kt", "kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r",
+	"jl", "ex", "exs", "erl", "hrl", "clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc",
+	"html", "htm", "css", "scss", "sass", "less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml",
+	"ini", "cfg", "conf", "config", "env", "lock", "sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc",
+	"docx", "pdf", "ppt", "pptx", "odt", "png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov",
+	"avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm",
+	"apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o", "obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak",
+	"old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm", "proto", "graphql", "gql", "tf", "tfvars", "tfstate",
+	"hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties", "plist", "pem", "key", "crt", "cer", "csr",
+	"p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl", "j2", "ejs", "hbs", "pug", "min", "d", "m",
+	"mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer", "rules", "editorconfig", "gitignore",
+	"dockerignore", "npmrc"}
 
 // copyExts end the names of files that are patterns for others, and of hosts that
 // are examples.

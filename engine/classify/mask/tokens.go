@@ -329,9 +329,7 @@ func twilioForm(rest string) bool {
 	return strings.Trim(rest, "0123456789abcdef") == "" || strings.Trim(rest, "x") == ""
 }
 
-func lowerDigit(rest string) bool {
-	return rest == Lower(rest) && HasDigit(rest) && !identifier(rest)
-}
+func lowerDigit(rest string) bool { return rest == Lower(rest) && HasDigit(rest) && !identifier(rest) }
 
 // keyWithout is a key of OpenAI and of those who copied its prefix: without
 // mixed characters it is a name that begins with sk-.

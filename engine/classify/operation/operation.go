@@ -9,24 +9,16 @@ import (
 
 // Words of tool names by what they do to the things that the arguments name.
 var (
-	readWords = []string{
-		"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info", "head", "tail", "cat",
-		"browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls", "glob", "grep", "download",
-		"explore", "screenshot", "analyze", "analyse",
-	}
+	readWords = []string{"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info",
+		"head", "tail", "cat", "browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls",
+		"glob", "grep", "download", "explore", "screenshot", "analyze", "analyse"}
 	deleteWords = []string{"delete", "remove", "rm", "unlink", "trash", "destroy", "erase", "purge", "rmdir", "drop", "wipe", "clear"}
-	SendWords   = []string{
-		"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply", "comment", "tweet",
-		"message", "forward",
-	}
-	writeWords = []string{
-		"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set", "add", "move", "rename",
-		"copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export",
-	}
-	runWords = []string{
-		"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke", "call", "start",
-		"spawn",
-	}
+	SendWords   = []string{"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply",
+		"comment", "tweet", "message", "forward"}
+	writeWords = []string{"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set",
+		"add", "move", "rename", "copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export"}
+	runWords = []string{"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke",
+		"call", "start", "spawn"}
 )
 
 // VerbOf tells by the words of a name whether a tool reads, deletes, sends,
@@ -66,10 +58,8 @@ var endingWords = []struct {
 	verb  string
 	words []string
 }{
-	{"delete", []string{
-		"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate", "teardown", "nuke",
-		"deprovision", "flushall", "flushdb", "rb", "rdelete",
-	}},
+	{"delete", []string{"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate",
+		"teardown", "nuke", "deprovision", "flushall", "flushdb", "rb", "rdelete"}},
 	{"remove", []string{"remove", "rm", "rmi", "unlink", "prune", "undeploy", "deregister", "unsubscribe"}},
 	{"clear", []string{"clear", "clean", "cleanup", "cancel", "forget", "unset", "untag", "unpublish"}},
 	{"archive", []string{"archive", "kill", "expire"}},

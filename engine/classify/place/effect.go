@@ -342,9 +342,7 @@ func cutPattern(abs string) (fixed, pattern string) {
 var wholePatterns = []string{"*", ".*", "**", "*.*", ".[!.]*", ".[^.]*", "..?*", ".??*", "*.?", "?*", "[!.]*", "**/*"}
 
 // takesAll says that a pattern takes all that is in a directory.
-func takesAll(pattern string) bool {
-	return slices.Contains(wholePatterns, pattern)
-}
+func takesAll(pattern string) bool { return slices.Contains(wholePatterns, pattern) }
 
 func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
 	worst := r.Location(Join(fixed, plain(pattern, "x")))
@@ -507,9 +505,7 @@ func HostOf(target abstract.Value) string {
 	return s
 }
 
-func nonASCII(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
-}
+func nonASCII(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) }
 
 // Loopback reports whether a host is this machine.
 func Loopback(host string) bool {

@@ -74,9 +74,7 @@ func filePrograms(name string) shell.Program {
 	case "yes":
 		return shell.Program{Run: func(c *shell.Call) { endlessOutput(c) }}
 	case "stress", "stress-ng":
-		return shell.Program{Run: func(c *shell.Call) {
-			c.Unbounded("exec", abstract.Word(c.Name))
-		}}
+		return shell.Program{Run: func(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }}
 	}
 	return shell.Program{}
 }

@@ -86,10 +86,8 @@ func unlocks(c *shell.Call) {
 }
 
 // bindOptions name the address at which a server waits.
-var bindOptions = []string{
-	"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address", "--address", "--addr", "--ip",
-	"--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish",
-}
+var bindOptions = []string{"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address",
+	"--address", "--addr", "--ip", "--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish"}
 
 // exposes notes that an option binds a program to all addresses of this
 // machine: whatever the program is, other machines reach it.

@@ -232,10 +232,9 @@ func plainWord(s string) promptWord {
 }
 
 // plainFileNames are files without a dot and an extension, or with nothing else.
-var plainFileNames = []string{
-	"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile", "license", "readme", "changelog",
-	".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github", ".git",
-}
+var plainFileNames = []string{"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile",
+	"license", "readme", "changelog", ".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github",
+	".git"}
 
 // dottedWords look like the names of files, but are not.
 var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.js", "three.js", "d3.js", "chart.js", "e.g", "i.e"}
@@ -264,14 +263,13 @@ func pathName(s string) bool {
 }
 
 // slashedWords look like paths, but are two words.
-var slashedWords = []string{
-	"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off", "true/false", "he/she", "his/her", "i/o",
-	"n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down", "left/right", "start/stop", "push/pull",
-	"get/set", "encode/decode", "enable/disable", "add/remove", "create/delete", "dev/prod", "staging/production", "request/response",
-	"key/value", "name/value", "success/failure", "success/error", "master/slave", "a/b", "unit/integration", "import/export",
-	"login/logout", "upload/download", "show/hide", "open/close", "frontend/backend", "front/back", "js/ts", "ui/ux", "and/und",
-	"und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port", "red/green", "happy/sad", "day/night",
-}
+var slashedWords = []string{"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off",
+	"true/false", "he/she", "his/her", "i/o", "n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down",
+	"left/right", "start/stop", "push/pull", "get/set", "encode/decode", "enable/disable", "add/remove", "create/delete",
+	"dev/prod", "staging/production", "request/response", "key/value", "name/value", "success/failure", "success/error",
+	"master/slave", "a/b", "unit/integration", "import/export", "login/logout", "upload/download", "show/hide", "open/close",
+	"frontend/backend", "front/back", "js/ts", "ui/ux", "and/und", "und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port",
+	"red/green", "happy/sad", "day/night"}
 
 // relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
 func relativePath(s string) bool {

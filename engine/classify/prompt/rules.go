@@ -9,9 +9,7 @@ import (
 )
 
 // conditional says that a clause begins with a condition, for what follows too.
-func conditional(c []promptWord) bool {
-	return slices.Contains(conditions, lowAt(c, 0))
-}
+func conditional(c []promptWord) bool { return slices.Contains(conditions, lowAt(c, 0)) }
 
 // forbids reads orders not to do something: don't touch X, without deleting,
 // you must not change anything.
@@ -24,10 +22,7 @@ func (g *goalReader) forbids(c []promptWord) bool {
 	for verbs < len(c) && c[verbs].is(negationFillers...) && verbs-at < 4 {
 		verbs++
 	}
-	if verbs >= len(c) {
-		return false
-	}
-	return g.forbidden(c, verbs)
+	return verbs < len(c) && g.forbidden(c, verbs)
 }
 
 // negation returns the place behind the words that make a clause an order not to
@@ -103,9 +98,7 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 // approval says that a clause makes something wait for the person: until I say
 // so, without asking me.
 func approval(c []promptWord) bool {
-	return slices.ContainsFunc(c, func(w promptWord) bool {
-		return w.is(approvers...)
-	}) &&
+	return slices.ContainsFunc(c, func(w promptWord) bool { return w.is(approvers...) }) &&
 		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
 }
 
@@ -256,9 +249,7 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 	}
 	rest := c[i+1:]
 	yet := slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "yet" })
-	plain := !slices.ContainsFunc(rest, func(w promptWord) bool {
-		return !w.is(notYetObjects...)
-	})
+	plain := !slices.ContainsFunc(rest, func(w promptWord) bool { return !w.is(notYetObjects...) })
 	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && allOfIt(rest)) {
 		g.constrain(engine.ConstraintPlan, "")
 		return true

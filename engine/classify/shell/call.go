@@ -179,9 +179,7 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 
 // caseMatters tells whether a name in other letter case is worth knowing: on a
 // file system that ignores case /bin/RM is rm.
-func (s *Machine) caseMatters(lower string) bool {
-	return s.In.Knows.Program(lower) || IsShell(lower)
-}
+func (s *Machine) caseMatters(lower string) bool { return s.In.Knows.Program(lower) || IsShell(lower) }
 
 // BaseName returns the last element of a path.
 func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
@@ -366,9 +364,7 @@ func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
 }
 
 // Quote makes one word of a text again.
-func Quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Local tells whether the program is a file of the project rather than one of
 // the system that is found by its name.

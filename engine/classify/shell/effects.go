@@ -51,15 +51,10 @@ func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 	if dir.Sure == abstract.Unknown && !strings.HasPrefix(src.Text, "/") && !strings.HasPrefix(dest.Text, "/") {
 		return !strings.Contains(src.Text+dest.Text, "..")
 	}
-	if path.Dir(a.Text) == path.Dir(b.Text) && !src.Glob {
-		return true
-	}
-	return below(a.Text, dir.Text) && below(b.Text, dir.Text)
+	return path.Dir(a.Text) == path.Dir(b.Text) && !src.Glob || below(a.Text, dir.Text) && below(b.Text, dir.Text)
 }
 
-func below(p, dir string) bool {
-	return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/")
-}
+func below(p, dir string) bool { return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/") }
 
 // Unbounded notes what goes on without end, unless a time limit ends it.
 func (c *Call) Unbounded(verb string, target abstract.Arg) {

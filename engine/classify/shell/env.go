@@ -95,10 +95,8 @@ const MaxStartup = 8
 const maxLater = 2
 
 // shellStartup are files that a shell runs as it starts.
-var shellStartup = []string{
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zprofile", ".zshenv",
-	".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile",
-}
+var shellStartup = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+	".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile"}
 
 // StartsShells says that a shell runs a file as it starts.
 func StartsShells(p string) bool {
@@ -162,10 +160,9 @@ func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
 
 // settingsVariables say where a client finds its settings, and with them its
 // hooks.
-var settingsVariables = []string{
-	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR",
-	"OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-}
+var settingsVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG",
+	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+	"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}
 
 // GuardVariable notes that the script sets a variable of the guard's own, or
 // one that leads a client past it.

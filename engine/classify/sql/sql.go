@@ -284,10 +284,9 @@ func (r *Reader) change(st []sqlToken) {
 
 // sqlObjects are the things that hold data, or the right to it. What else can
 // be dropped (views, indexes, triggers) is made again from a script.
-var sqlObjects = []string{
-	"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned", "sequence", "collection", "column",
-	"stream", "bucket", "measurement", "series", "publication", "server", "partition", "stage", "share", "catalog", "dictionary",
-}
+var sqlObjects = []string{"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned",
+	"sequence", "collection", "column", "stream", "bucket", "measurement", "series", "publication", "server", "partition",
+	"stage", "share", "catalog", "dictionary"}
 
 func (r *Reader) drop(st []sqlToken) {
 	st = cutWords(st, "IF", "EXISTS", "FOREIGN", "EXTERNAL", "TRANSIENT", "UNLOGGED")

@@ -95,9 +95,7 @@ func (c *winCall) value(names ...string) (abstract.Arg, bool) {
 }
 
 // operands are the arguments that are no switches.
-func (c *winCall) operands() []abstract.Arg {
-	return slices.DeleteFunc(slices.Clone(c.args), isSwitch)
-}
+func (c *winCall) operands() []abstract.Arg { return slices.DeleteFunc(slices.Clone(c.args), isSwitch) }
 
 // sub is the i-th operand in lower case.
 func (c *winCall) sub(i int) string {

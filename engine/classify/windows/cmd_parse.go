@@ -48,9 +48,7 @@ func (s *cmdMachine) exclaim(tainted *abstract.Taint) bool {
 	return !s.dry && s.delayed && s.reference(s.src[s.at+1:], '!', tainted)
 }
 
-func variableChar(c byte) bool {
-	return mask.Alnum(c) || strings.IndexByte("_()#$.-", c) >= 0
-}
+func variableChar(c byte) bool { return mask.Alnum(c) || strings.IndexByte("_()#$.-", c) >= 0 }
 
 // named says that a variable that is known ends behind these characters.
 func (s *cmdMachine) named(rest string) bool {

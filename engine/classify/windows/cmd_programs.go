@@ -10,13 +10,11 @@ import (
 )
 
 // winReading are programs of Windows that only show something.
-var winReading = []string{
-	"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat", "nbtstat", "tracert", "pathping",
-	"nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol", "label", "cls", "title", "color", "prompt",
-	"mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta", "qprocess", "choice", "clip", "doskey", "typeperf",
-	"msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif", "verifier", "powercfg", "gpupdate", "sfc", "chkdsk",
-	"chkntfs", "print",
-}
+var winReading = []string{"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat",
+	"nbtstat", "tracert", "pathping", "nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol",
+	"label", "cls", "title", "color", "prompt", "mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta",
+	"qprocess", "choice", "clip", "doskey", "typeperf", "msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif",
+	"verifier", "powercfg", "gpupdate", "sfc", "chkdsk", "chkntfs", "print"}
 
 // winProgram finds a program of Windows; nil: it is none that the table knows.
 func winProgram(name string) func(c *winCall) {
@@ -483,10 +481,8 @@ func setxProgram(c *winCall) {
 }
 
 // autostartVariables are variables of the environment that make programs load or run code.
-var autostartVariables = []string{
-	"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command", "cor_enable_profiling",
-	"coreclr_enable_profiling", "comspec",
-}
+var autostartVariables = []string{"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command",
+	"cor_enable_profiling", "coreclr_enable_profiling", "comspec"}
 
 // setEnvLasting sets a variable of the environment for good.
 func (w *interpreter) setEnvLasting(index int, name, v abstract.Arg) {

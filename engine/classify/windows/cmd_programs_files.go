@@ -179,9 +179,8 @@ func directoryProgram(c *winCall) {
 }
 
 // wslManages are options of wsl.exe that run nothing inside of it.
-var wslManages = []string{
-	"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update", "--set-default", "--export", "--import",
-}
+var wslManages = []string{"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update",
+	"--set-default", "--export", "--import"}
 
 // wslProgram runs Linux inside of Windows.
 func wslProgram(c *winCall) {

@@ -37,13 +37,12 @@ var psParameters = []string{
 }
 
 // psSwitches take no value.
-var psSwitches = []string{
-	"-recurse", "-force", "-whatif", "-confirm", "-verbose", "-passthru", "-wait", "-nonewline", "-append", "-usebasicparsing",
-	"-asjob", "-quiet", "-hidden", "-file", "-directory", "-noprofile", "-noninteractive", "-nologo", "-raw", "-noclobber",
-	"-asplaintext", "-disablekeepalive", "-skipcertificatecheck", "-asplain", "-leaf", "-parent", "-resolve", "-list", "-all", "-full",
-	"-online", "-unique", "-descending", "-casesensitive", "-simplematch", "-notypeinformation", "-nonewwindow", "-loaduserprofile",
-	"-asbytestream", "-allowclobber", "-skippublishercheck", "-acceptlicense", "-notypeinfo", "-ashashtable", "-compress", "-stable",
-}
+var psSwitches = []string{"-recurse", "-force", "-whatif", "-confirm", "-verbose", "-passthru", "-wait", "-nonewline",
+	"-append", "-usebasicparsing", "-asjob", "-quiet", "-hidden", "-file", "-directory", "-noprofile", "-noninteractive",
+	"-nologo", "-raw", "-noclobber", "-asplaintext", "-disablekeepalive", "-skipcertificatecheck", "-asplain", "-leaf", "-parent",
+	"-resolve", "-list", "-all", "-full", "-online", "-unique", "-descending", "-casesensitive", "-simplematch",
+	"-notypeinformation", "-nonewwindow", "-loaduserprofile", "-asbytestream", "-allowclobber", "-skippublishercheck",
+	"-acceptlicense", "-notypeinfo", "-ashashtable", "-compress", "-stable"}
 
 // parameter is the full name of a parameter.
 func parameter(text string) string {
@@ -338,9 +337,8 @@ func (c *psCall) run() psValue {
 }
 
 // scSubcommands are subcommands of sc.exe, which PowerShell also reads as an alias.
-var scSubcommands = []string{
-	"create", "config", "delete", "stop", "start", "query", "qc", "queryex", "failure", "sdset", "sdshow", "description",
-}
+var scSubcommands = []string{"create", "config", "delete", "stop", "start", "query", "qc", "queryex", "failure", "sdset",
+	"sdshow", "description"}
 
 // curlBundles are short options of curl in one word, as people write them.
 var curlBundles = []string{"-fsSL", "-sSL", "-sL", "-fL", "-LO", "-sS", "-fsS", "-sSf", "-Ls", "-fsSLO", "-kL", "-OL"}
