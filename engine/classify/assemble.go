@@ -277,7 +277,8 @@ func silencesHook(e *engine.Effect) bool {
 // disk says that a device is a disk or a part of one.
 func disk(p string) bool {
 	name := strings.TrimPrefix(p, "/dev/")
-	for _, lead := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "block/"} {
+	for _, lead := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop",
+		"mem", "kmem", "block/"} {
 		if strings.HasPrefix(name, lead) {
 			return true
 		}

@@ -13,37 +13,29 @@ import (
 )
 
 // checkPrograms look whether the work is good, whatever they are asked.
-var checkPrograms = []string{
-	"pytest", "py.test", "tox", "nox", "nose2", "nosetests", "unittest", "jest", "vitest", "mocha", "ava", "jasmine", "karma", "tap",
-	"tape", "lab", "qunit", "rspec", "minitest", "cucumber", "behave", "phpunit", "pest", "paratest", "codecept", "ctest", "bats",
-	"shellspec", "busted", "prove", "gotestsum", "ginkgo", "gotest", "eslint", "oxlint", "standard", "xo", "stylelint", "tslint",
-	"jshint", "htmlhint", "markdownlint", "markdownlint-cli2", "textlint", "alex", "vale", "mypy", "pyright", "basedpyright", "pyre",
-	"pylint", "flake8", "pycodestyle", "pydocstyle", "bandit", "vulture", "pyflakes", "shellcheck", "checkbashisms", "hadolint",
-	"yamllint", "actionlint", "ansible-lint", "cfn-lint", "tflint", "tfsec", "checkov", "golangci-lint", "staticcheck", "revive",
-	"errcheck", "govulncheck", "nilaway", "phpstan", "psalm", "phpcs", "phpmd", "rubocop", "reek", "brakeman", "standardrb", "ktlint",
-	"detekt", "checkstyle", "pmd", "spotbugs", "swiftlint", "cppcheck", "clang-tidy", "cpplint", "vue-tsc", "svelte-check", "tsd",
-	"attw", "publint", "knip", "depcheck", "madge", "dialyzer", "credo", "hlint", "luacheck", "selene", "buf-lint", "spectral",
-	"kubeval", "kubeconform", "conftest", "datree", "semgrep", "lychee", "linkinator", "proselint", "codespell", "cspell", "nextest",
-	"cargo-nextest", "pa11y", "lhci",
-}
+var checkPrograms = []string{"pytest", "py.test", "tox", "nox", "nose2", "nosetests", "unittest", "jest", "vitest", "mocha",
+	"ava", "jasmine", "karma", "tap", "tape", "lab", "qunit", "rspec", "minitest", "cucumber", "behave", "phpunit", "pest",
+	"paratest", "codecept", "ctest", "bats", "shellspec", "busted", "prove", "gotestsum", "ginkgo", "gotest", "eslint", "oxlint",
+	"standard", "xo", "stylelint", "tslint", "jshint", "htmlhint", "markdownlint", "markdownlint-cli2", "textlint", "alex",
+	"vale", "mypy", "pyright", "basedpyright", "pyre", "pylint", "flake8", "pycodestyle", "pydocstyle", "bandit", "vulture",
+	"pyflakes", "shellcheck", "checkbashisms", "hadolint", "yamllint", "actionlint", "ansible-lint", "cfn-lint", "tflint",
+	"tfsec", "checkov", "golangci-lint", "staticcheck", "revive", "errcheck", "govulncheck", "nilaway", "phpstan", "psalm",
+	"phpcs", "phpmd", "rubocop", "reek", "brakeman", "standardrb", "ktlint", "detekt", "checkstyle", "pmd", "spotbugs",
+	"swiftlint", "cppcheck", "clang-tidy", "cpplint", "vue-tsc", "svelte-check", "tsd", "attw", "publint", "knip", "depcheck",
+	"madge", "dialyzer", "credo", "hlint", "luacheck", "selene", "buf-lint", "spectral", "kubeval", "kubeconform", "conftest",
+	"datree", "semgrep", "lychee", "linkinator", "proselint", "codespell", "cspell", "nextest", "cargo-nextest", "pa11y", "lhci"}
 
 // checkWords are programs that do so with one of some words.
 var checkWords = []struct{ names, words []string }{
 	{[]string{"go"}, []string{"test", "vet"}},
 	{[]string{"cargo"}, []string{"test", "check", "clippy", "nextest", "miri"}},
-	{[]string{
-		"mvn", "mvnw", "gradle", "gradlew", "sbt", "mill", "lein", "ant", "bazel", "bazelisk", "buck", "buck2", "pants",
-	}, []string{
-		"test", "check", "verify", "integrationtest", "integration-test", "connectedcheck", "lint", "ktlintcheck", "detekt",
-		"checkstyle", "checkstylemain", "pmdmain", "spotlesscheck", "testdebugunittest", "testonly", "scalafmtcheck",
-	}},
-	{[]string{
-		"make", "gmake", "just", "task", "rake", "mage", "invoke", "inv", "nox", "mix", "composer", "zig", "dune", "cabal", "stack",
-		"swift", "flutter", "dart", "deno", "bun", "rails", "dotnet", "phoenix", "hatch", "pdm", "rye",
-	}, []string{
-		"test", "tests", "check", "checks", "lint", "vet", "validate", "verify", "typecheck", "type-check", "unit", "spec", "specs",
-		"e2e", "analyze", "analyse", "smoke", "selftest", "distcheck", "test:unit", "test:e2e",
-	}},
+	{[]string{"mvn", "mvnw", "gradle", "gradlew", "sbt", "mill", "lein", "ant", "bazel", "bazelisk", "buck", "buck2",
+		"pants"}, []string{"test", "check", "verify", "integrationtest", "integration-test", "connectedcheck", "lint", "ktlintcheck",
+		"detekt", "checkstyle", "checkstylemain", "pmdmain", "spotlesscheck", "testdebugunittest", "testonly", "scalafmtcheck"}},
+	{[]string{"make", "gmake", "just", "task", "rake", "mage", "invoke", "inv", "nox", "mix", "composer", "zig", "dune", "cabal",
+		"stack", "swift", "flutter", "dart", "deno", "bun", "rails", "dotnet", "phoenix", "hatch", "pdm", "rye"}, []string{"test",
+		"tests", "check", "checks", "lint", "vet", "validate", "verify", "typecheck", "type-check", "unit", "spec", "specs", "e2e",
+		"analyze", "analyse", "smoke", "selftest", "distcheck", "test:unit", "test:e2e"}},
 	{[]string{"xcodebuild"}, []string{"test", "test-without-building", "analyze"}},
 	{[]string{"playwright", "cypress", "ng", "nx", "turbo", "lerna", "wtr", "web-test-runner"},
 		[]string{"test", "run", "lint", "e2e", "check"}},
@@ -68,10 +60,9 @@ var checkWords = []struct{ names, words []string }{
 var scriptRunners = []string{"npm", "pnpm", "yarn", "bun"}
 
 // interpreters run the file that is their first operand.
-var scriptInterpreters = []string{
-	"bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "py", "pypy", "node", "nodejs", "deno", "bun", "ruby",
-	"perl", "php", "lua", "ts-node", "tsx", "rscript", "pwsh", "powershell", "julia", "elixir",
-}
+var scriptInterpreters = []string{"bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "py", "pypy",
+	"node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "ts-node", "tsx", "rscript", "pwsh", "powershell", "julia",
+	"elixir"}
 
 // checks says that an action looks whether the work is good. Checks that a
 // script of another name runs in passing do not count.
@@ -128,9 +119,8 @@ func scriptOf(words []string) bool {
 }
 
 // checkScripts begin the names of scripts that look whether the work is good.
-var checkScripts = []string{
-	"test", "lint", "check", "typecheck", "tsc", "types", "type", "validate", "verify", "e2e", "spec", "unit", "coverage", "audit",
-}
+var checkScripts = []string{"test", "lint", "check", "typecheck", "tsc", "types", "type", "validate", "verify", "e2e", "spec",
+	"unit", "coverage", "audit"}
 
 // scriptCheck says that what npm and its kin run is a check: npm test, yarn
 // lint, pnpm run test:unit.
@@ -150,10 +140,8 @@ func scriptCheck(words []string) bool {
 }
 
 // checkLeads begin the names of scripts that check.
-var checkLeads = []string{
-	"validate", "validator", "validation", "verify", "verifier", "verification", "check", "checks", "checker", "audit", "lint",
-	"linter", "grade", "grader", "evaluate", "evaluation", "test", "tests", "runtests", "smoke",
-}
+var checkLeads = []string{"validate", "validator", "validation", "verify", "verifier", "verification", "check", "checks",
+	"checker", "audit", "lint", "linter", "grade", "grader", "evaluate", "evaluation", "test", "tests", "runtests", "smoke"}
 
 // checkEnds end the names of scripts that check.
 var checkEnds = []string{"test", "tests", "spec", "validator", "checker", "verifier", "check", "verify", "lint"}
@@ -211,7 +199,8 @@ func waitCommand(c engine.Command) bool {
 		words := slices.Concat(c.Sub, c.Operands) // -w is a folder there
 		return slices.Contains(words, "logs") && follow || len(words) > 0 && words[0] == "wait"
 	}
-	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait // timeout /t 5 of Windows
+	// timeout /t 5 of Windows
+	return slices.Contains(c.Wrappers, "timeout") && c.Name != "" && languages.SleepSeconds(c.Name) >= languages.LongWait
 }
 
 // psSleep reads Start-Sleep.

@@ -127,7 +127,8 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 
 // Input is what is known where a call runs.
 func (c *Classifier) shellInput(cwd string) shell.Input {
-	in := shell.Input{Cwd: abstract.Value{Text: cwd}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(), Knows: programs.Knowledge()}
+	in := shell.Input{Cwd: abstract.Value{Text: cwd}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
+		Knows: programs.Knowledge()}
 	if cwd == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}
@@ -253,7 +254,8 @@ func (c *Classifier) marker(workspace string) *marks.Marker {
 		if workspace != "" && (place.Within(workspace, s) || s == path.Base(workspace) || strings.Contains("/"+workspace+"/", "/"+s+"/")) {
 			return true
 		}
-		if workspace == "" || c.World.Lstat == nil || strings.ContainsAny(s, " \x00@:") || strings.HasPrefix(s, "~") || len(s) > 255 || strings.HasPrefix(s, "/") || looks <= 0 {
+		if workspace == "" || c.World.Lstat == nil || strings.ContainsAny(s, " \x00@:") || strings.HasPrefix(s, "~") || len(s) > 255 ||
+			strings.HasPrefix(s, "/") || looks <= 0 {
 			return false
 		}
 		looks--

@@ -14,13 +14,15 @@ import (
 
 // looks begin the names of an editor's settings that say how it shows and lays
 // out text: none of them approves, starts or allows anything.
-var looks = []string{"editor.", "diffEditor.", "files.", "search.", "explorer.", "breadcrumbs.", "outline.", "zenMode.", "workbench.color", "workbench.icon", "workbench.tree"}
+var looks = []string{"editor.", "diffEditor.", "files.", "search.", "explorer.", "breadcrumbs.", "outline.", "zenMode.", "workbench.color",
+	"workbench.icon", "workbench.tree"}
 
 // onlyLooks says that a call changes the settings of an editor in which agents
 // live, and of those settings only such as have nothing to do with agents. What
 // the file holds now and then has to be known in full.
 func (r *reading) onlyLooks(res *place.Resolver, e *engine.Effect) bool {
-	if e.Class != engine.ClassAgent || !strings.HasSuffix(e.Target, "/.vscode/settings.json") && !strings.HasSuffix(e.Target, "/User/settings.json") || e.Certainty != engine.CertaintyExact || e.Command >= 0 {
+	if e.Class != engine.ClassAgent || !strings.HasSuffix(e.Target, "/.vscode/settings.json") &&
+		!strings.HasSuffix(e.Target, "/User/settings.json") || e.Certainty != engine.CertaintyExact || e.Command >= 0 {
 		return false
 	}
 	before, known := res.Now(e)

@@ -46,7 +46,8 @@ func newDraft(src string, in shell.Input, facts *engine.Facts) (*draft, error) {
 		}
 	}
 	if len(d.commands) != len(d.code.Commands) {
-		return nil, fmt.Errorf("only %d of %d commands are listed, so that their numbers do not say which is meant", len(d.commands), len(d.code.Commands))
+		return nil, fmt.Errorf("only %d of %d commands are listed, so that their numbers do not say which is meant",
+			len(d.commands), len(d.code.Commands))
 	}
 	for _, st := range d.code.Tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
@@ -86,7 +87,8 @@ func (d *draft) command(i int) (*site, error) {
 	case !here:
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: it is made from other text", i, c.Name)
 	case n > 1:
-		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: what stands there is %d commands, in a loop, a function or one within another", i, c.Name, n)
+		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: what stands there is %d commands, in a loop, a function or one within "+
+			"another", i, c.Name, n)
 	case !o.Complete:
 		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: its words are not told apart", i, c.Name)
 	}

@@ -74,7 +74,8 @@ func traceless(e *engine.Effect) bool {
 		fresh := e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Location == engine.LocationInside
 		return fresh && (e.Class == "" || e.Class == engine.ClassGenerated || e.Class == engine.ClassTest) && !e.Persistence && !e.Privileged
 	case engine.EffectFileRead:
-		return (e.Class == "" || e.Class == engine.ClassTest) && !e.Egress && e.Location != engine.LocationHome && e.Location != engine.LocationOutside
+		return (e.Class == "" || e.Class == engine.ClassTest) && !e.Egress && e.Location != engine.LocationHome &&
+			e.Location != engine.LocationOutside
 	}
 	return false
 }

@@ -254,11 +254,13 @@ func (r *reading) path(kind engine.EffectKind, verb string, target abstract.Valu
 	if target.Text == "" {
 		target = r.in.Cwd
 	}
-	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: kind, Verb: verb, Target: target, Dir: r.in.Cwd, Recursive: recursive, Command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: kind, Verb: verb, Target: target, Dir: r.in.Cwd,
+		Recursive: recursive, Command: -1})
 }
 
 func (r *reading) fetch(url string) {
-	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Text: url}, Command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch",
+		Target: abstract.Value{Text: url}, Command: -1})
 }
 
 // run joins what code would do to what the tool does.
@@ -342,7 +344,8 @@ func (r *reading) searches(pattern string) {
 	} else if ok {
 		pattern = strings.TrimSuffix(p, "/") + "/" + pattern
 	}
-	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "search", Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Command: -1})
+	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "search",
+		Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Command: -1})
 }
 
 // search sends a query to the search engine of the agent's maker: no host of
@@ -352,7 +355,8 @@ func (r *reading) search() {
 	if !ok {
 		r.refuse("query")
 	}
-	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown}, Egress: mask.HoldsSecret(query)})
+	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown},
+		Egress: mask.HoldsSecret(query)})
 }
 
 func (r *reading) workflow() {
@@ -377,7 +381,8 @@ func (r *reading) schedule() {
 		return
 	}
 	r.script.Signals[engine.SignalDeferred] = true
-	r.add(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "schedule", Target: abstract.Value{Sure: abstract.Unknown}, Persistence: true})
+	r.add(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "schedule", Target: abstract.Value{Sure: abstract.Unknown},
+		Persistence: true})
 	if r.name == "RemoteTrigger" {
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	}
@@ -400,7 +405,8 @@ func (r *reading) exitWorktree() {
 		r.tool.typ = engine.TypeMessage
 		return
 	}
-	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown}, Recursive: true, Forced: discard}
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown},
+		Recursive: true, Forced: discard}
 	if discard {
 		r.script.Signals[engine.SignalGitDiscard] = true
 	} else {

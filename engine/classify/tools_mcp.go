@@ -26,7 +26,8 @@ func (r *reading) mcp() {
 	r.scan(operation.VerbOf(name))
 	r.ends(server, name)
 	if noun := programs.SentNoun(name); noun != "" {
-		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5, Target: abstract.Value{Text: strings.ToLower(server)}})
+		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
+			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
 	r.sendsFiles(server, operation.VerbOf(name))
 }
@@ -56,10 +57,8 @@ func (r *reading) sendsFiles(server, verb string) {
 
 // Words of argument names that plainly say what the value is.
 var (
-	pathWords = []string{
-		"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "source", "destination", "src", "dest",
-		"root", "attachment", "attachments", "local", "localfile",
-	}
+	pathWords = []string{"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "source",
+		"destination", "src", "dest", "root", "attachment", "attachments", "local", "localfile"}
 	urlWords     = []string{"url", "uri", "urls", "href", "link", "endpoint", "webhook", "address"}
 	commandWords = []string{"command", "cmd", "script", "commands", "shell", "bash", "commandline"}
 	sqlWords     = []string{"sql", "statement"}
@@ -188,14 +187,11 @@ func (r *reading) scanSQL(text string) {
 
 func (r *reading) isDatabase() bool {
 	low := strings.ToLower(r.name)
-	return slices.ContainsFunc(strings.Fields("sql postgres database supabase neon sqlite mongo clickhouse snowflake bigquery duckdb _db"), func(w string) bool {
-		return strings.Contains(low, w)
-	})
+	return slices.ContainsFunc(strings.Fields("sql postgres database supabase neon sqlite mongo clickhouse snowflake bigquery duckdb _db"),
+		func(w string) bool { return strings.Contains(low, w) })
 }
 
-func pathLike(text string) bool {
-	return len(text) <= 4096 && !strings.ContainsAny(text, "\r\n\x00")
-}
+func pathLike(text string) bool { return len(text) <= 4096 && !strings.ContainsAny(text, "\r\n\x00") }
 
 func (r *reading) scanPath(text, verb string) {
 	kind, does := engine.EffectFileRead, "read"

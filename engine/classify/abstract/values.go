@@ -187,9 +187,7 @@ func Concat(a, b Arg) Arg {
 }
 
 // CutText returns the first MaxText bytes of a text, the rest not known.
-func CutText(s string) string {
-	return strings.ToValidUTF8(s[:MaxText], "") + HoleText
-}
+func CutText(s string) string { return strings.ToValidUTF8(s[:MaxText], "") + HoleText }
 
 // LimitArgs keeps a set of alternatives small: distinct texts, at most n, else
 // their join alone.
@@ -329,5 +327,6 @@ func FirstOr(list []Arg) Arg {
 // WebURL reports whether a text is an address of the web.
 func WebURL(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
-	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") &&
+		strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }

@@ -134,7 +134,8 @@ func (r *codeReader) postfix(i int) (codeValue, int) {
 	if !r.deeper() {
 		return unknownValue(), len(r.tokens)
 	}
-	for r.at(i).Kind == TokenName && skipsName(r.at(i).Text) && !r.punct(i+1, ".") || r.punct(i, "!") || r.punct(i, "~") || r.lexis.sigils && (r.punct(i, "$") || r.punct(i, "@")) {
+	for r.at(i).Kind == TokenName && skipsName(r.at(i).Text) && !r.punct(i+1, ".") || r.punct(i, "!") || r.punct(i, "~") ||
+		r.lexis.sigils && (r.punct(i, "$") || r.punct(i, "@")) {
 		i++
 	}
 	if r.punct(i, "-") {

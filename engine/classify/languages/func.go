@@ -52,7 +52,8 @@ func (r *codeReader) bodyBraces(i int) int {
 	if r.punct(i, "(") {
 		i = r.behind(i)
 	}
-	for ; i < len(r.tokens) && (r.at(i).Kind == tokenLine || r.at(i).Kind == TokenName || r.punct(i, ":") || r.punct(i, "<") || r.punct(i, ">")); i++ {
+	for ; i < len(r.tokens) && (r.at(i).Kind == tokenLine || r.at(i).Kind == TokenName || r.punct(i, ":") ||
+		r.punct(i, "<") || r.punct(i, ">")); i++ {
 	}
 	if r.punct(i, "{") && r.close[i] > i {
 		return i

@@ -108,7 +108,8 @@ func nodeAttr(v codeValue, name string) codeValue {
 // nodeName is module.function without what does not matter.
 func nodeName(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "globalThis."), "global."), "node:")
-	name = strings.NewReplacer("/promises", "", ".promises", "", ".default", "", "fs-extra", "fs", "graceful-fs", "fs", "process.mainModule.require", "require").Replace(name)
+	name = strings.NewReplacer("/promises", "", ".promises", "", ".default", "", "fs-extra", "fs", "graceful-fs", "fs",
+		"process.mainModule.require", "require").Replace(name)
 	return strings.TrimSuffix(name, "Sync")
 }
 
@@ -293,7 +294,8 @@ func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	self := fn.receiver()
 	switch fn.name[1:] {
 	case "listen":
-		if host := argAt(args, 1); strings.HasPrefix(nodeName(self.origin), "http") || self.origin == "net.createServer" || self.origin == "express" {
+		if host := argAt(args, 1); strings.HasPrefix(nodeName(self.origin), "http") || self.origin == "net.createServer" ||
+			self.origin == "express" {
 			r.c.Listens(listenHost(host), nil)
 		}
 	case "replace", "replaceAll":

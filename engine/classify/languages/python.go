@@ -433,7 +433,8 @@ func listing(name string, dir codeValue) codeValue {
 	below := dir.each(func(a abstract.Arg) abstract.Arg { return JoinPath(a, abstract.UnknownArg()) })
 	switch name {
 	case "os.walk":
-		return codeValue{isList: true, more: true, text: abstract.UnknownArg(), list: []codeValue{listValue([]codeValue{either(dir, below), unknownValue(), unknownValue()})}}
+		return codeValue{isList: true, more: true, text: abstract.UnknownArg(),
+			list: []codeValue{listValue([]codeValue{either(dir, below), unknownValue(), unknownValue()})}}
 	case "os.scandir":
 		below.path = true
 		return below

@@ -70,7 +70,8 @@ func (r *codeReader) bare(v codeValue, n int) bool {
 	}
 	t := r.at(n)
 	return t.Kind == TokenString && !r.sigil(n-2) || t.Kind == tokenNumber || r.sigil(n) && !r.sigil(n-2) ||
-		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) || r.lang == "perl" && r.punct(n, "-") && v.name == "kill"
+		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) || r.lang == "perl" &&
+		r.punct(n, "-") && v.name == "kill"
 }
 
 func perlOperator(name string) bool {
@@ -439,7 +440,8 @@ func scriptMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 	case name == "request" || abstract.IsURL(argAt(args, 0).texts()[0]):
 		return r.request(strings.TrimPrefix(name, "request_"), args, named)
 	default:
-		return codeValue{text: self.text, known: self.known, alts: self.alts, list: self.list, isList: self.isList, path: self.path, origin: self.origin}
+		return codeValue{text: self.text, known: self.known, alts: self.alts, list: self.list, isList: self.isList,
+			path: self.path, origin: self.origin}
 	}
 	return unknownValue()
 }

@@ -8,13 +8,12 @@ import (
 )
 
 // commandPrograms begin a line that tells somebody to run something.
-var commandPrograms = []string{
-	"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno",
-	"node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt", "apt-get", "yum", "dnf", "apk", "pacman",
-	"snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval", "nc", "ncat", "ssh", "scp", "rsync", "docker",
-	"podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm", "iex", "invoke-webrequest", "powershell", "pwsh",
-	"make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql", "mongo", "redis-cli",
-}
+var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm",
+	"yarn", "bun", "bunx", "deno", "node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt",
+	"apt-get", "yum", "dnf", "apk", "pacman", "snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval",
+	"nc", "ncat", "ssh", "scp", "rsync", "docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm",
+	"iex", "invoke-webrequest", "powershell", "pwsh", "make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql",
+	"mongo", "redis-cli"}
 
 // commandsIn are the commands in a line of text, white space made equal: the
 // line itself, what stands in backquotes, and the parts between | and &&.
@@ -46,14 +45,10 @@ func appendCommands(list []string, text string) []string {
 
 // beforeCommand are words before a command in a sentence, and goingOn those behind one.
 var (
-	beforeCommand = []string{
-		"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue", "use", "then", "and",
-		"please",
-	}
-	goingOn = []string{
-		"and", "then", "to", "in", "at", "before", "after", "for", "so", "which", "that", "with", "from", "on", "if", "or", "first",
-		"now",
-	}
+	beforeCommand = []string{"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue",
+		"use", "then", "and", "please"}
+	goingOn = []string{"and", "then", "to", "in", "at", "before", "after", "for", "so", "which", "that", "with", "from", "on",
+		"if", "or", "first", "now"}
 )
 
 // appendCommand adds a command, and what it is without the rest of a sentence.
@@ -84,16 +79,15 @@ var installers = map[string][]string{
 
 var (
 	runners     = []string{"npx", "pnpx", "bunx", "uvx"}
-	valuedFlags = []string{
-		"-r", "-c", "-i", "-f", "-t", "-C", "-w", "--requirement", "--constraint", "--index-url", "--extra-index-url", "--registry",
-		"--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source",
-	}
+	valuedFlags = []string{"-r", "-c", "-i", "-f", "-t", "-C", "-w", "--requirement", "--constraint", "--index-url",
+		"--extra-index-url", "--registry", "--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source"}
 )
 
 // installed returns the packages that a command fetches, without their versions;
 // ok says that it is a command that does.
 func installed(words []string) (names []string, ok bool) {
-	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) && (words[1] == "pip" || words[1] == "-m" && words[2] == "pip") {
+	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) && (words[1] == "pip" ||
+		words[1] == "-m" && words[2] == "pip") {
 		words = words[slices.Index(words, "pip"):]
 	}
 	if len(words) < 2 {
@@ -135,7 +129,8 @@ func packageName(w string) string {
 	if i := strings.IndexAny(w, "=<>~![;("); i > 0 {
 		w = w[:i]
 	}
-	if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") != "" || w[0] == '.' || w[0] == '/' || FileName(w) && !strings.HasSuffix(w, ".js") || w[0] != '@' && strings.Count(w, "/") == 1 {
+	if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") != "" || w[0] == '.' || w[0] == '/' ||
+		FileName(w) && !strings.HasSuffix(w, ".js") || w[0] != '@' && strings.Count(w, "/") == 1 {
 		return ""
 	}
 	return w

@@ -26,7 +26,8 @@ func (l *literals) short(text string, rank int) {
 
 func (l *literals) shortPart(p string, rank int) {
 	p = strings.Trim(p, ".,;")
-	if len(p) < secretValue || len(p) > 512 || strings.HasPrefix(p, "-") || strings.HasPrefix(p, "/") || HostName(mask.Lower(p)) || FileName(p) {
+	if len(p) < secretValue || len(p) > 512 || strings.HasPrefix(p, "-") || strings.HasPrefix(p, "/") ||
+		HostName(mask.Lower(p)) || FileName(p) {
 		return
 	}
 	if mask.HasDigit(p) || strings.ToLower(p) != p && strings.ToUpper(p) != p || strings.ContainsAny(p, "!$%^&*+#@~") || rare(p) {

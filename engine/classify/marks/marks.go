@@ -225,7 +225,8 @@ func (l *literals) piece(p string, place, token int) {
 			l.pieces(part)
 		}
 	}
-	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") && !strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
+	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") &&
+		!strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
 		l.add(token, coded) // base64, whose letters two of these are
 		l.pieces(coded)
 	}
@@ -255,17 +256,15 @@ func (l *literals) pieces(token string) {
 }
 
 // StopWords say nothing of what a text is about.
-var StopWords = []string{
-	"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than", "when", "where", "which",
-	"while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could", "would", "should", "will",
-	"shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had", "does", "did", "doing", "done",
-	"its", "our", "your", "their", "his", "her", "him", "she", "they", "them", "you", "all", "any", "some", "each", "every", "both",
-	"few", "more", "most", "other", "another", "such", "only", "own", "same", "just", "also", "very", "too", "please", "let", "lets",
-	"make", "sure", "need", "want", "like", "get", "got", "use", "using", "used", "out", "over", "under", "about", "after", "before",
-	"again", "here", "there", "now", "new", "old", "one", "two", "way", "thing", "things", "something", "anything", "everything",
-	"still", "already", "via", "per", "etc", "todo", "okay", "yes", "thanks", "thank", "hello", "dev", "null", "usr", "bin", "lib",
-	"src", "www", "com", "org", "net", "http", "https", "true", "false", "none", "der", "die", "das", "und", "oder", "nicht", "mit",
-	"von", "für", "auf", "ist", "sind", "ein", "eine", "einen", "dem", "den", "des", "zu", "zur", "zum", "im", "als", "auch", "bitte",
-	"les", "une", "est", "dans", "pour", "avec", "sur", "pas", "qui", "que", "aux", "los", "las", "del", "una", "por", "para", "con",
-	"como", "uma", "dos", "não", "mais",
-}
+var StopWords = []string{"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than",
+	"when", "where", "which", "while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could",
+	"would", "should", "will", "shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had",
+	"does", "did", "doing", "done", "its", "our", "your", "their", "his", "her", "him", "she", "they", "them", "you", "all",
+	"any", "some", "each", "every", "both", "few", "more", "most", "other", "another", "such", "only", "own", "same", "just",
+	"also", "very", "too", "please", "let", "lets", "make", "sure", "need", "want", "like", "get", "got", "use", "using", "used",
+	"out", "over", "under", "about", "after", "before", "again", "here", "there", "now", "new", "old", "one", "two", "way",
+	"thing", "things", "something", "anything", "everything", "still", "already", "via", "per", "etc", "todo", "okay", "yes",
+	"thanks", "thank", "hello", "dev", "null", "usr", "bin", "lib", "src", "www", "com", "org", "net", "http", "https", "true",
+	"false", "none", "der", "die", "das", "und", "oder", "nicht", "mit", "von", "für", "auf", "ist", "sind", "ein", "eine",
+	"einen", "dem", "den", "des", "zu", "zur", "zum", "im", "als", "auch", "bitte", "les", "une", "est", "dans", "pour", "avec",
+	"sur", "pas", "qui", "que", "aux", "los", "las", "del", "una", "por", "para", "con", "como", "uma", "dos", "não", "mais"}

@@ -50,20 +50,19 @@ func addresses(p string) []string {
 }
 
 // fileExts are endings of file names that could be taken for those of hosts.
-var fileExts = []string{
-	"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp", "hpp", "cs", "java", "kt",
-	"kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r", "jl", "ex", "exs", "erl", "hrl",
-	"clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc", "html", "htm", "css", "scss", "sass",
-	"less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "config", "env", "lock",
-	"sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc", "docx", "pdf", "ppt", "pptx", "odt", "png", "jpg",
-	"jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov", "avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst",
-	"rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm", "apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o",
-	"obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak", "old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm",
-	"proto", "graphql", "gql", "tf", "tfvars", "tfstate", "hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties",
-	"plist", "pem", "key", "crt", "cer", "csr", "p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl",
-	"j2", "ejs", "hbs", "pug", "min", "d", "m", "mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer",
-	"rules", "editorconfig", "gitignore", "dockerignore", "npmrc",
-}
+var fileExts = []string{"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp",
+	"hpp", "cs", "java", "kt", "kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r",
+	"jl", "ex", "exs", "erl", "hrl", "clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc",
+	"html", "htm", "css", "scss", "sass", "less", "xml", "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml",
+	"ini", "cfg", "conf", "config", "env", "lock", "sum", "mod", "work", "log", "csv", "tsv", "parquet", "xlsx", "xls", "doc",
+	"docx", "pdf", "ppt", "pptx", "odt", "png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "bmp", "mp3", "mp4", "wav", "mov",
+	"avi", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "rar", "7z", "jar", "war", "ear", "whl", "egg", "gem", "deb", "rpm",
+	"apk", "dmg", "iso", "exe", "dll", "so", "dylib", "a", "o", "obj", "lib", "bin", "dat", "db", "sqlite", "sqlite3", "bak",
+	"old", "orig", "tmp", "swp", "pid", "sock", "map", "snap", "wasm", "proto", "graphql", "gql", "tf", "tfvars", "tfstate",
+	"hcl", "nix", "bzl", "bazel", "cmake", "mk", "make", "gradle", "properties", "plist", "pem", "key", "crt", "cer", "csr",
+	"p12", "pfx", "jks", "ipynb", "rmd", "tex", "bib", "patch", "diff", "tpl", "tmpl", "j2", "ejs", "hbs", "pug", "min", "d", "m",
+	"mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer", "rules", "editorconfig", "gitignore",
+	"dockerignore", "npmrc"}
 
 // copyExts end the names of files that are patterns for others, and of hosts that
 // are examples.
@@ -85,7 +84,8 @@ func HostName(h string) bool {
 		}
 	}
 	top := labels[len(labels)-1]
-	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) && (len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
+	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) &&
+		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
 }
 
 // packageSpec knows name@version, @scope/name@version and git+https addresses.
@@ -101,17 +101,20 @@ func packageSpec(p string) bool {
 		return false
 	}
 	version := strings.TrimLeft(p[i+1:], "^~v")
-	return version == "latest" || version == "next" || version != "" && mask.Digit(version[0]) && strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
+	return version == "latest" || version == "next" || version != "" && mask.Digit(version[0]) &&
+		strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
 }
 
 // commonDirs hold what is the same on many machines.
-var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt/homebrew"}
+var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib",
+	"/lib64", "/opt/homebrew"}
 
 // foreignPath says that a piece is an absolute path, or one in a home directory,
 // that is not the same everywhere. Relative paths are names of the workspace, or
 // cannot be told from them.
 func foreignPath(p string) bool {
-	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "//") {
+	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") ||
+		strings.HasPrefix(p, "//") {
 		return false
 	}
 	return len(p) >= 6 && !slices.ContainsFunc(commonDirs, func(dir string) bool { return place.Within(dir, p) })

@@ -84,7 +84,8 @@ func plainWords(s string) bool {
 // namesSecret says that what is given to a name is a secret, however it looks.
 func namesSecret(name string) bool {
 	low := strings.ToLower(name)
-	return strings.Contains(low, "pass") || slices.ContainsFunc(mask.Keywords, func(k mask.Keyword) bool { return strings.Contains(low, k.Word) })
+	return strings.Contains(low, "pass") ||
+		slices.ContainsFunc(mask.Keywords, func(k mask.Keyword) bool { return strings.Contains(low, k.Word) })
 }
 
 // secretValues are the values in a line of a file with secrets: what is behind
@@ -106,7 +107,8 @@ func secretValues(line string) []string {
 		}
 		return nil
 	}
-	if len(value) < secretValue || plainWords(value) && !namesSecret(name) || strings.Trim(value, "0123456789.") == "" && len(value) < longToken || HostName(value) || strings.ContainsAny(value, " \t") && value == line {
+	if len(value) < secretValue || plainWords(value) && !namesSecret(name) || strings.Trim(value, "0123456789.") == "" &&
+		len(value) < longToken || HostName(value) || strings.ContainsAny(value, " \t") && value == line {
 		return nil
 	}
 	return []string{value}

@@ -66,7 +66,8 @@ func appendAssignments(found []span, t scanned) []span {
 // find looks for the value that is given to the name around the keyword at i.
 func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
-	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set, n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
+	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set,
+		n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
 		if a, ok := read(t); ok && a.secret(k) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
@@ -206,7 +207,8 @@ func (w named) inStatement(t scanned) bool {
 	}
 	lead := t.low[max(0, w.begin-2*maxName):w.begin]
 	lead = lead[strings.LastIndexByte(lead, ';')+1:]
-	return (strings.Contains(lead, "create ") || strings.Contains(lead, "alter ")) && (strings.Contains(lead, " user ") || strings.Contains(lead, " role "))
+	return (strings.Contains(lead, "create ") || strings.Contains(lead, "alter ")) && (strings.Contains(lead, " user ") ||
+		strings.Contains(lead, " role "))
 }
 
 // afterLogin says that a text ends as a line of .netrc does before the word
@@ -377,7 +379,8 @@ func (a assignment) secret(k Keyword) bool {
 	if isPublished(v) || k.weak && wordy(v) || a.itself() {
 		return false
 	}
-	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && k.plain || whereabouts(v) {
+	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") &&
+		strings.Count(v, "/") > 1 && k.plain || whereabouts(v) {
 		return false
 	}
 	switch {

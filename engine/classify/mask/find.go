@@ -101,9 +101,7 @@ const maxKind = 40
 func lowerDigitChar(c byte) bool { return Digit(c) || c >= 'a' && c <= 'z' }
 
 // Alnum reports whether a byte is an ASCII letter or digit.
-func Alnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
+func Alnum(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // Digit reports whether a byte is an ASCII digit.
 func Digit(c byte) bool { return c >= '0' && c <= '9' }
@@ -117,9 +115,7 @@ func Base64Char(c byte) bool { return TokenChar(c) || c == '+' || c == '/' || c 
 func dotted(c byte) bool { return TokenChar(c) || c == '.' }
 
 // HexChar reports whether a byte is a hexadecimal digit.
-func HexChar(c byte) bool {
-	return Digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func HexChar(c byte) bool { return Digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
 func upperDigit(c byte) bool { return Digit(c) || c >= 'A' && c <= 'Z' }
 

@@ -55,6 +55,4 @@ func QuoteAll(argv []string) string {
 }
 
 // QuoteWord writes a text as one shell word.
-func QuoteWord(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func QuoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

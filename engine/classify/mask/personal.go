@@ -226,7 +226,8 @@ func phone(text string) bool {
 	}
 	bare := strings.NewReplacer("(", "", ")", "").Replace(text)
 	sign := len(bare) == 12 && strings.IndexByte(" -.", bare[3]) >= 0 && strings.IndexByte("-. ", bare[7]) >= 0
-	return sign && len(digits) == 10 && digits[0] >= '2' && digits[3] >= '2' && strings.Count(text, "(") == strings.Count(text, ")") && (strings.Contains(text, "(") || bare[3] == bare[7])
+	return sign && len(digits) == 10 && digits[0] >= '2' && digits[3] >= '2' && strings.Count(text, "(") == strings.Count(text, ")") &&
+		(strings.Contains(text, "(") || bare[3] == bare[7])
 }
 
 // HasPersonal says that a text holds personal data of some kinds, which are

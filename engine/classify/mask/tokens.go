@@ -329,9 +329,7 @@ func twilioForm(rest string) bool {
 	return strings.Trim(rest, "0123456789abcdef") == "" || strings.Trim(rest, "x") == ""
 }
 
-func lowerDigit(rest string) bool {
-	return rest == Lower(rest) && HasDigit(rest) && !identifier(rest)
-}
+func lowerDigit(rest string) bool { return rest == Lower(rest) && HasDigit(rest) && !identifier(rest) }
 
 // keyWithout is a key of OpenAI and of those who copied its prefix: without
 // mixed characters it is a name that begins with sk-.
@@ -434,7 +432,8 @@ var tokensByPair = sync.OnceValue(func() *byPair[issued] {
 // kinds are the kinds of all rules: what a replacement may be named after.
 var kinds = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
-	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret", "discord_token", "password", "registry_login", "kubernetes_secret"} {
+	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret",
+		"discord_token", "password", "registry_login", "kubernetes_secret"} {
 		all[k] = true
 	}
 	for k := range personal {
@@ -497,7 +496,8 @@ func (k issued) match(s string, i int) (end int, ok bool) {
 }
 
 // exclusive are prefixes that nobody but their issuers use.
-var exclusive = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "dapi", "npm_", "dop_v1_", "sk-proj-", "sk-ant-"}
+var exclusive = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "dapi", "npm_",
+	"dop_v1_", "sk-proj-", "sk-ant-"}
 
 // unissued says that a value begins like the tokens of an issuer and is none:
 // it is too short, or has characters that they never have, as examples do.
@@ -512,7 +512,8 @@ func unissued(v string) bool {
 
 // inBase64 says that signs of base64 join s[i:end] to the letters around it.
 func inBase64(s string, i, end int) bool {
-	return i >= 2 && strings.IndexByte("+/", s[i-1]) >= 0 && Alnum(s[i-2]) || end+1 < len(s) && strings.IndexByte("+/", s[end]) >= 0 && Alnum(s[end+1])
+	return i >= 2 && strings.IndexByte("+/", s[i-1]) >= 0 && Alnum(s[i-2]) || end+1 < len(s) && strings.IndexByte("+/", s[end]) >= 0 &&
+		Alnum(s[end+1])
 }
 
 // opens says that a word begins at i. Letters may stand before it that belong

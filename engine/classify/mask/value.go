@@ -18,9 +18,7 @@ func identifier(s string) bool {
 // HasDigit reports whether a text holds a digit.
 func HasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-func numeric(s string) bool {
-	return strings.Trim(s, "0123456789.,:_-+%eE") == ""
-}
+func numeric(s string) bool { return strings.Trim(s, "0123456789.,:_-+%eE") == "" }
 
 // longNumber is an id of an application that serves as its key: longer than a
 // time in milliseconds.
@@ -110,9 +108,7 @@ func scrambled(s string) bool {
 
 // hexGroups says that a value is hexadecimal, whole or in groups: it has
 // letters of a small alphabet.
-func hexGroups(s string) bool {
-	return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == ""
-}
+func hexGroups(s string) bool { return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == "" }
 
 // whereabouts says that a value is where the secret stands or what returns it: a path
 // of words, or a call without arguments.
@@ -152,7 +148,8 @@ func phrase(s string) bool {
 
 const sentenceWords = " a an the is are was be been not no or if in on at of to for from by as it this that your you we i my our their " +
 	"must may should can cannot could will would please enter type use used does do did has have too short long only required invalid " +
-	"missing wrong failed error field forgot reset new old change confirm match matches choose set update generate create password token secret key "
+	"missing wrong failed error field forgot reset new old change confirm match matches choose set update generate create password " +
+	"token secret key "
 
 // expression says that a value is code that computes it: a path of names.
 func expression(s string) bool {
@@ -209,10 +206,9 @@ func crossed(s string) bool {
 }
 
 // dummies are words by which people mark that a value is none.
-var dummies = []string{
-	"example", "changeme", "change_me", "change-me", "placeholder", "dummy", "redacted", "your_", "your-", "yourtoken", "yourkey", "...", "***", "xxxx", "####",
-	"insert", "replace_me", "replace-me", "todo", "undefined", "process.env", "os.environ", "getenv", "secretsmanager:", "not-a-secret", "fake",
-}
+var dummies = []string{"example", "changeme", "change_me", "change-me", "placeholder", "dummy", "redacted", "your_", "your-",
+	"yourtoken", "yourkey", "...", "***", "xxxx", "####", "insert", "replace_me", "replace-me", "todo", "undefined",
+	"process.env", "os.environ", "getenv", "secretsmanager:", "not-a-secret", "fake"}
 
 // placeholder says that a value stands for one: a variable, an example, a mask.
 func placeholder(v string) bool {
@@ -266,7 +262,8 @@ func (t template) in(v string) bool {
 		return false
 	}
 	inner = strings.ReplaceAll(inner, "$.", ".") // of Helm
-	return strings.Trim(inner, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:- ?/|'\"!=,()[]%@") == "" && inner != "" && (len(t.open) > 1 || !mixed(inner))
+	return strings.Trim(inner, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:- ?/|'\"!=,()[]%@") == "" && inner != "" &&
+		(len(t.open) > 1 || !mixed(inner))
 }
 
 // entropy is Shannon's, in bits per byte.

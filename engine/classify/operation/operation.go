@@ -9,24 +9,16 @@ import (
 
 // Words of tool names by what they do to the things that the arguments name.
 var (
-	readWords = []string{
-		"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info", "head", "tail", "cat",
-		"browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls", "glob", "grep", "download",
-		"explore", "screenshot", "analyze", "analyse",
-	}
+	readWords = []string{"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info",
+		"head", "tail", "cat", "browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls",
+		"glob", "grep", "download", "explore", "screenshot", "analyze", "analyse"}
 	deleteWords = []string{"delete", "remove", "rm", "unlink", "trash", "destroy", "erase", "purge", "rmdir", "drop", "wipe", "clear"}
-	SendWords   = []string{
-		"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply", "comment", "tweet",
-		"message", "forward",
-	}
-	writeWords = []string{
-		"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set", "add", "move", "rename",
-		"copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export",
-	}
-	runWords = []string{
-		"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke", "call", "start",
-		"spawn",
-	}
+	SendWords   = []string{"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply",
+		"comment", "tweet", "message", "forward"}
+	writeWords = []string{"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set",
+		"add", "move", "rename", "copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export"}
+	runWords = []string{"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke",
+		"call", "start", "spawn"}
 )
 
 // VerbOf tells by the words of a name whether a tool reads, deletes, sends,
@@ -66,10 +58,8 @@ var endingWords = []struct {
 	verb  string
 	words []string
 }{
-	{"delete", []string{
-		"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate", "teardown", "nuke",
-		"deprovision", "flushall", "flushdb", "rb", "rdelete",
-	}},
+	{"delete", []string{"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate",
+		"teardown", "nuke", "deprovision", "flushall", "flushdb", "rb", "rdelete"}},
 	{"remove", []string{"remove", "rm", "rmi", "unlink", "prune", "undeploy", "deregister", "unsubscribe"}},
 	{"clear", []string{"clear", "clean", "cleanup", "cancel", "forget", "unset", "untag", "unpublish"}},
 	{"archive", []string{"archive", "kill", "expire"}},
@@ -83,7 +73,8 @@ func EndingVerb(name string) (verb, noun string) {
 	parts := NameParts(name)
 	for _, kind := range endingWords {
 		for i, p := range parts {
-			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") && (kind.verb == "delete" || i == 0 || i == len(parts)-1) {
+			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
+				(kind.verb == "delete" || i == 0 || i == len(parts)-1) {
 				return kind.verb, nounAround(parts, i)
 			}
 		}
@@ -100,7 +91,8 @@ func EndingVerb(name string) (verb, noun string) {
 // keepsThings tells whether a word before a verb of an end turns it round:
 // undelete, no-remove, prevent-destroy.
 func keepsThings(word string) bool {
-	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" || word == "on" || word == "restore"
+	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" ||
+		word == "on" || word == "restore"
 }
 
 // nounAround is what is left of an operation's name without the verb at i.

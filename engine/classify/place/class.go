@@ -96,26 +96,21 @@ func (n names) below(name string) (string, bool) {
 }
 
 // credentialFiles are names that hold secrets wherever they lie.
-var credentialFiles = []string{
-	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", ".netrc", "_netrc", ".pgpass", ".git-credentials",
-	".pypirc", ".vault-token", ".s3cfg", ".boto", ".htpasswd", ".dockercfg", ".my.cnf", ".mylogin.cnf", "credentials.json",
-	"application_default_credentials.json", "client_secret.json", "service-account.json", "serviceaccountkey.json",
-	".credentials.json", "key4.db", "logins.json", "cookies.sqlite", "wallet.dat", "master.key", ".bash_history", ".zsh_history",
-	".python_history", ".psql_history", ".mysql_history", ".sqlite_history", ".node_repl_history", ".rediscli_history", "fish_history",
-	"secring.gpg", "kubeconfig", "consolehost_history.txt", "secrets.yml", "secrets.yaml", "secrets.json", ".secrets", "shadow-",
-	"gshadow-", "ntds.dit", "login.keychain-db", ".rhosts",
-}
+var credentialFiles = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", ".netrc",
+	"_netrc", ".pgpass", ".git-credentials", ".pypirc", ".vault-token", ".s3cfg", ".boto", ".htpasswd", ".dockercfg", ".my.cnf",
+	".mylogin.cnf", "credentials.json", "application_default_credentials.json", "client_secret.json", "service-account.json",
+	"serviceaccountkey.json", ".credentials.json", "key4.db", "logins.json", "cookies.sqlite", "wallet.dat", "master.key",
+	".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".sqlite_history",
+	".node_repl_history", ".rediscli_history", "fish_history", "secring.gpg", "kubeconfig", "consolehost_history.txt",
+	"secrets.yml", "secrets.yaml", "secrets.json", ".secrets", "shadow-", "gshadow-", "ntds.dit", "login.keychain-db", ".rhosts"}
 
 // credentialExts are forms in which private keys are kept.
-var credentialExts = []string{
-	".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".p8", ".gpg-key", ".keychain", ".keychain-db", ".tfvars",
-}
+var credentialExts = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".p8", ".gpg-key",
+	".keychain", ".keychain-db", ".tfvars"}
 
 // publicPEM are usual names of certificates without a key.
-var publicPEM = []string{
-	"ca.pem", "cacert.pem", "cert.pem", "chain.pem", "fullchain.pem", "ca-bundle.pem", "ca-cert.pem", "ca-certificates.pem",
-	"public.pem", "pubkey.pem", "public.key", "pub.key",
-}
+var publicPEM = []string{"ca.pem", "cacert.pem", "cert.pem", "chain.pem", "fullchain.pem", "ca-bundle.pem", "ca-cert.pem",
+	"ca-certificates.pem", "public.pem", "pubkey.pem", "public.key", "pub.key"}
 
 // credentialHome are files and folders below a home directory.
 var credentialHome = []string{
@@ -164,7 +159,8 @@ func credentialName(n names) bool {
 	if aws, ok := n.below(".aws"); ok && aws != "" {
 		return true
 	}
-	account := strings.HasPrefix(n.base, "service-account") || strings.HasPrefix(n.base, "service_account") || strings.HasPrefix(n.base, "client_secret")
+	account := strings.HasPrefix(n.base, "service-account") || strings.HasPrefix(n.base, "service_account") ||
+		strings.HasPrefix(n.base, "client_secret")
 	return account && n.ext == ".json" || slices.Contains(credentialExts, n.ext) && !slices.Contains(publicPEM, n.base) && n.base != n.ext
 }
 
@@ -183,14 +179,11 @@ func envFile(n names) bool {
 }
 
 // sampleParts are parts of the names of samples.
-var sampleParts = []string{
-	"example", "examples", "sample", "template", "tmpl", "tpl", "dist", "default", "defaults", "schema", "ts", "md",
-}
+var sampleParts = []string{"example", "examples", "sample", "template", "tmpl", "tpl", "dist", "default", "defaults", "schema",
+	"ts", "md"}
 
 // sample says that a part of a name means: not the real one.
-func sample(part string) bool {
-	return slices.Contains(sampleParts, part)
-}
+func sample(part string) bool { return slices.Contains(sampleParts, part) }
 
 // startupHome run when a person logs in, opens a shell or a desktop.
 var startupHome = []string{
@@ -239,24 +232,19 @@ func gitHook(n names) bool {
 }
 
 // gitHookFiles are those of programs that run git hooks.
-var gitHookFiles = []string{
-	"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".lintstagedrc", ".overcommit.yml",
-}
+var gitHookFiles = []string{"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml",
+	".pre-commit-config.yml", ".lintstagedrc", ".overcommit.yml"}
 
 func gitData(n names) bool { return n.has(".git") }
 
 // agentNames are files that steer agents, by name; agentDirs by folder.
 var (
-	agentNames = []string{
-		".mcp.json", "mcp.json", ".claude.json", "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
-		".cursorrules", ".windsurfrules", ".clinerules", ".goosehints", ".aider.conf.yml", "opencode.json", "opencode.jsonc",
-		"copilot-instructions.md", "managed-settings.json", "claude_desktop_config.json", "mcp_config.json", "cline_mcp_settings.json",
-		"mcp_settings.json", "crush.json", ".crush.json",
-	}
-	agentDirs = []string{
-		".claude", ".codex", ".gemini", ".cursor", ".windsurf", ".continue", ".opencode", ".cline", ".roo", ".kiro", ".goose",
-		".amazonq", ".qwen", ".factory", ".copilot", ".kilocode", "claude-code",
-	}
+	agentNames = []string{".mcp.json", "mcp.json", ".claude.json", "claude.md", "claude.local.md", "agents.md",
+		"agents.override.md", "gemini.md", ".cursorrules", ".windsurfrules", ".clinerules", ".goosehints", ".aider.conf.yml",
+		"opencode.json", "opencode.jsonc", "copilot-instructions.md", "managed-settings.json", "claude_desktop_config.json",
+		"mcp_config.json", "cline_mcp_settings.json", "mcp_settings.json", "crush.json", ".crush.json"}
+	agentDirs = []string{".claude", ".codex", ".gemini", ".cursor", ".windsurf", ".continue", ".opencode", ".cline", ".roo",
+		".kiro", ".goose", ".amazonq", ".qwen", ".factory", ".copilot", ".kilocode", "claude-code"}
 )
 
 func agentConfig(n names) bool {
@@ -321,10 +309,9 @@ func guards(p string) bool {
 }
 
 // ciFiles are configuration files of continuous integration.
-var ciFiles = []string{
-	".gitlab-ci.yml", ".gitlab-ci.yaml", "jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml", ".travis.yml",
-	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", "cloudbuild.yaml", "buildspec.yml",
-}
+var ciFiles = []string{".gitlab-ci.yml", ".gitlab-ci.yaml", "jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml",
+	".travis.yml", "bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", "cloudbuild.yaml",
+	"buildspec.yml"}
 
 func ciConfig(n names) bool {
 	if rest, ok := n.below(".github"); ok && (Within("workflows", rest) || Within("actions", rest)) {
@@ -336,7 +323,8 @@ func ciConfig(n names) bool {
 
 func backup(n names) bool {
 	for _, p := range n.parts {
-		if p == "backup" || p == "backups" || p == ".backups" || p == "snapshots" || p == ".snapshots" || strings.HasSuffix(p, ".bak") || strings.HasSuffix(p, ".backup") {
+		if p == "backup" || p == "backups" || p == ".backups" || p == "snapshots" || p == ".snapshots" || strings.HasSuffix(p, ".bak") ||
+			strings.HasSuffix(p, ".backup") {
 			return !n.Third
 		}
 	}
@@ -344,13 +332,12 @@ func backup(n names) bool {
 }
 
 // databaseExts are extensions of database files.
-var databaseExts = []string{
-	".sqlite", ".sqlite3", ".sqlite-wal", ".sqlite-shm", ".db", ".db3", ".db-wal", ".mdb", ".accdb", ".rdb", ".aof", ".ibd", ".myd",
-	".duckdb", ".realm", ".tfstate",
-}
+var databaseExts = []string{".sqlite", ".sqlite3", ".sqlite-wal", ".sqlite-shm", ".db", ".db3", ".db-wal", ".mdb", ".accdb",
+	".rdb", ".aof", ".ibd", ".myd", ".duckdb", ".realm", ".tfstate"}
 
 func database(n names) bool {
-	for _, d := range []string{"/var/lib/mysql", "/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mongodb", "/var/lib/mongo", "/var/lib/redis", "/var/lib/cassandra", "/var/lib/elasticsearch", "/var/lib/influxdb", "/var/lib/clickhouse"} {
+	for _, d := range []string{"/var/lib/mysql", "/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mongodb", "/var/lib/mongo",
+		"/var/lib/redis", "/var/lib/cassandra", "/var/lib/elasticsearch", "/var/lib/influxdb", "/var/lib/clickhouse"} {
 		if Within(d, n.full) {
 			return true
 		}
@@ -359,25 +346,25 @@ func database(n names) bool {
 }
 
 func systemConfig(n names) bool {
-	return Within("/etc", n.full) || Within("/private/etc", n.full) || Within("/boot", n.full) || Within("/usr/local/etc", n.full) || Within("c:/windows/system32/drivers/etc", n.full)
+	return Within("/etc", n.full) || Within("/private/etc", n.full) || Within("/boot", n.full) || Within("/usr/local/etc", n.full) ||
+		Within("c:/windows/system32/drivers/etc", n.full)
 }
 
 // generatedNames are folders that a tool makes again, by the tools' own names.
-var generatedNames = []string{
-	"node_modules", "bower_components", "dist", "build", "target", "out", "obj", ".next", ".nuxt", ".output", ".svelte-kit", ".astro",
-	".angular", ".vite", ".turbo", ".parcel-cache", ".cache", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
-	".hypothesis", ".tox", ".nox", ".venv", "venv", ".eggs", "htmlcov", "coverage", ".nyc_output", ".gradle", ".dart_tool",
-	"deriveddata", "pods", ".terraform", ".serverless", "_build", ".stack-work", "dist-newstyle", ".zig-cache", "zig-out", "zig-cache",
-	".bundle", ".sass-cache", "storybook-static", "playwright-report", "test-results", ".docusaurus", ".expo", ".webpack", "bazel-bin",
-	"bazel-out", ".coverage", ".ds_store", ".eslintcache", ".tsbuildinfo", "vendor", "cmake-build-debug", "cmake-build-release",
-	".ipynb_checkpoints", ".pnpm-store", ".yarn",
-}
+var generatedNames = []string{"node_modules", "bower_components", "dist", "build", "target", "out", "obj", ".next", ".nuxt",
+	".output", ".svelte-kit", ".astro", ".angular", ".vite", ".turbo", ".parcel-cache", ".cache", "__pycache__", ".pytest_cache",
+	".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".venv", "venv", ".eggs", "htmlcov", "coverage", ".nyc_output",
+	".gradle", ".dart_tool", "deriveddata", "pods", ".terraform", ".serverless", "_build", ".stack-work", "dist-newstyle",
+	".zig-cache", "zig-out", "zig-cache", ".bundle", ".sass-cache", "storybook-static", "playwright-report", "test-results",
+	".docusaurus", ".expo", ".webpack", "bazel-bin", "bazel-out", ".coverage", ".ds_store", ".eslintcache", ".tsbuildinfo",
+	"vendor", "cmake-build-debug", "cmake-build-release", ".ipynb_checkpoints", ".pnpm-store", ".yarn"}
 
 // Generated says that a path is made by a tool, by name. Whether it is ignored
 // by version control is asked elsewhere.
 func Generated(p string) bool {
 	for _, part := range strings.Split(strings.ToLower(p), "/") {
-		if slices.Contains(generatedNames, part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") || strings.HasSuffix(part, ".tsbuildinfo") {
+		if slices.Contains(generatedNames, part) || strings.HasSuffix(part, ".egg-info") || strings.HasSuffix(part, ".pyc") ||
+			strings.HasSuffix(part, ".tsbuildinfo") {
 			return true
 		}
 	}

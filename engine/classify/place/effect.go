@@ -135,14 +135,16 @@ func packageCache(e *engine.Effect) bool {
 	if e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false
 	}
-	return slices.ContainsFunc([]string{"/var/lib/apt/lists", "/var/cache/apt", "/var/cache/apk", "/var/cache/dnf", "/var/cache/yum", "/var/cache/pacman/pkg", "/var/cache/zypp"},
+	return slices.ContainsFunc([]string{"/var/lib/apt/lists", "/var/cache/apt", "/var/cache/apk", "/var/cache/dnf", "/var/cache/yum",
+		"/var/cache/pacman/pkg", "/var/cache/zypp"},
 		func(dir string) bool { return Within(dir, e.Target) })
 }
 
 // staysBelow says that a relative path leads nowhere up: what lies there is below
 // the directory of which only the beginning is known, cd "$(mktemp -d)".
 func staysBelow(v abstract.Value) bool {
-	return (v.Sure == abstract.Literal || v.Sure == abstract.Glob) && v.Text != "" && !strings.HasPrefix(path.Clean(Slashes(v.Text)), "..") && !strings.Contains(v.Text, "/../")
+	return (v.Sure == abstract.Literal || v.Sure == abstract.Glob) && v.Text != "" && !strings.HasPrefix(path.Clean(Slashes(v.Text)), "..") &&
+		!strings.Contains(v.Text, "/../")
 }
 
 // disposable says that a folder with a tool's name can belong to a project there.
@@ -276,7 +278,8 @@ func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 	}
 	e.Short = Join(r.short(p.real), tail) + "?"
 	e.Location = r.Location(Join(p.real, "x"))
-	if r.workspace != "" && p.real != r.workspace && Within(p.real, r.workspace) || p.real == "/" || r.Location(p.real) == engine.LocationRoot {
+	if r.workspace != "" && p.real != r.workspace && Within(p.real, r.workspace) || p.real == "/" ||
+		r.Location(p.real) == engine.LocationRoot {
 		e.Location = engine.LocationUnknown // it may be the workspace, or anything
 	}
 	e.Class = r.Class(Join(p.real, tail))
@@ -339,9 +342,7 @@ func cutPattern(abs string) (fixed, pattern string) {
 var wholePatterns = []string{"*", ".*", "**", "*.*", ".[!.]*", ".[^.]*", "..?*", ".??*", "*.?", "?*", "[!.]*", "**/*"}
 
 // takesAll says that a pattern takes all that is in a directory.
-func takesAll(pattern string) bool {
-	return slices.Contains(wholePatterns, pattern)
-}
+func takesAll(pattern string) bool { return slices.Contains(wholePatterns, pattern) }
 
 func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
 	worst := r.Location(Join(fixed, plain(pattern, "x")))
@@ -383,7 +384,8 @@ func plain(pattern, with string) string {
 }
 
 // telling are names that a pattern may match and that say what is at stake.
-var telling = []string{".git", ".env", ".ssh", ".aws", ".gnupg", "id_rsa", ".bashrc", ".claude", ".netrc", ".ssh/id_rsa", ".aws/credentials", ".config/gh", ".kube/config"}
+var telling = []string{".git", ".env", ".ssh", ".aws", ".gnupg", "id_rsa", ".bashrc", ".claude", ".netrc", ".ssh/id_rsa",
+	".aws/credentials", ".config/gh", ".kube/config"}
 
 func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 	if c := r.Class(fixed); c != "" {
@@ -503,12 +505,11 @@ func HostOf(target abstract.Value) string {
 	return s
 }
 
-func nonASCII(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
-}
+func nonASCII(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) }
 
 // Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == "" ||
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") &&
+		strings.Trim(host, "0123456789.") == "" ||
 		host == "::1" || host == "0.0.0.0" || host == "::" || host == "ip6-localhost"
 }

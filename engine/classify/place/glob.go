@@ -112,7 +112,8 @@ func entryOf(entries map[string]bool, recursive bool) string {
 // graver tells whether a class says more than another: of what is written, what
 // decides over others; of what is read, first of all secrets.
 func graver(a, b engine.Class, kind engine.EffectKind) bool {
-	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup, engine.ClassCI, engine.ClassGitData,
+	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup,
+		engine.ClassCI, engine.ClassGitData,
 		engine.ClassGitHook, engine.ClassStartup, engine.ClassEnvFile, engine.ClassCredential, engine.ClassAgent, engine.ClassGuard}
 	if kind == engine.EffectFileRead {
 		secret := func(c engine.Class) bool { return c == engine.ClassEnvFile || c == engine.ClassCredential }

@@ -20,7 +20,8 @@ func Gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || D
 
 // HoldsGit says that a repository goes with a directory.
 func (r *Resolver) HoldsGit(e *engine.Effect) bool {
-	return Gone(e) && e.Verb != "discard" && (e.Recursive || Displaced(e)) && e.Exists == "yes" && e.Entry == "dir" && r.Lstat(Join(e.Target, ".git")) != nil
+	return Gone(e) && e.Verb != "discard" && (e.Recursive || Displaced(e)) && e.Exists == "yes" && e.Entry == "dir" &&
+		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
 // Tampers says that an effect changes reviewer, or what the agent may do.
@@ -29,7 +30,10 @@ func Tampers(e *engine.Effect, res *Resolver) bool {
 		return res.coversGuard(e.Target)
 	}
 	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
-		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool { return path.Base(g) == path.Base(e.Target) || Within(g, e.Target) })
+		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool {
+			return path.Base(g) == path.Base(e.Target) ||
+				Within(g, e.Target)
+		})
 	}
 	if !Alters(e) {
 		return false
@@ -113,7 +117,8 @@ func (r *Resolver) coversGuard(at string) bool {
 
 // clientSettings are files of a project or a person that decide what a client
 // may do, as they lie below the project or the home directory.
-var clientSettings = []string{".claude/settings.json", ".claude/settings.local.json", ".reviewer.yaml", ".codex/config.toml", ".gemini/settings.json", ".cursor/hooks.json", ".mcp.json"}
+var clientSettings = []string{".claude/settings.json", ".claude/settings.local.json", ".reviewer.yaml", ".codex/config.toml",
+	".gemini/settings.json", ".cursor/hooks.json", ".mcp.json"}
 
 // sweepsSettings says that a pattern which goes through all folders below a
 // directory means, by the beginning of a name, a client's settings that are there.

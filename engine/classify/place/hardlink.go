@@ -68,7 +68,8 @@ func (r *Resolver) protectedFiles() []string {
 	}
 	if r.home != "" {
 		add(Join(r.home, ".ssh"))
-		for _, names := range [][]string{credentialHome, startupHome, agentHome, {".netrc", ".pgpass", ".git-credentials", ".pypirc", ".vault-token", ".my.cnf", ".s3cfg"}} {
+		for _, names := range [][]string{credentialHome, startupHome, agentHome, {".netrc", ".pgpass", ".git-credentials", ".pypirc",
+			".vault-token", ".my.cnf", ".s3cfg"}} {
 			for _, n := range names {
 				add(Join(r.home, n))
 			}

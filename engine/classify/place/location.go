@@ -106,10 +106,8 @@ func (r *Resolver) tempLocation(p string) engine.Location {
 
 // rootDirs are directories just below the root that belong to the system, or
 // that disks are mounted to.
-var rootDirs = []string{
-	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run", "sbin", "snap", "srv", "sys",
-	"usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi",
-}
+var rootDirs = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run",
+	"sbin", "snap", "srv", "sys", "usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi"}
 
 // rootDir says that a path is such a directory, or a mounted disk itself.
 func rootDir(p string) bool {
@@ -124,10 +122,8 @@ func rootDir(p string) bool {
 }
 
 // systemDirs hold the operating system and what is installed into it.
-var systemDirs = []string{
-	"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
-	"/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi",
-}
+var systemDirs = []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin",
+	"/snap", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi"}
 
 func systemPath(p string) bool {
 	for _, d := range systemDirs {
@@ -184,9 +180,8 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 	return engine.LocationOutside
 }
 
-var windowsSystem = []string{
-	"windows", "programdata", "boot", "recovery", "program files", "program files (x86)", "system volume information",
-}
+var windowsSystem = []string{"windows", "programdata", "boot", "recovery", "program files", "program files (x86)",
+	"system volume information"}
 
 // Rank orders locations by how much is lost when something there is deleted.
 func Rank(l engine.Location) int {

@@ -9,24 +9,19 @@ import (
 // testDirs are folders that hold tests and what they are compared with, inside
 // of a project; plainTestDirs mean so wherever they lie.
 var (
-	testDirs = []string{
-		"test", "tests", "testing", "e2e", "fixtures", "fixture", "golden", "goldens", "cypress", "unittests", "integration-tests",
-		"integration_tests", "functional-tests",
-	}
-	plainTestDirs = []string{
-		"testdata", "__tests__", "__test__", "__snapshots__", "__fixtures__", "__mocks__", "testfixtures", "test-fixtures",
-	}
+	testDirs = []string{"test", "tests", "testing", "e2e", "fixtures", "fixture", "golden", "goldens", "cypress", "unittests",
+		"integration-tests", "integration_tests", "functional-tests"}
+	plainTestDirs = []string{"testdata", "__tests__", "__test__", "__snapshots__", "__fixtures__", "__mocks__", "testfixtures",
+		"test-fixtures"}
 )
 
 // testSettings are files that say which tests are run and when they count as
 // passed, by the tools' own names.
-var testSettings = []string{
-	"conftest.py", "pytest.ini", "tox.ini", "noxfile.py", ".coveragerc", ".rspec", ".mocharc", ".nycrc", "phpunit.xml",
-	"phpunit.xml.dist", "pest.php", "behat.yml", "cucumber.yml", "codecept.yml", "karma.conf.js", "karma.conf.ts",
-	"protractor.conf.js", "wdio.conf.js", "wdio.conf.ts", "nightwatch.conf.js", "testng.xml", "xunit.runner.json", "codecov.yml",
-	".codecov.yml", "spec_helper.rb", "rails_helper.rb", "test_helper.rb", "test_helper.exs", "jest.setup.js", "jest.setup.ts",
-	"vitest.setup.ts", "setuptests.js", "setuptests.ts",
-}
+var testSettings = []string{"conftest.py", "pytest.ini", "tox.ini", "noxfile.py", ".coveragerc", ".rspec", ".mocharc",
+	".nycrc", "phpunit.xml", "phpunit.xml.dist", "pest.php", "behat.yml", "cucumber.yml", "codecept.yml", "karma.conf.js",
+	"karma.conf.ts", "protractor.conf.js", "wdio.conf.js", "wdio.conf.ts", "nightwatch.conf.js", "testng.xml",
+	"xunit.runner.json", "codecov.yml", ".codecov.yml", "spec_helper.rb", "rails_helper.rb", "test_helper.rb", "test_helper.exs",
+	"jest.setup.js", "jest.setup.ts", "vitest.setup.ts", "setuptests.js", "setuptests.ts"}
 
 // testFile says that a path is a test, belongs to one or sets tests up, by the
 // conventions of languages and tools. inside: the path is that in the
@@ -40,12 +35,14 @@ func testFile(p string, inside bool) bool {
 		}
 	}
 	last := parts[len(parts)-1]
-	return slices.Contains(testSettings, last) || testSetting(last) || testName(base, last) || inside && (parts[0] == "spec" || parts[0] == "specs") && strings.HasSuffix(last, ".rb")
+	return slices.Contains(testSettings, last) || testSetting(last) || testName(base, last) ||
+		inside && (parts[0] == "spec" || parts[0] == "specs") && strings.HasSuffix(last, ".rb")
 }
 
 // testSetting knows jest.config.ts, .mocharc.json and their like.
 func testSetting(last string) bool {
-	for _, lead := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "cypress.config.", "ava.config.", ".mocharc.", ".nycrc."} {
+	for _, lead := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "cypress.config.",
+		"ava.config.", ".mocharc.", ".nycrc."} {
 		if strings.HasPrefix(last, lead) {
 			return true
 		}
@@ -68,7 +65,8 @@ func testName(base, last string) bool {
 	case ".rb":
 		return strings.HasSuffix(stem, "_spec") || strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_")
 	case ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".coffee":
-		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, ".cy") || strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".e2e")
+		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, ".cy") ||
+			strings.HasSuffix(stem, "-test") || strings.HasSuffix(stem, ".e2e")
 	case ".java", ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs", ".vb", ".swift", ".php", ".m", ".hs":
 		name := base[:len(base)-len(ext)]
 		for _, end := range []string{"Test", "Tests", "TestCase", "Spec", "Specs", "IT"} {

@@ -14,7 +14,8 @@ func agentPrograms(name string) shell.Program {
 	switch name {
 	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands",
 		"claude-code", "gemini-cli", "qwen-code", "opencode-ai", "copilot-cli", "cline-cli": // as packages are called: npx @anthropic-ai/claude-code
-		return shell.Program{Values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode --allowedTools --disallowedTools --settings --setting-sources --add-dir --mcp-config --approval-mode ", Run: agent}
+		return shell.Program{Values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode " +
+			"--allowedTools --disallowedTools --settings --setting-sources --add-dir --mcp-config --approval-mode ", Run: agent}
 	case "reviewer":
 		return shell.Program{Values: reviewerValues, Own: true, Run: reviewer}
 	case "reviewer-hook":
@@ -78,7 +79,8 @@ func unguarded(list []shell.Option) bool {
 				return true
 			}
 		case "c", "config":
-			if strings.Contains(opt.Value.Text, "approval_policy") && strings.Contains(opt.Value.Text, "never") || strings.Contains(opt.Value.Text, "danger-full-access") {
+			if strings.Contains(opt.Value.Text, "approval_policy") && strings.Contains(opt.Value.Text, "never") ||
+				strings.Contains(opt.Value.Text, "danger-full-access") {
 				return true
 			}
 		}
@@ -98,7 +100,9 @@ func unguardedByName(c *shell.Call) bool {
 }
 
 // reviewerValues are the flags of reviewer that take a value.
-const reviewerValues = " --policy --home -o --output -f --format --to --older-than --out --save-cases --in --baseline --candidate --sweep --fail-on --since --session --tool --sample --shard -p --parallel --signing-key --verification-key --channel --expires --created --simulation --reason --layer --role --name --from --threshold --run --timeout --against "
+const reviewerValues = " --policy --home -o --output -f --format --to --older-than --out --save-cases --in --baseline --candidate " +
+	"--sweep --fail-on --since --session --tool --sample --shard -p --parallel --signing-key --verification-key --channel --expires " +
+	"--created --simulation --reason --layer --role --name --from --threshold --run --timeout --against "
 
 // reviewer is the guard itself: what changes how it decides is tampering when
 // an agent does it.

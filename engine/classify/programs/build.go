@@ -23,7 +23,8 @@ func buildPrograms(name string) shell.Program {
 	case "pytest", "jest", "vitest", "mocha", "tsc", "eslint", "prettier", "ruff", "black", "mypy", "flake8", "golangci-lint", "gofmt", "goimports", "staticcheck", "shellcheck", "rubocop", "rspec", "phpunit", "tox", "nox", "cypress", "playwright", "webpack", "vite", "rollup", "esbuild", "next", "nuxt", "astro", "parcel", "swc", "biome", "gcc", "g++", "clang", "clang++", "cc", "c++", "ld", "rustc", "javac", "java", "kotlinc", "ghc", "zig", "rustup", "nvm", "pyenv", "rbenv", "volta", "xcodebuild", "pre-commit", "coverage", "opa", "regal":
 		return shell.Program{Long: true, Values: " -o -m -c -k -e ", Run: compile}
 	case "entr":
-		return shell.Program{First: true, Run: func(c *shell.Call) { c.Child(func() shell.Outcome { return c.Shell.Invoke(c.Opts.Operands, c.Node) }) }}
+		return shell.Program{First: true,
+			Run: func(c *shell.Call) { c.Child(func() shell.Outcome { return c.Shell.Invoke(c.Opts.Operands, c.Node) }) }}
 	case "pwsh", "powershell", "cmd":
 		return shell.Program{Own: true, Run: windows.WindowsShell}
 	}

@@ -40,11 +40,13 @@ func carrierOf(name string) (carrier, bool) {
 	case "websocat", "wscat":
 		return carrier{values: " -c --connect -H --header -x --execute ", to: "-c --connect"}, true
 	case "mosquitto_pub":
-		return carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1, to: "-h --host -L --url", files: "-f --file"}, true
+		return carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1,
+			to: "-h --host -L --url", files: "-f --file"}, true
 	case "kcat", "kafkacat":
 		return carrier{values: " -b -t -p -X -F -o -c -k -D -K ", sub: "-P", at: -1, to: "-b", rest: true}, true
 	case "logger":
-		return carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1, to: "-n --server", files: "-f --file"}, true
+		return carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1,
+			to: "-n --server", files: "-f --file"}, true
 	}
 	return carrier{}, false
 }

@@ -17,16 +17,19 @@ func cloudPrograms(name string) shell.Program {
 	case "terraform", "tofu", "terragrunt", "opentofu":
 		return shell.Program{Long: true, Values: " -target -var -var-file -state -out -lock-timeout -parallelism ", Run: terraform}
 	case "pulumi", "cdk", "sam", "serverless", "sls", "sst", "copilot-cli", "cdktf", "ansible-playbook", "ansible", "packer", "vagrant":
-		return shell.Program{Values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ", Run: stacks}
+		return shell.Program{Values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ",
+			Run: stacks}
 	case "aws":
 		return shell.Program{Values: awsValues, Run: aws}
 	case "vault", "doppler", "consul", "nomad", "etcdctl", "rabbitmqctl", "rabbitmqadmin", "nats", "pulsar-admin", "confluent", "circleci", "buildkite", "travis", "gitlab-runner", "jenkins-cli",
 		"sentry-cli", "datadog-ci", "newrelic", "pd", "grafana-cli", "splunk", "algolia", "ldcli", "flipt", "auth0", "okta", "twilio", "shopify", "fastly", "cfcli", "atlas", "mongocli", "deck", "apigeecli", "influx", "restic", "borg", "velero", "kopia", "duplicity":
-		return shell.Program{Values: " -a --address --namespace -n --server --context --project --config -s --stream -o --output --org --host --port --vhost -p -u -r --repo ", Run: serviceTool}
+		return shell.Program{Values: " -a --address --namespace -n --server --context --project --config -s --stream -o --output --org " +
+			"--host --port --vhost -p -u -r --repo ", Run: serviceTool}
 	case "kafka-topics", "kafka-topics.sh", "kafka-configs", "kafka-configs.sh", "kafka-consumer-groups", "kafka-consumer-groups.sh", "kafka-acls", "kafka-acls.sh", "kafka-delete-records", "kafka-delete-records.sh":
 		return shell.Program{Run: kafka}
 	case "gcloud", "az", "doctl", "flyctl", "fly", "heroku", "railway", "vercel", "netlify", "supabase", "wrangler", "firebase", "linode-cli", "hcloud", "oci", "ibmcloud", "scw", "exo", "civo", "render", "dokku", "cf", "eb", "amplify", "planetscale", "pscale", "neonctl", "turso", "stripe", "bq", "ossutil", "aliyun":
-		return shell.Program{Values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o --output --account --configuration -c --config --org --context --team --scope ", Run: genericCloud}
+		return shell.Program{Values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o " +
+			"--output --account --configuration -c --config --org --context --team --scope ", Run: genericCloud}
 	case "java":
 		return shell.Program{Long: true, First: true, Values: " -jar -cp -classpath --class-path -p --module-path ", Run: javaTool}
 	case "gh", "glab", "hub":
@@ -59,7 +62,8 @@ func applies(c *shell.Call, confirmed bool) {
 	if confirmed {
 		c.Signal(engine.SignalUnconfirmed)
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "stack", Egress: true, Forced: confirmed}, abstract.Word(c.Name))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "stack", Egress: true, Forced: confirmed},
+		abstract.Word(c.Name))
 }
 
 // ends is the end of something at a service: of what kind it is, whether all
@@ -71,7 +75,8 @@ func ends(c *shell.Call, verb, object string, all, confirmed bool, target abstra
 	if confirmed {
 		c.Signal(engine.SignalUnconfirmed)
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: all, Forced: confirmed, Reversible: engine.R5}, target)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: all, Forced: confirmed,
+		Reversible: engine.R5}, target)
 }
 
 func terraform(c *shell.Call) {
@@ -128,7 +133,8 @@ func stacks(c *shell.Call) {
 	sub := o.Operand(0)
 	c.Subs = subName(sub)
 	confirmed := o.Has("-y", "--yes", "--force", "-f", "--skip-preview", "--auto-approve")
-	if o.Has("--check", "--dry-run", "--noexecute") || sub.Is("preview", "diff", "synth", "list", "ls", "stack", "validate", "status", "whoami", "version", "logs", "invoke", "local") && !o.Operand(1).Is("rm") {
+	if o.Has("--check", "--dry-run", "--noexecute") || sub.Is("preview", "diff", "synth", "list", "ls", "stack", "validate", "status",
+		"whoami", "version", "logs", "invoke", "local") && !o.Operand(1).Is("rm") {
 		if o.Has("--check", "--dry-run") {
 			c.Signal(engine.SignalDryRun)
 		}
@@ -157,7 +163,8 @@ func stacks(c *shell.Call) {
 }
 
 func readingVerb(op string) bool {
-	for _, p := range []string{"list", "ls", "get", "describe", "show", "info", "status", "logs", "log", "version", "help", "whoami", "print", "view", "check", "search", "lookup", "read", "tail", "wait", "inspect", "export", "doctor", "open", "docs", "dev", "local", "sts", "head-object", "diff", "auth", "login"} {
+	for _, p := range []string{"list", "ls", "get", "describe", "show", "info", "status", "logs", "log", "version", "help", "whoami", "print",
+		"view", "check", "search", "lookup", "read", "tail", "wait", "inspect", "export", "doctor", "open", "docs", "dev", "local", "sts", "head-object", "diff", "auth", "login"} {
 		if op == p || strings.HasPrefix(op, p+"-") {
 			return true
 		}
@@ -322,11 +329,13 @@ func makingVerb(op string) bool {
 // everything tells whether options say that all things of a kind are meant, or
 // all that is in one.
 func everything(o shell.Options) bool {
-	return o.Has("--all", "--recursive", "--all-namespaces", "--purge", "--cascade", "--delete-contents", "--force-delete", "--all-versions") || o.Exact("-r") || o.Exact("-R")
+	return o.Has("--all", "--recursive", "--all-namespaces", "--purge", "--cascade", "--delete-contents", "--force-delete",
+		"--all-versions") || o.Exact("-r") || o.Exact("-R")
 }
 
 func unasked(o shell.Options) bool {
-	return o.Has("-y", "--yes", "-q", "--quiet", "-f", "--force", "--confirm", "--auto-confirm", "--auto-approve", "--assume-yes", "--no-prompt", "--non-interactive")
+	return o.Has("-y", "--yes", "-q", "--quiet", "-f", "--force", "--confirm", "--auto-confirm", "--auto-approve", "--assume-yes",
+		"--no-prompt", "--non-interactive")
 }
 
 // genericCloud judges a tool by the verb among its operands, wherever it
@@ -469,12 +478,14 @@ func unlisted(c *shell.Call) {
 		c.Process()
 		return
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Recursive: everything(c.Opts), Forced: unasked(c.Opts)}, abstract.Word(c.Name))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Recursive: everything(c.Opts), Forced: unasked(c.Opts)},
+		abstract.Word(c.Name))
 }
 
 // kafka's tools say by an option what they do.
 func kafka(c *shell.Call) {
-	if c.Opts.Exact("--delete") || c.Opts.Exact("--remove") || c.Opts.Exact("--delete-config") || strings.Contains(c.Name, "delete-records") || c.Opts.Exact("--reset-offsets") && c.Opts.Exact("--execute") {
+	if c.Opts.Exact("--delete") || c.Opts.Exact("--remove") || c.Opts.Exact("--delete-config") ||
+		strings.Contains(c.Name, "delete-records") || c.Opts.Exact("--reset-offsets") && c.Opts.Exact("--execute") {
 		ends(c, "delete", "topic", false, c.Opts.Has("--force"), abstract.Word("kafka"))
 		return
 	}

@@ -204,7 +204,8 @@ func awsChange(c *shell.Call, service, op abstract.Arg) change {
 func sharedWithAll(c *shell.Call) bool {
 	for i, a := range c.Args[:max(len(c.Args)-1, 0)] {
 		v := c.Args[i+1]
-		if a.Is("--group-names", "--values-to-add", "--user-ids") && v.Is("all") || a.Is("--launch-permission", "--create-volume-permission") && strings.Contains(v.Text, "Add") && strings.Contains(v.Text, "all") {
+		if a.Is("--group-names", "--values-to-add", "--user-ids") && v.Is("all") || a.Is("--launch-permission", "--create-volume-permission") &&
+			strings.Contains(v.Text, "Add") && strings.Contains(v.Text, "all") {
 			return true
 		}
 	}

@@ -50,7 +50,8 @@ func docker(c *shell.Call) {
 		c.Shell.Frame.Host = c.Shell.HostName("docker", far)
 		defer func() { c.Shell.Frame.Host = host }()
 	}
-	if sub.Is("container", "image", "volume", "network", "system", "builder", "buildx", "context", "compose", "swarm", "stack", "service", "secret", "node", "machine", "pod", "config", "plugin", "manifest") && len(args) > 0 {
+	if sub.Is("container", "image", "volume", "network", "system", "builder", "buildx", "context", "compose", "swarm", "stack", "service",
+		"secret", "node", "machine", "pod", "config", "plugin", "manifest") && len(args) > 0 {
 		if sub.Is("compose") {
 			o := shell.ParseOptions(args, shell.Program{First: true, Values: composeValues})
 			composeSub(c, o)
@@ -86,7 +87,8 @@ func dockerSub(c *shell.Call, sub abstract.Arg, args []abstract.Arg) {
 		dockerRun(c, sub.Text, args)
 		return
 	}
-	values := " --filter --format -n --tail --since --until -s --signal -t --time -o --output -u --username -p --password -c --change -m --message -a --author "
+	values := " --filter --format -n --tail --since --until -s --signal -t --time -o --output -u --username -p --password -c --change " +
+		"-m --message -a --author "
 	if sub.Is("build", "buildx", "bake") {
 		values = buildValues
 	}
@@ -155,7 +157,8 @@ func dockerCopy(c *shell.Call, o shell.Options) {
 
 // dockerGroup is docker volume rm, docker system prune and their like.
 func dockerGroup(c *shell.Call, group string, sub abstract.Arg, args []abstract.Arg) {
-	o := shell.ParseOptions(args, shell.Program{Values: " --filter --format -d --driver -o --opt --name -t --tag -f --file --build-arg --platform "})
+	o := shell.ParseOptions(args, shell.Program{Values: " --filter --format -d --driver -o --opt --name -t --tag -f --file --build-arg " +
+		"--platform "})
 	if sub.Is("prune", "rm", "remove", "leave", "reset") {
 		o = shell.ParseOptions(args, shell.Program{Values: " --filter --format "})
 	}
@@ -186,7 +189,8 @@ func wipes(c *shell.Call, verb, object string, o shell.Options) {
 	if forced {
 		c.Signal(engine.SignalUnconfirmed)
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Forced: forced, Reversible: engine.R4}, abstract.FirstOr(o.Operands))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Forced: forced, Reversible: engine.R4},
+		abstract.FirstOr(o.Operands))
 }
 
 // dockerRun runs a command in a container. What it does to the container's own
@@ -232,7 +236,8 @@ func container(c *shell.Call, verb string, o shell.Options) shell.Venue {
 		}
 	}
 	if p.Reaches = hostAccess(o, p.Mounts); p.Reaches {
-		p.Mounts = append(p.Mounts, shell.Mount{Host: abstract.Word("/dev"), On: c.Shell.Frame.Host, Inside: "/dev"}, shell.Mount{Host: abstract.Word("/proc/sys"), On: c.Shell.Frame.Host, Inside: "/proc/sys"})
+		p.Mounts = append(p.Mounts, shell.Mount{Host: abstract.Word("/dev"), On: c.Shell.Frame.Host, Inside: "/dev"},
+			shell.Mount{Host: abstract.Word("/proc/sys"), On: c.Shell.Frame.Host, Inside: "/proc/sys"})
 	}
 	return p
 }
@@ -280,11 +285,13 @@ func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 // hostAccess tells whether a container can reach beyond its walls.
 func hostAccess(o shell.Options, mounts []shell.Mount) bool {
 	for _, m := range mounts {
-		if m.Host.Is("/", "/etc", "/root", "/home", "/var/run/docker.sock", "/run/docker.sock", "/proc", "/sys", "/dev", "/boot", "/usr", "/var") {
+		if m.Host.Is("/", "/etc", "/root", "/home", "/var/run/docker.sock", "/run/docker.sock", "/proc", "/sys", "/dev",
+			"/boot", "/usr", "/var") {
 			return true
 		}
 	}
-	for _, names := range [][]string{{"--pid", "host"}, {"--ipc", "host"}, {"--userns", "host"}, {"--security-opt", "seccomp=unconfined"}, {"--security-opt", "apparmor=unconfined"}, {"--cap-add", "ALL"}, {"--cap-add", "SYS_ADMIN"}} {
+	for _, names := range [][]string{{"--pid", "host"}, {"--ipc", "host"}, {"--userns", "host"}, {"--security-opt", "seccomp=unconfined"},
+		{"--security-opt", "apparmor=unconfined"}, {"--cap-add", "ALL"}, {"--cap-add", "SYS_ADMIN"}} {
 		for _, v := range o.All(names[0]) {
 			if v.Is(names[1]) {
 				return true
@@ -419,7 +426,8 @@ func kubeDelete(c *shell.Call, o shell.Options) {
 	if o.Has("--force", "--now") {
 		c.Signal(engine.SignalUnconfirmed)
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Recursive: o.Has("--all"), Forced: o.Has("--force"), Reversible: engine.R5, Object: kind}, abstract.Word("kubernetes"))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Recursive: o.Has("--all"), Forced: o.Has("--force"),
+		Reversible: engine.R5, Object: kind}, abstract.Word("kubernetes"))
 }
 
 // kubeShort are the short names of kinds that hold data or others.
@@ -489,7 +497,8 @@ func clusters(c *shell.Call) {
 		if a.Is("delete", "destroy", "reset", "uninstall") && !local {
 			c.Signal(engine.SignalInfraDelete)
 			_, object, _ := operationOf(c.Opts.Operands)
-			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Reversible: engine.R5, Object: object}, abstract.Word(managed(c.Name)))
+			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Reversible: engine.R5, Object: object},
+				abstract.Word(managed(c.Name)))
 			return
 		}
 	}

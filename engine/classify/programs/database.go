@@ -16,7 +16,8 @@ import (
 func databasePrograms(name string) shell.Program {
 	switch name {
 	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "cockroach", "clickhouse", "clickhouse-client", "sqlcmd", "cqlsh", "usql", "pgcli", "mycli", "snowsql", "trino":
-		return shell.Program{Long: name == "sqlite3" || name == "sqlite" || name == "duckdb", Values: sqlValues(name), Glued: sqlGlued(name), Run: sqlClient}
+		return shell.Program{Long: name == "sqlite3" || name == "sqlite" || name == "duckdb", Values: sqlValues(name),
+			Glued: sqlGlued(name), Run: sqlClient}
 	case "mongosh", "mongo":
 		return shell.Program{Values: " --eval --host --port -u -p --username --password --authenticationDatabase --file ", Run: mongo}
 	case "redis-cli", "valkey-cli", "keydb-cli":
@@ -28,7 +29,8 @@ func databasePrograms(name string) shell.Program {
 	case "mysqldump":
 		return shell.Program{Values: " -h -P -u -S -r -T --host --port --user --socket --result-file --tab ", Glued: " -p ", Run: dumps}
 	case "pg_restore", "pg_dump", "pg_dumpall", "mongodump", "mongorestore", "pg_basebackup":
-		return shell.Program{Values: " -h -p -U -d -f -F -t -n -j -u --host --port --username --dbname --file --format --table --out --uri --db --archive ", Run: dumps}
+		return shell.Program{Values: " -h -p -U -d -f -F -t -n -j -u --host --port --username --dbname --file --format --table --out --uri " +
+			"--db --archive ", Run: dumps}
 	case "prisma", "drizzle-kit", "knex", "sequelize", "sequelize-cli", "typeorm", "alembic", "rails", "rake", "flyway", "liquibase", "dbmate", "goose", "migrate", "mikro-orm", "atlas", "sqlx", "diesel", "artisan", "symfony", "doctrine", "manage.py", "django-admin", "flask", "payload":
 		return shell.Program{Values: " --schema --config -c --env -e --url -u --path -database -path ", Run: migrates}
 	}
@@ -281,7 +283,8 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 			c.Loses(d, "exec", "code")
 		}
 	case "CONFIG": // where the dump lands is how a key becomes a file of anybody's
-		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") && (strings.EqualFold(words[2].Text, "dir") || strings.EqualFold(words[2].Text, "dbfilename")) {
+		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") && (strings.EqualFold(words[2].Text, "dir") ||
+			strings.EqualFold(words[2].Text, "dbfilename")) {
 			c.Loses(d, "exec", "code")
 		}
 	}
@@ -347,7 +350,8 @@ func migrates(c *shell.Call) {
 // the loss of its data is accepted.
 func resets(c *shell.Call, forced bool) {
 	c.Signal(engine.SignalDatabaseDrop)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Forced: forced, Reversible: engine.R5}, configured(c).Target())
+	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Forced: forced, Reversible: engine.R5},
+		configured(c).Target())
 }
 
 // configured is the database of a project's own configuration: all that is

@@ -35,9 +35,11 @@ func diskTools(name string) (diskTool, bool) {
 	case "wipefs":
 		return diskTool{writes: " -a --all -o --offset ", reads: " -n --no-act "}, true
 	case "cryptsetup":
-		return diskTool{looks: "status luksDump isLuks luksUUID benchmark tcryptDump", changes: "open close luksOpen luksClose plainOpen resize luksAddKey luksHeaderBackup refresh suspend resume"}, true
+		return diskTool{looks: "status luksDump isLuks luksUUID benchmark tcryptDump", changes: "open close luksOpen luksClose plainOpen " +
+			"resize luksAddKey luksHeaderBackup refresh suspend resume"}, true
 	case "hdparm":
-		return diskTool{writes: " --security-erase --security-erase-enhanced --trim-sector-ranges --write-sector --make-bad-sector --repair-sector --dco-restore -N "}, true
+		return diskTool{writes: " --security-erase --security-erase-enhanced --trim-sector-ranges --write-sector --make-bad-sector " +
+			"--repair-sector --dco-restore -N "}, true
 	case "badblocks":
 		return diskTool{writes: " -w -n "}, true
 	case "losetup":
@@ -56,13 +58,17 @@ func diskTools(name string) (diskTool, bool) {
 func volumeTools(name string) (diskTool, bool) {
 	switch name {
 	case "zfs":
-		return diskTool{changes: "create snapshot clone set inherit mount unmount share send hold release rename promote upgrade bookmark load-key", destroys: "destroy rollback receive recv"}, true
+		return diskTool{changes: "create snapshot clone set inherit mount unmount share send hold release rename promote upgrade bookmark " +
+			"load-key", destroys: "destroy rollback receive recv"}, true
 	case "zpool":
-		return diskTool{changes: "scrub trim resilver export import online offline clear set upgrade sync reguid wait checkpoint", destroys: "create add attach detach replace remove destroy labelclear split initialize"}, true
+		return diskTool{changes: "scrub trim resilver export import online offline clear set upgrade sync reguid wait checkpoint",
+			destroys: "create add attach detach replace remove destroy labelclear split initialize"}, true
 	case "btrfs":
-		return diskTool{changes: "create snapshot set resize defragment start balance scrub", destroys: "delete add remove replace rescue restore"}, true
+		return diskTool{changes: "create snapshot set resize defragment start balance scrub",
+			destroys: "delete add remove replace rescue restore"}, true
 	case "diskutil":
-		return diskTool{changes: "mount unmount mountDisk unmountDisk eject rename enableJournal", destroys: "eraseDisk eraseVolume partitionDisk reformat secureErase zeroDisk randomDisk deleteVolume deleteContainer addVolume resizeVolume mergePartitions splitPartition"}, true
+		return diskTool{changes: "mount unmount mountDisk unmountDisk eject rename enableJournal",
+			destroys: "eraseDisk eraseVolume partitionDisk reformat secureErase zeroDisk randomDisk deleteVolume deleteContainer addVolume resizeVolume mergePartitions splitPartition"}, true
 	}
 	return diskTool{}, false
 }

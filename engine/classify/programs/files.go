@@ -65,7 +65,8 @@ func filePrograms(name string) shell.Program {
 	case "vi", "vim", "nvim", "ed", "ex", "emacs", "nano":
 		return shell.Program{Values: " -c -S -u --cmd -T -w ", Run: edit}
 	case "split", "csplit":
-		return shell.Program{Values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format --additional-suffix ", Run: splitFile}
+		return shell.Program{Values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format " +
+			"--additional-suffix ", Run: splitFile}
 	case "fallocate":
 		return shell.Program{Values: " -l -o --length --offset ", Run: allocate}
 	case "mkfile":
@@ -73,9 +74,7 @@ func filePrograms(name string) shell.Program {
 	case "yes":
 		return shell.Program{Run: func(c *shell.Call) { endlessOutput(c) }}
 	case "stress", "stress-ng":
-		return shell.Program{Run: func(c *shell.Call) {
-			c.Unbounded("exec", abstract.Word(c.Name))
-		}}
+		return shell.Program{Run: func(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }}
 	}
 	return shell.Program{}
 }
@@ -413,7 +412,8 @@ func permit(c *shell.Call) {
 		verb = "chown"
 	}
 	operands := c.Opts.Operands
-	skipsFirst := !c.Opts.Has("--reference", "-m", "-x", "--modify", "--set", "-b", "-k") || strings.HasSuffix(c.Name, "chmod") && !c.Opts.Has("--reference")
+	skipsFirst := !c.Opts.Has("--reference", "-m", "-x", "--modify", "--set", "-b", "-k") || strings.HasSuffix(c.Name, "chmod") &&
+		!c.Opts.Has("--reference")
 	if c.Name == "chmod" {
 		operands = chmodOperands(c.Args)
 	}
@@ -495,7 +495,8 @@ func cpio(c *shell.Call) {
 		dirs = []abstract.Arg{abstract.Word(".")}
 	}
 	for _, d := range dirs {
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true},
+			d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
 	}
 }
 

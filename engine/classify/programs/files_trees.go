@@ -81,7 +81,8 @@ func tar(c *shell.Call) {
 		c.Opts = shell.ParseOptions(c.Args, shell.Program{Values: tarValues})
 	}
 	o := c.Opts
-	for _, code := range append(o.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"), checkpointCode(o)...) {
+	for _, code := range append(o.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"),
+		checkpointCode(o)...) {
 		if !plainCompressor(code.Text) {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "tar", false) })
 		}
@@ -98,7 +99,8 @@ func tar(c *shell.Call) {
 			dirs = []abstract.Arg{abstract.Word(".")}
 		}
 		for _, d := range dirs {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true},
+				d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
 		}
 	case o.Has("-c", "-r", "-u", "--create", "--append", "--update"):
 		c.InDirectory(dirs, func() {
@@ -181,7 +183,8 @@ func unpack(c *shell.Call) {
 			dir = a.With(a.Text[2:])
 		}
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true, Forced: o.Has("-o")}, dir.With(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true, Forced: o.Has("-o")},
+		dir.With(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
 }
 
 // find walks trees and may delete what it finds, or run a command on it.
@@ -302,7 +305,8 @@ func findExec(c *shell.Call, how string, template, roots []abstract.Arg, name st
 
 // fd is find with a friendlier grammar.
 func fd(c *shell.Call) {
-	const values = " -e -t -d -E -c -S -g -o --extension --type --max-depth --min-depth --exact-depth --exclude --color --size --changed-within --changed-before --owner -j --threads --base-directory --search-path --max-results --format "
+	const values = " -e -t -d -E -c -S -g -o --extension --type --max-depth --min-depth --exact-depth --exclude --color --size " +
+		"--changed-within --changed-before --owner -j --threads --base-directory --search-path --max-results --format "
 	args := c.Args
 	var template []abstract.Arg
 	for i, a := range c.Args {

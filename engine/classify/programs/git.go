@@ -14,7 +14,8 @@ import (
 func gitPrograms(name string) shell.Program {
 	switch name {
 	case "git", "hub":
-		return shell.Program{First: true, Values: " -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source ", Run: git}
+		return shell.Program{First: true, Values: " -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env " +
+			"--attr-source ", Run: git}
 	case "git-filter-repo", "bfg":
 		return shell.Program{Run: func(c *shell.Call) { c.Signal(engine.SignalGitHistory) }}
 	case "svn", "hg", "jj", "fossil":
@@ -128,13 +129,15 @@ func gitValues(sub string) string {
 	common := " -m --message -F --file --author --date --format --pretty --since --until --after --before --grep -S -G -n --max-count "
 	switch sub {
 	case "commit":
-		return " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer --cleanup --pathspec-from-file "
+		return " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer " +
+			"--cleanup --pathspec-from-file "
 	case "tag":
 		return " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "
 	case "push", "send-pack":
 		return " -o --push-option --repo --receive-pack --exec "
 	case "clone":
-		return " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter --shallow-since --shallow-exclude --server-option "
+		return " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter " +
+			"--shallow-since --shallow-exclude --server-option "
 	case "fetch", "pull", "ls-remote":
 		return " --depth --upload-pack -j --jobs --deepen --shallow-since --refmap -s --strategy -X --strategy-option -o --server-option "
 	case "checkout", "switch":
@@ -152,7 +155,8 @@ func gitValues(sub string) string {
 	case "config":
 		return " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "
 	case "filter-branch":
-		return " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d --original --state-branch --subdirectory-filter "
+		return " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d " +
+			"--original --state-branch --subdirectory-filter "
 	case "blame", "annotate":
 		return " -L -S --contents --ignore-rev --ignore-revs-file --date --abbrev "
 	case "grep":
@@ -160,7 +164,8 @@ func gitValues(sub string) string {
 	case "worktree":
 		return " -b -B --reason --expire "
 	case "update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "submodule", "diff", "show", "status", "am", "apply", "read-tree":
-		return " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude --directory -b --branch --reference --depth "
+		return " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude " +
+			"--directory -b --branch --reference --depth "
 	}
 	return common
 }
@@ -394,7 +399,8 @@ func ownTree(c *shell.Call, dir abstract.Arg) bool {
 // looksLikeFile tells whether an operand of git checkout is a path rather than
 // a branch, which only the repository knows for sure.
 func looksLikeFile(s string) bool {
-	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") || strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {
+	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") ||
+		strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {
 		return true
 	}
 	base := s[strings.LastIndexByte(s, '/')+1:]
@@ -473,7 +479,8 @@ func removesTree(c *shell.Call, dir abstract.Arg, forced bool) {
 		c.Deletes(true, false, dir)
 		return
 	}
-	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true, Ignored: true}}
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true, Staged: true,
+		Untracked: true, Ignored: true}}
 	discards(c, e, dir)
 }
 
@@ -494,7 +501,8 @@ func gitSubmodule(c *shell.Call, first abstract.Arg, o shell.Options) {
 	case first.Is("foreach"):
 		c.Child(func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(o.Operands[1:]), "git", false) })
 	case first.Is("deinit") && o.Has("-f", "--force"):
-		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
+		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true,
+			Staged: true, Untracked: true}}
 		discards(c, e, o.Operands[1:]...)
 	case first.Is("add", "update"):
 		if isRemote(o.Operand(1)) {

@@ -25,7 +25,8 @@ func gitSaves(c *shell.Call, sub string, o shell.Options) {
 	first := o.Operand(0)
 	switch {
 	case sub == "commit":
-		if !o.Has("-a", "--all") || len(o.Operands) > 0 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p", "--patch", "--interactive", "-h", "--help") {
+		if !o.Has("-a", "--all") || len(o.Operands) > 0 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
+			"--patch", "--interactive", "-h", "--help") {
 			return
 		}
 		what.Changes, what.Staged = true, true

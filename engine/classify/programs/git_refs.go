@@ -33,7 +33,8 @@ func gitRefs(c *shell.Call, sub string, o shell.Options) {
 	if lost {
 		c.Signal(engine.SignalGitHistory)
 	}
-	for _, code := range o.All("--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter", "--setup") {
+	for _, code := range o.All("--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter",
+		"--commit-filter", "--setup") {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
 	}
 	c.Process()
@@ -117,7 +118,8 @@ func otherVCS(c *shell.Call) {
 		if c.Name == "hg" && c.Opts.Has("-f", "--force") {
 			c.Signal(engine.SignalGitForcePush)
 		}
-		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5, Forced: c.Opts.Has("-f", "--force")}, abstract.Word("origin"))
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5,
+			Forced: c.Opts.Has("-f", "--force")}, abstract.Word("origin"))
 		return
 	}
 	c.Process()

@@ -57,19 +57,22 @@ func hopsOf(name string) []hop {
 func remoteHopsOf(name string) []hop {
 	switch name {
 	case "gcloud":
-		h := hop{kind: "ssh", sub: "compute ssh", names: 1, code: "--command", values: " --command --zone --project --ssh-flag --ssh-key-file --account --configuration --container --port ", remote: true}
+		h := hop{kind: "ssh", sub: "compute ssh", names: 1, code: "--command", values: " --command --zone --project --ssh-flag " +
+			"--ssh-key-file --account --configuration --container --port ", remote: true}
 		beta, alpha := h, h
 		beta.sub, alpha.sub = "beta "+h.sub, "alpha "+h.sub
 		return []hop{h, beta, alpha}
 	case "aws":
-		values := " --profile --region --output --query --endpoint-url --parameters --document-name --targets --instance-ids --target --comment --timeout-seconds --cluster --task --container --command "
+		values := " --profile --region --output --query --endpoint-url --parameters --document-name --targets --instance-ids --target " +
+			"--comment --timeout-seconds --cluster --task --container --command "
 		return []hop{
 			{kind: "ssh", sub: "ssm send-command", name: "--instance-ids --targets", code: "--parameters", values: values, remote: true},
 			{kind: "ssh", sub: "ssm start-session", name: "--target", code: "--parameters", values: values, remote: true},
 			{kind: "app", sub: "ecs execute-command", name: "--task", code: "--command", values: values, remote: true},
 		}
 	case "az":
-		values := " -g --resource-group -n --name --command-id --scripts --parameters --exec-command -c --command --subscription --container-name "
+		values := " -g --resource-group -n --name --command-id --scripts --parameters --exec-command -c --command --subscription " +
+			"--container-name "
 		return []hop{
 			{kind: "ssh", sub: "vm run-command invoke", name: "-n --name", code: "--scripts", values: values, remote: true},
 			{kind: "app", sub: "container exec", name: "-n --name", code: "--exec-command", values: values, remote: true},
@@ -82,12 +85,14 @@ func remoteHopsOf(name string) []hop {
 			{kind: "app", sub: "machine exec", names: 1, values: values, joined: true, remote: true},
 		}
 	case "heroku":
-		h := hop{kind: "app", sub: "run", name: "-a --app", values: " -a --app -r --remote -s --size -e --env --type ", joined: true, remote: true}
+		h := hop{kind: "app", sub: "run", name: "-a --app", values: " -a --app -r --remote -s --size -e --env --type ",
+			joined: true, remote: true}
 		later := h
 		later.sub = "run:detached"
 		return []hop{h, later}
 	case "doctl":
-		return []hop{{kind: "ssh", sub: "compute ssh", names: 1, code: "--ssh-command", values: " --ssh-command --ssh-user --ssh-port --ssh-key-path -t --access-token --context ", remote: true}}
+		return []hop{{kind: "ssh", sub: "compute ssh", names: 1, code: "--ssh-command", values: " --ssh-command --ssh-user --ssh-port " +
+			"--ssh-key-path -t --access-token --context ", remote: true}}
 	}
 	return otherHopsOf(name)
 }
@@ -96,23 +101,28 @@ func remoteHopsOf(name string) []hop {
 func otherHopsOf(name string) []hop {
 	switch name {
 	case "railway", "render":
-		return []hop{{kind: "app", sub: "ssh", name: "-s --service", values: " -s --service -p --project -e --environment ", joined: true, remote: true}}
+		return []hop{{kind: "app", sub: "ssh", name: "-s --service", values: " -s --service -p --project -e --environment ",
+			joined: true, remote: true}}
 	case "dokku":
-		return []hop{{kind: "app", sub: "run", names: 1, joined: true, remote: true}, {kind: "app", sub: "enter", names: 1, joined: true, remote: true}}
+		return []hop{{kind: "app", sub: "run", names: 1, joined: true, remote: true},
+			{kind: "app", sub: "enter", names: 1, joined: true, remote: true}}
 	case "cf":
 		return []hop{{kind: "app", sub: "ssh", names: 1, code: "-c --command", values: " -c --command -i -L --process ", remote: true}}
 	case "eb":
 		return []hop{{kind: "app", sub: "ssh", code: "-c --command", values: " -c --command -n -i --instance -e --custom ", remote: true}}
 	case "gh":
-		return []hop{{kind: "ssh", sub: "codespace ssh", name: "-c --codespace", values: " -c --codespace -R --repo --profile --server-port ", joined: true, remote: true}}
+		return []hop{{kind: "ssh", sub: "codespace ssh", name: "-c --codespace", values: " -c --codespace -R --repo --profile --server-port ",
+			joined: true, remote: true}}
 	case "tsh":
-		return []hop{{kind: "ssh", sub: "ssh", names: 1, values: " -l --login -p --port --proxy --user --cluster -i ", joined: true, remote: true}}
+		return []hop{{kind: "ssh", sub: "ssh", names: 1, values: " -l --login -p --port --proxy --user --cluster -i ",
+			joined: true, remote: true}}
 	case "nomad":
 		return []hop{{kind: "app", sub: "alloc exec", names: 1, values: " -task -job ", remote: true}}
 	case "oc":
 		return []hop{{kind: "pod", sub: "rsh", names: 1, values: " -n --namespace -c --container --context --shell ", remote: true}}
 	case "pdsh", "pssh", "parallel-ssh", "clush":
-		return []hop{{kind: "ssh", name: "-w -H -h --host --hosts -g", values: " -w -H -h -g -l -t -u -f -o -e -p -x --host --hosts --user --timeout ", joined: true, remote: true}}
+		return []hop{{kind: "ssh", name: "-w -H -h --host --hosts -g", values: " -w -H -h -g -l -t -u -f -o -e -p -x --host --hosts --user " +
+			"--timeout ", joined: true, remote: true}}
 	case "salt":
 		return []hop{{kind: "ssh", sub: "", names: 2, values: " -t --timeout -c --config-dir ", joined: true, remote: true}}
 	}

@@ -133,7 +133,8 @@ func contacts(c *shell.Call, method string, u abstract.Arg) {
 		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
 		return
 	}
-	if method == "fetch" && u.Taint&(abstract.Substituted|abstract.Filed) != 0 && u.Value().Sure == abstract.Prefix && strings.Contains(u.Text, "/") {
+	if method == "fetch" && u.Taint&(abstract.Substituted|abstract.Filed) != 0 && u.Value().Sure == abstract.Prefix &&
+		strings.Contains(u.Text, "/") {
 		method = "send" // the output of a command is part of the URL
 		c.Shell.SignalIf(u.Taint&abstract.Filed != 0, engine.SignalPipeExternal)
 	}
@@ -177,7 +178,8 @@ func wordsOf(lists ...[]string) []abstract.Arg {
 // statementIn is the SQL of a body: all of it, a form's field, or a member of
 // JSON that is named after it.
 func statementIn(text string) string {
-	if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
+	if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") ||
+		strings.HasPrefix(text, "sql=")) {
 		if plain, err := url.QueryUnescape(value); err == nil {
 			return plain
 		}

@@ -32,7 +32,8 @@ func netPrograms(name string) shell.Program {
 	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts", "tcpdump":
 		return shell.Program{Values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", Run: lookUp}
 	case "ssh-keyscan", "openssl":
-		return shell.Program{Long: name == "openssl", Values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername -config -extensions ", Run: openssl}
+		return shell.Program{Long: name == "openssl", Values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername " +
+			"-config -extensions ", Run: openssl}
 	case "ssh-copy-id", "ssh-add", "ssh-keygen":
 		return shell.Program{Values: " -i -f -t -b -C -N -p -R -F -l ", Run: sshKeys}
 	case "mail", "mailx", "sendmail", "mutt", "msmtp", "swaks":
@@ -64,7 +65,8 @@ func curl(c *shell.Call) {
 	for _, h := range o.All("-H", "--header") {
 		r.header(h)
 	}
-	if body := o.All("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file"); len(body) > 0 {
+	if body := o.All("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form",
+		"--form-string", "-T", "--upload-file"); len(body) > 0 {
 		if r.method == "fetch" && !named && !(o.Has("-G", "--get") && !readsFiles(c, body)) {
 			r.method = "send"
 		}
@@ -439,7 +441,8 @@ func mail(c *shell.Call) {
 
 func tunnel(c *shell.Call) {
 	first := c.Opts.Operand(0)
-	if c.Name == "tailscale" && !first.Is("funnel", "serve", "up") || c.Name == "cloudflared" && !first.Is("tunnel", "access") || first.Is("version", "help", "config", "update") {
+	if c.Name == "tailscale" && !first.Is("funnel", "serve", "up") || c.Name == "cloudflared" && !first.Is("tunnel", "access") ||
+		first.Is("version", "help", "config", "update") {
 		return
 	}
 	c.Signal(engine.SignalTunnel)

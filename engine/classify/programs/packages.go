@@ -23,20 +23,24 @@ func packagePrograms(name string) shell.Program {
 	case "twine", "flit":
 		return shell.Program{Values: " -r --repository -u -p --repository-url --config-file ", Run: publisher}
 	case "cargo":
-		return shell.Program{Values: " --manifest-path --git --path --registry --index --version --features -p --package --target --token -j --bin --example --test --bench --profile --color ", Run: cargo}
+		return shell.Program{Values: " --manifest-path --git --path --registry --index --version --features -p --package --target --token " +
+			"-j --bin --example --test --bench --profile --color ", Run: cargo}
 	case "go":
 		return shell.Program{First: true, Values: " -C ", Run: goCommand}
 	case "gem", "bundle", "bundler", "composer", "mix", "hex", "cpan", "cpanm", "luarocks", "dotnet", "nuget", "mvn", "gradle", "gradlew", "mvnw", "sbt", "stack", "cabal", "opam", "dart", "flutter", "pod", "swift":
 		return shell.Program{Values: " -v --version -s --source -P -D -f --file ", Run: languagePackages}
 	case "apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "pacman", "yay", "apk", "dpkg", "rpm", "snap", "flatpak", "port", "emerge", "nix-env", "xbps-install", "pkg", "winget", "choco", "scoop":
-		return shell.Program{Values: " -o -c -t --target-release --root --installroot --releasever -x --exclude --enablerepo --disablerepo ", Run: systemPackages}
+		return shell.Program{Values: " -o -c -t --target-release --root --installroot --releasever -x --exclude --enablerepo --disablerepo ",
+			Run: systemPackages}
 	case "brew":
 		return shell.Program{Run: brew}
 	}
 	return shell.Program{}
 }
 
-const pythonValues = " -r -c -i -f -t -e -p -n --requirement --constraint --index-url --extra-index-url --find-links --target --editable --python --prefix --name --channel --index --group --extra --with --from --env-file --directory --project --publish-url --token --username --password -C --config --timeout "
+const pythonValues = " -r -c -i -f -t -e -p -n --requirement --constraint --index-url --extra-index-url --find-links --target " +
+	"--editable --python --prefix --name --channel --index --group --extra --with --from --env-file --directory --project --publish-url " +
+	"--token --username --password -C --config --timeout "
 
 // installs notes that packages are fetched and their install scripts run.
 func installs(c *shell.Call, from string, system bool, packages []abstract.Arg) {
@@ -64,7 +68,8 @@ func downloads(c *shell.Call, from string, packages []abstract.Arg) {
 
 // fromURL tells whether a package is named by where it lies.
 func fromURL(p abstract.Arg) bool {
-	return abstract.IsURL(p) || p.HasPrefix("git+") || p.HasPrefix("github:") || p.HasPrefix("git@") || strings.Contains(p.Text, " @ http") || strings.Contains(p.Text, "@http") || strings.Contains(p.Text, "@git+") || strings.HasSuffix(p.Text, ".git")
+	return abstract.IsURL(p) || p.HasPrefix("git+") || p.HasPrefix("github:") || p.HasPrefix("git@") || strings.Contains(p.Text, " @ http") ||
+		strings.Contains(p.Text, "@http") || strings.Contains(p.Text, "@git+") || strings.HasSuffix(p.Text, ".git")
 }
 
 // runsPackage notes that a runner fetches what it runs from a place that it is
@@ -93,7 +98,8 @@ func runsPackage(c *shell.Call, o shell.Options, rest []abstract.Arg) {
 // fromGit tells whether a package is a repository: preparing it installs what
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p abstract.Arg) bool {
-	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"}, p.HasPrefix) &&
+	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"},
+		p.HasPrefix) &&
 		!strings.Contains(p.Text, "@npm:")
 	archive := abstract.IsURL(p) && !strings.HasSuffix(p.Text, ".git")
 	return !archive && (fromURL(p) || short)
@@ -244,7 +250,8 @@ func goCommand(c *shell.Call) {
 	sub := c.Opts.Operand(0)
 	c.Subs = subName(sub)
 	rest := c.Opts.Operands[min(1, len(c.Opts.Operands)):]
-	o := shell.ParseOptions(rest, shell.Program{Long: true, Values: " -o -run -C -mod -tags -ldflags -gcflags -timeout -count -bench -coverprofile -exec -p -toolexec "})
+	o := shell.ParseOptions(rest, shell.Program{Long: true, Values: " -o -run -C -mod -tags -ldflags -gcflags -timeout -count -bench " +
+		"-coverprofile -exec -p -toolexec "})
 	for _, code := range o.All("-exec", "-toolexec") {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "go", false) })
 	}

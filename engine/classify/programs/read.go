@@ -30,7 +30,8 @@ func readProgram(name string) shell.Program {
 	case "wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "md5", "shasum",
 		"od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff", "colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand",
 		"tsort", "look", "iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl", "namei", "exiftool", "pdftotext", "glow", "mdcat":
-		return shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label --algorithm -a ", Run: readOperands}
+		return shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label " +
+			"--algorithm -a ", Run: readOperands}
 	case "grep", "egrep", "fgrep", "zgrep", "bzgrep":
 		return shell.Program{Values: grepValues, Run: search}
 	case "rg", "ripgrep":
@@ -42,7 +43,8 @@ func readProgram(name string) shell.Program {
 	case "jq", "yq", "gojq", "jaq", "xq", "fx", "dasel":
 		return shell.Program{Values: " --arg --argjson --slurpfile --rawfile --indent -L ", Run: query}
 	case "sort":
-		return shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory --files0-from --batch-size --compress-program ", Run: sortFiles}
+		return shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory " +
+			"--files0-from --batch-size --compress-program ", Run: sortFiles}
 	case "uniq":
 		return shell.Program{Values: " -f -s -w ", Run: uniq}
 	case "base64", "base32", "gbase64", "xxd", "uuencode", "uudecode":

@@ -86,10 +86,8 @@ func unlocks(c *shell.Call) {
 }
 
 // bindOptions name the address at which a server waits.
-var bindOptions = []string{
-	"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address", "--address", "--addr", "--ip",
-	"--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish",
-}
+var bindOptions = []string{"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address",
+	"--address", "--addr", "--ip", "--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish"}
 
 // exposes notes that an option binds a program to all addresses of this
 // machine: whatever the program is, other machines reach it.
@@ -118,7 +116,8 @@ func exposes(c *shell.Call) {
 func everyAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "tcp://"), "http://")
 	for _, all := range []string{"0.0.0.0", "[::]", "*"} {
-		if rest, ok := strings.CutPrefix(text, all); ok && (rest == "" || strings.HasPrefix(rest, ":") && strings.Trim(rest, ":0123456789/tcpud") == "") {
+		if rest, ok := strings.CutPrefix(text, all); ok && (rest == "" || strings.HasPrefix(rest, ":") &&
+			strings.Trim(rest, ":0123456789/tcpud") == "") {
 			return text != "*" || all != "*"
 		}
 	}

@@ -50,7 +50,8 @@ func systemPrograms(name string) shell.Program {
 	case "auditctl", "aa-teardown", "aa-disable", "aa-complain":
 		return shell.Program{Values: " -e -b -f -r -a -d -w -p -k ", Run: watchers}
 	case "journalctl":
-		return shell.Program{Values: " -u -n -p -t -o -S -U -g -b --unit --lines --priority --identifier --output --since --until --grep --boot ", Run: journal}
+		return shell.Program{Values: " -u -n -p -t -o -S -U -g -b --unit --lines --priority --identifier --output --since --until --grep " +
+			"--boot ", Run: journal}
 	case "dmesg":
 		return shell.Program{Run: journal}
 	case "fuser":
@@ -90,7 +91,8 @@ func attach(c *shell.Call) {
 // journal shows what the machine has noted, unless it is told to forget it.
 func journal(c *shell.Call) {
 	c.Out = abstract.UnknownArg()
-	if c.Opts.Has("--vacuum-time", "--vacuum-size", "--vacuum-files") || c.Name == "dmesg" && c.Opts.Has("-C", "--clear", "-c", "--read-clear") {
+	if c.Opts.Has("--vacuum-time", "--vacuum-size", "--vacuum-files") || c.Name == "dmesg" &&
+		c.Opts.Has("-C", "--clear", "-c", "--read-clear") {
 		c.System("delete", abstract.Word("event log "+c.Name))
 	}
 }
@@ -402,7 +404,8 @@ func disarms(c *shell.Call) bool {
 	first, second := o.Operand(0), o.Operand(1)
 	switch c.Name {
 	case "iptables", "ip6tables":
-		return o.Has("-F", "--flush", "-X", "--delete-chain") || o.Has("-P", "--policy") && slices.ContainsFunc(o.Operands, func(a abstract.Arg) bool { return a.Is("ACCEPT") })
+		return o.Has("-F", "--flush", "-X", "--delete-chain") || o.Has("-P", "--policy") &&
+			slices.ContainsFunc(o.Operands, func(a abstract.Arg) bool { return a.Is("ACCEPT") })
 	case "nft":
 		return first.Is("flush", "delete") && second.Is("ruleset", "table", "tables")
 	case "ufw":
@@ -471,7 +474,8 @@ func secrets(c *shell.Call) {
 		return
 	}
 	for _, a := range c.Opts.Operands {
-		if a.Is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") || a.Is("lookup") && c.Name == "secret-tool" {
+		if a.Is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") ||
+			a.Is("lookup") && c.Name == "secret-tool" {
 			c.Signal(engine.SignalCredential)
 			return
 		}

@@ -79,10 +79,8 @@ func misled(c *shell.Call) {
 }
 
 // harmlessSettings are those of a client that neither allow nor run anything.
-var harmlessSettings = []string{
-	"model", "outputStyle", "language", "theme", "verbose", "includeCoAuthoredBy", "cleanupPeriodDays", "alwaysThinkingEnabled",
-	"effortLevel", "spinnerTipsEnabled",
-}
+var harmlessSettings = []string{"model", "outputStyle", "language", "theme", "verbose", "includeCoAuthoredBy",
+	"cleanupPeriodDays", "alwaysThinkingEnabled", "effortLevel", "spinnerTipsEnabled"}
 
 // otherSettings says that a client is given settings of which some, or what
 // they are is not known, may switch its hooks off or allow it more.
@@ -96,7 +94,8 @@ func otherSettings(c *shell.Call) bool {
 			a = file.Text
 		}
 		all, read := SettingsIn(a.Text)
-		return !a.Known() || !read || slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
+		return !a.Known() || !read ||
+			slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
 	})
 }
 

@@ -72,6 +72,7 @@ func indexes(c *shell.Call) {
 	case "dotnet", "nuget":
 		c.Shell.SignalIf(says(" nuget add source ", " sources add "), engine.SignalPackageSource)
 	case "go":
-		c.Shell.SignalIf(says(" env ") && strings.Contains(textOf(c.Args), "-w") && says("goproxy=", "gosumdb=", "gonosumdb=", "goinsecure=", "gonosumcheck="), engine.SignalPackageSource)
+		c.Shell.SignalIf(says(" env ") && strings.Contains(textOf(c.Args), "-w") && says("goproxy=", "gosumdb=", "gonosumdb=", "goinsecure=",
+			"gonosumcheck="), engine.SignalPackageSource)
 	}
 }

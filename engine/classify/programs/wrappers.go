@@ -32,7 +32,8 @@ type wrapper struct {
 func wrapperOf(name string) (wrapper, bool) {
 	switch name {
 	case "sudo":
-		return wrapper{values: " -u -g -p -C -D -R -T -U -h -r -t --user --group --prompt --chdir --chroot --host --role --type --close-from --other-user --command-timeout ", dir: " -D --chdir ", assigns: true, privileged: true}, true
+		return wrapper{values: " -u -g -p -C -D -R -T -U -h -r -t --user --group --prompt --chdir --chroot --host --role --type " +
+			"--close-from --other-user --command-timeout ", dir: " -D --chdir ", assigns: true, privileged: true}, true
 	case "doas":
 		return wrapper{values: " -u -C -a ", privileged: true}, true
 	case "pkexec":
@@ -92,7 +93,8 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "setpriv", "setarch", "linux64":
 		return wrapper{values: " --reuid --regid --groups --inh-caps --bounding-set "}, true
 	case "systemd-run":
-		return wrapper{values: " -p --property -u --unit -M --machine -E --setenv --uid --gid --slice --description --on-active --on-boot --on-calendar --on-unit-active --working-directory -d ", dir: " --working-directory ", deferred: true}, true
+		return wrapper{values: " -p --property -u --unit -M --machine -E --setenv --uid --gid --slice --description --on-active --on-boot " +
+			"--on-calendar --on-unit-active --working-directory -d ", dir: " --working-directory ", deferred: true}, true
 	case "firejail", "xvfb-run":
 		return wrapper{values: " -s -n -e -f -p --server-num --server-args "}, true
 	case "chpst":
@@ -122,7 +124,8 @@ func runnerOf(name string) (wrapper, bool) {
 	case "poetry", "pipenv", "pdm", "hatch", "rye", "pixi":
 		return wrapper{sub: "run", values: " -C --directory -p "}, true
 	case "uv":
-		return wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package --with-requirements "}, true
+		return wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package " +
+			"--with-requirements "}, true
 	case "pipx":
 		return wrapper{sub: "run", values: " --spec --python ", fetches: "pip"}, true
 	case "conda", "mamba", "micromamba":
@@ -166,7 +169,8 @@ func wrapped(c *shell.Call) (shell.Outcome, bool) {
 	if c.Name == "env" {
 		c.Args = splitStrings(c.Args)
 	}
-	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, First: c.Name != "su" && (c.Name != "runuser" || startsWith(c.Args, "-u", "--user")), Literal: w.sub == "--args"})
+	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, First: c.Name != "su" && (c.Name != "runuser" ||
+		startsWith(c.Args, "-u", "--user")), Literal: w.sub == "--args"})
 	if w.sub == "--args" {
 		if len(c.Args) == 0 || !c.Args[0].Is("--args") {
 			return shell.Outcome{}, false
@@ -329,7 +333,8 @@ func fieldsOf(a abstract.Arg) []abstract.Arg {
 // xargs runs a command with the words of its standard input as arguments.
 func xargs(c *shell.Call) shell.Outcome {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -I -J -n -P -L -d -a -s -E -R -S --max-args --max-procs --max-lines --replace --arg-file --delimiter --eof --max-chars --process-slot-var "})
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -I -J -n -P -L -d -a -s -E -R -S --max-args --max-procs " +
+		"--max-lines --replace --arg-file --delimiter --eof --max-chars --process-slot-var "})
 	argv := o.Operands
 	if len(argv) == 0 {
 		argv = []abstract.Arg{abstract.Word("echo")}
@@ -436,7 +441,8 @@ func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract
 // parallel runs a template for each argument after ::: or each line of input.
 func parallel(c *shell.Call) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -j --jobs -a --arg-file -S --sshlogin --results --joblog --timeout --delay -N -n -I --colsep "})
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -j --jobs -a --arg-file -S --sshlogin --results --joblog " +
+		"--timeout --delay -N -n -I --colsep "})
 	var template, items []abstract.Arg
 	list := &template
 	for _, a := range o.Operands {
@@ -510,7 +516,9 @@ func oddWrapper(c *shell.Call) (shell.Outcome, bool) {
 // bubble is bwrap: the command sees the files of this machine as they are put
 // together for it, which here counts as seeing all of them.
 func bubble(c *shell.Call) (shell.Outcome, bool) {
-	const none, two = " --unshare-all --share-net --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns ", " --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data --ro-bind-data --chmod "
+	const none, two = " --unshare-all --share-net --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts " +
+		"--unshare-cgroup --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns ", " --bind --bind-try --dev-bind " +
+		"--dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data --ro-bind-data --chmod "
 	args, other := c.Args, false
 	for len(args) > 0 && args[0].HasPrefix("--") && !args[0].Is("--") {
 		option, n := " "+args[0].Text+" ", 2
@@ -555,7 +563,8 @@ func terminal(c *shell.Call) (shell.Outcome, bool) {
 		}
 	}
 	if c.Name == "tmux" {
-		if !rest[0].Is("new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane") {
+		if !rest[0].Is("new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell",
+			"run", "respawn-pane") {
 			return shell.Outcome{}, false
 		}
 		rest = rest[1:]
@@ -564,5 +573,6 @@ func terminal(c *shell.Call) (shell.Outcome, bool) {
 		rest = rest[:len(rest)-1]
 	}
 	c.Signal(engine.SignalDeferred)
-	return under(c, wrapper{deferred: true}, shell.Options{}, func() shell.Outcome { return s.Embed(shell.JoinWords(rest), c.Name, false) }), true
+	return under(c, wrapper{deferred: true}, shell.Options{},
+		func() shell.Outcome { return s.Embed(shell.JoinWords(rest), c.Name, false) }), true
 }

@@ -85,12 +85,15 @@ func pasted(line, bare string) bool {
 	if bare == "" {
 		return false
 	}
-	for _, lead := range []string{">", "|", "$ ", "% ", "+++ ", "--- ", "@@ ", "diff --git", "Traceback", "File \"", "at ", "From:", "To:", "Subject:", "Date:", "E   ", "#!", "//", "/*", "{", "}"} {
-		if strings.HasPrefix(bare, lead) && (lead != "at " || strings.Contains(bare, "(") || strings.Contains(bare, ".java:")) && (lead != "--- " || len(bare) > 4) {
+	for _, lead := range []string{">", "|", "$ ", "% ", "+++ ", "--- ", "@@ ", "diff --git", "Traceback", "File \"", "at ", "From:", "To:",
+		"Subject:", "Date:", "E   ", "#!", "//", "/*", "{", "}"} {
+		if strings.HasPrefix(bare, lead) && (lead != "at " || strings.Contains(bare, "(") || strings.Contains(bare, ".java:")) &&
+			(lead != "--- " || len(bare) > 4) {
 			return true
 		}
 	}
-	if strings.HasPrefix(line, "    ") && strings.ContainsAny(bare, "{}();=<>") || strings.HasPrefix(line, "\t") && strings.ContainsAny(bare, "{}();=<>") {
+	if strings.HasPrefix(line, "    ") && strings.ContainsAny(bare, "{}();=<>") || strings.HasPrefix(line, "\t") &&
+		strings.ContainsAny(bare, "{}();=<>") {
 		return true
 	}
 	return logLine(bare)
@@ -104,7 +107,8 @@ func logLine(s string) bool {
 	s = strings.TrimLeft(s, "[(")
 	word, _, _ := strings.Cut(s, " ")
 	level := strings.Trim(word, "[]():")
-	if slices.Contains(logLevels, level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
+	if slices.Contains(logLevels, level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") &&
+		level != "NOTICE" && level != "WARNING") {
 		return true
 	}
 	return mask.Digits(word) >= 4 && strings.Trim(word, "0123456789-:./TZ,]+") == "" && strings.ContainsAny(word, "-:/") && len(word) >= 8
@@ -183,7 +187,8 @@ func quotedWord(s string) promptWord {
 	trimmed := strings.TrimSpace(s)
 	w := promptWord{text: trimmed, low: "\x00"} // no word of a sentence
 	w.name = trimmed != "" && len(trimmed) <= MaxGoalName && (!strings.ContainsAny(trimmed, " \t") || spacedPath(trimmed)) &&
-		!strings.Contains(trimmed, "://") && !marks.HostName(mask.Lower(trimmed)) && !strings.Contains(trimmed, mask.Redacted) && strings.ContainsFunc(trimmed, letterOrDigit)
+		!strings.Contains(trimmed, "://") && !marks.HostName(mask.Lower(trimmed)) && !strings.Contains(trimmed, mask.Redacted) &&
+		strings.ContainsFunc(trimmed, letterOrDigit)
 	return w
 }
 
@@ -227,10 +232,9 @@ func plainWord(s string) promptWord {
 }
 
 // plainFileNames are files without a dot and an extension, or with nothing else.
-var plainFileNames = []string{
-	"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile", "license", "readme", "changelog",
-	".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github", ".git",
-}
+var plainFileNames = []string{"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile",
+	"license", "readme", "changelog", ".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github",
+	".git"}
 
 // dottedWords look like the names of files, but are not.
 var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.js", "three.js", "d3.js", "chart.js", "e.g", "i.e"}
@@ -238,7 +242,8 @@ var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.
 // pathName says that a word is a path or a file's name, and no address, fraction
 // or pair of words.
 func pathName(s string) bool {
-	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") || strings.Contains(s, mask.Redacted) {
+	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") ||
+		strings.Contains(s, mask.Redacted) {
 		return false
 	}
 	slash := strings.ContainsAny(s, `/\`)
@@ -258,14 +263,13 @@ func pathName(s string) bool {
 }
 
 // slashedWords look like paths, but are two words.
-var slashedWords = []string{
-	"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off", "true/false", "he/she", "his/her", "i/o",
-	"n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down", "left/right", "start/stop", "push/pull",
-	"get/set", "encode/decode", "enable/disable", "add/remove", "create/delete", "dev/prod", "staging/production", "request/response",
-	"key/value", "name/value", "success/failure", "success/error", "master/slave", "a/b", "unit/integration", "import/export",
-	"login/logout", "upload/download", "show/hide", "open/close", "frontend/backend", "front/back", "js/ts", "ui/ux", "and/und",
-	"und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port", "red/green", "happy/sad", "day/night",
-}
+var slashedWords = []string{"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off",
+	"true/false", "he/she", "his/her", "i/o", "n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down",
+	"left/right", "start/stop", "push/pull", "get/set", "encode/decode", "enable/disable", "add/remove", "create/delete",
+	"dev/prod", "staging/production", "request/response", "key/value", "name/value", "success/failure", "success/error",
+	"master/slave", "a/b", "unit/integration", "import/export", "login/logout", "upload/download", "show/hide", "open/close",
+	"frontend/backend", "front/back", "js/ts", "ui/ux", "and/und", "und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port",
+	"red/green", "happy/sad", "day/night"}
 
 // relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
 func relativePath(s string) bool {
@@ -281,7 +285,8 @@ func relativePath(s string) bool {
 	if !letters || slices.Contains(slashedWords, mask.Lower(s)) {
 		return false
 	}
-	return len(s) > 3 && (len(parts) > 1 || strings.HasSuffix(s, "/")) && !strings.HasPrefix(s, "-") && min(len(parts[0]), len(parts[len(parts)-1])) > 1
+	return len(s) > 3 && (len(parts) > 1 || strings.HasSuffix(s, "/")) && !strings.HasPrefix(s, "-") &&
+		min(len(parts[0]), len(parts[len(parts)-1])) > 1
 }
 
 // goalReader collects what the sentences of a prompt say.

@@ -11,49 +11,34 @@ var intentVerbs = []struct {
 	intent engine.Intent
 	verbs  []string
 }{
-	{engine.IntentRead, []string{
-		"look", "read", "review", "list", "show", "find", "check", "inspect", "investigate", "search", "audit", "analyse", "analyze",
-		"compare", "summarise", "summarize", "locate", "trace", "figure", "suche", "zeige", "prüfe", "schau", "finde", "lies", "montre",
-		"cherche", "trouve", "vérifie", "lis", "busca", "muestra", "revisa", "lee", "mostre", "procure", "verifique", "leia", "prüfen",
-		"suchen",
-	}},
-	{engine.IntentExplain, []string{
-		"explain", "describe", "clarify", "erkläre", "beschreibe", "explique", "expliquez", "explica", "explicar", "explique",
-		"erklären",
-	}},
-	{engine.IntentFix, []string{
-		"fix", "repair", "debug", "resolve", "solve", "correct", "patch", "troubleshoot", "unbreak", "behebe", "repariere", "korrigiere",
-		"corrige", "corrigez", "répare", "arregla", "repara", "corrige", "conserte", "corrija", "beheben", "reparieren",
-	}},
-	{engine.IntentAdd, []string{
-		"add", "create", "implement", "write", "build", "introduce", "generate", "make", "extend", "support", "scaffold", "develop",
-		"erstelle", "füge", "schreibe", "baue", "implementiere", "ajoute", "ajoutez", "crée", "créez", "écris", "implémente", "añade",
-		"agrega", "crea", "escribe", "implementa", "adicione", "crie", "escreva", "implemente", "hinzufügen", "erstellen",
-	}},
-	{engine.IntentRefactor, []string{
-		"refactor", "restructure", "rename", "simplify", "extract", "reorganise", "reorganize", "rework", "rewrite", "split", "inline",
-		"decouple", "deduplicate", "modernise", "modernize", "move", "refaktoriere", "vereinfache", "refactorise", "refactoriza",
-		"refatore", "renombra", "renomeie", "umbenennen",
-	}},
+	{engine.IntentRead, []string{"look", "read", "review", "list", "show", "find", "check", "inspect", "investigate", "search",
+		"audit", "analyse", "analyze", "compare", "summarise", "summarize", "locate", "trace", "figure", "suche", "zeige", "prüfe",
+		"schau", "finde", "lies", "montre", "cherche", "trouve", "vérifie", "lis", "busca", "muestra", "revisa", "lee", "mostre",
+		"procure", "verifique", "leia", "prüfen", "suchen"}},
+	{engine.IntentExplain, []string{"explain", "describe", "clarify", "erkläre", "beschreibe", "explique", "expliquez",
+		"explica", "explicar", "explique", "erklären"}},
+	{engine.IntentFix, []string{"fix", "repair", "debug", "resolve", "solve", "correct", "patch", "troubleshoot", "unbreak",
+		"behebe", "repariere", "korrigiere", "corrige", "corrigez", "répare", "arregla", "repara", "corrige", "conserte", "corrija",
+		"beheben", "reparieren"}},
+	{engine.IntentAdd, []string{"add", "create", "implement", "write", "build", "introduce", "generate", "make", "extend",
+		"support", "scaffold", "develop", "erstelle", "füge", "schreibe", "baue", "implementiere", "ajoute", "ajoutez", "crée",
+		"créez", "écris", "implémente", "añade", "agrega", "crea", "escribe", "implementa", "adicione", "crie", "escreva",
+		"implemente", "hinzufügen", "erstellen"}},
+	{engine.IntentRefactor, []string{"refactor", "restructure", "rename", "simplify", "extract", "reorganise", "reorganize",
+		"rework", "rewrite", "split", "inline", "decouple", "deduplicate", "modernise", "modernize", "move", "refaktoriere",
+		"vereinfache", "refactorise", "refactoriza", "refatore", "renombra", "renomeie", "umbenennen"}},
 	{engine.IntentTest, []string{"test", "cover", "teste", "testen", "testez", "prueba", "pruebe", "verify", "validate"}},
-	{engine.IntentDeploy, []string{
-		"deploy", "release", "publish", "ship", "push", "rollout", "veröffentliche", "deploye", "déploie", "publie", "despliega",
-		"publica", "implante", "publique", "veröffentlichen",
-	}},
-	{engine.IntentClean, []string{
-		"clean", "remove", "delete", "tidy", "prune", "purge", "drop", "strip", "cleanup", "lösche", "entferne", "supprime", "supprimez",
-		"borra", "elimina", "apague", "remova", "löschen", "entfernen", "aufräumen",
-	}},
-	{engine.IntentMigrate, []string{
-		"migrate", "upgrade", "port", "convert", "migriere", "aktualisiere", "migre", "migrez", "migra", "migrar", "convierte",
-		"converta", "migrieren", "bump",
-	}},
+	{engine.IntentDeploy, []string{"deploy", "release", "publish", "ship", "push", "rollout", "veröffentliche", "deploye",
+		"déploie", "publie", "despliega", "publica", "implante", "publique", "veröffentlichen"}},
+	{engine.IntentClean, []string{"clean", "remove", "delete", "tidy", "prune", "purge", "drop", "strip", "cleanup", "lösche",
+		"entferne", "supprime", "supprimez", "borra", "elimina", "apague", "remova", "löschen", "entfernen", "aufräumen"}},
+	{engine.IntentMigrate, []string{"migrate", "upgrade", "port", "convert", "migriere", "aktualisiere", "migre", "migrez",
+		"migra", "migrar", "convierte", "converta", "migrieren", "bump"}},
 }
 
 // questionWords begin a question.
-var questionWords = []string{
-	"why", "how", "what", "which", "where", "who", "warum", "wie", "was", "pourquoi", "comment", "por", "cómo", "qué", "como",
-}
+var questionWords = []string{"why", "how", "what", "which", "where", "who", "warum", "wie", "was", "pourquoi", "comment",
+	"por", "cómo", "qué", "como"}
 
 // intended notes the kinds of work that a clause asks for: verbs where an order
 // has its verb, and the words by which people say that something is broken or
@@ -85,16 +70,12 @@ func german(c []promptWord) bool {
 }
 
 // subordinators begin a subordinate clause.
-var subordinators = []string{
-	"when", "if", "after", "before", "while", "because", "since", "which", "who", "until", "unless", "once", "whenever", "wenn",
-	"quand", "cuando",
-}
+var subordinators = []string{"when", "if", "after", "before", "while", "because", "since", "which", "who", "until", "unless",
+	"once", "whenever", "wenn", "quand", "cuando"}
 
 // subordinate begins what is not asked for: the script that deploys, when you
 // push, so that …
-func subordinate(low string) bool {
-	return slices.Contains(subordinators, low)
-}
+func subordinate(low string) bool { return slices.Contains(subordinators, low) }
 
 func (g *goalReader) intend(c []promptWord, i int) {
 	for _, row := range intentVerbs {

@@ -9,9 +9,7 @@ import (
 )
 
 // conditional says that a clause begins with a condition, for what follows too.
-func conditional(c []promptWord) bool {
-	return slices.Contains(conditions, lowAt(c, 0))
-}
+func conditional(c []promptWord) bool { return slices.Contains(conditions, lowAt(c, 0)) }
 
 // forbids reads orders not to do something: don't touch X, without deleting,
 // you must not change anything.
@@ -24,10 +22,7 @@ func (g *goalReader) forbids(c []promptWord) bool {
 	for verbs < len(c) && c[verbs].is(negationFillers...) && verbs-at < 4 {
 		verbs++
 	}
-	if verbs >= len(c) {
-		return false
-	}
-	return g.forbidden(c, verbs)
+	return verbs < len(c) && g.forbidden(c, verbs)
 }
 
 // negation returns the place behind the words that make a clause an order not to
@@ -69,7 +64,8 @@ func commanded(c []promptWord, i int) bool {
 	for j := from; j < i; j++ {
 		low := c[j].low
 		we := low == "we" && slices.Contains([]string{"must", "should", "shall", "can"}, lowAt(c, j+1))
-		if low == "why" || slices.Contains(subjects, low) && !we && !(low == "that" && lowAt(c, j+1) == "you") && !(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
+		if low == "why" || slices.Contains(subjects, low) && !we && !(low == "that" && lowAt(c, j+1) == "you") &&
+			!(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
 			return false
 		}
 		if c[j].name && !strings.HasPrefix(lowAt(c, i-1), "do") {
@@ -102,9 +98,7 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 // approval says that a clause makes something wait for the person: until I say
 // so, without asking me.
 func approval(c []promptWord) bool {
-	return slices.ContainsFunc(c, func(w promptWord) bool {
-		return w.is(approvers...)
-	}) &&
+	return slices.ContainsFunc(c, func(w promptWord) bool { return w.is(approvers...) }) &&
 		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
 }
 
@@ -255,9 +249,7 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 	}
 	rest := c[i+1:]
 	yet := slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "yet" })
-	plain := !slices.ContainsFunc(rest, func(w promptWord) bool {
-		return !w.is(notYetObjects...)
-	})
+	plain := !slices.ContainsFunc(rest, func(w promptWord) bool { return !w.is(notYetObjects...) })
 	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && allOfIt(rest)) {
 		g.constrain(engine.ConstraintPlan, "")
 		return true
@@ -315,7 +307,8 @@ func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
 // offLimits reads: X is off limits, X stays as it is.
 func (g *goalReader) offLimits(c []promptWord) bool {
 	text := plainText(c)
-	for _, say := range []string{" is off limits", " is off-limits", " are off limits", " are off-limits", " stays as it is", " stays as is", " should stay as it is", " should stay as is", " must stay as it is", " must stay as is", " must stay untouched", " should stay untouched", " must remain unchanged", " should remain unchanged", " must remain untouched", " is read-only for you", " must not be touched"} {
+	for _, say := range []string{" is off limits", " is off-limits", " are off limits", " are off-limits", " stays as it is", " stays as is",
+		" should stay as it is", " should stay as is", " must stay as it is", " must stay as is", " must stay untouched", " should stay untouched", " must remain unchanged", " should remain unchanged", " must remain untouched", " is read-only for you", " must not be touched"} {
 		if strings.HasSuffix(text, say) {
 			n := len(strings.Fields(say))
 			return g.subject(engine.ConstraintLeave, c[:len(c)-n])
@@ -391,7 +384,8 @@ func (g *goalReader) leaves(c []promptWord) bool {
 		switch {
 		case (w.low == "leave" || w.low == "keep") && imperative(c, i):
 			for _, end := range []string{" alone", " untouched", " as is", " as-is", " as it is", " as they are", " unchanged", " intact", " be"} {
-				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n && (w.low == "leave" || end != " alone" && end != " be") {
+				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n && (w.low == "leave" ||
+					end != " alone" && end != " be") {
 					return g.object(engine.ConstraintLeave, rest[:len(rest)-n])
 				}
 			}
@@ -419,8 +413,10 @@ func (g *goalReader) looksOnly(c []promptWord) {
 	only := slices.Contains([]string{"just", "only", "nur", "seulement", "solo", "apenas"}, lowAt(c, i))
 	looks := slices.Contains(lookVerbs, lowAt(c, i+1))
 	text := plainText(c)
-	stays := text == "read only" || text == "read-only" || text == "read-only please" || text == "read only please" || strings.HasPrefix(text, "read-only mode") || strings.HasPrefix(text, "stay read-only") || strings.HasPrefix(text, "stay read only") ||
-		strings.HasPrefix(text, "this is a read-only ") || strings.HasPrefix(text, "this is read-only") || strings.HasPrefix(text, "keep it read-only") || strings.HasPrefix(text, "look but")
+	stays := text == "read only" || text == "read-only" || text == "read-only please" || text == "read only please" ||
+		strings.HasPrefix(text, "read-only mode") || strings.HasPrefix(text, "stay read-only") || strings.HasPrefix(text, "stay read only") ||
+		strings.HasPrefix(text, "this is a read-only ") || strings.HasPrefix(text, "this is read-only") ||
+		strings.HasPrefix(text, "keep it read-only") || strings.HasPrefix(text, "look but")
 	if only && looks {
 		g.look = true
 	}
@@ -432,8 +428,11 @@ func (g *goalReader) looksOnly(c []promptWord) {
 // plans reads: plan only, just a dry run, only make a plan.
 func (g *goalReader) plans(c []promptWord) bool {
 	text := plainText(c)
-	for _, say := range []string{"plan only", "planning only", "only plan", "just plan", "only make a plan", "just make a plan", "only give me a plan", "just give me a plan", "just a plan", "only a plan", "just the plan", "dry run only", "dry-run only", "just a dry run", "only a dry run", "only as a dry run", "do a dry run first", "plan mode only", "nur planen", "nur ein plan"} {
-		if rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "please "), "for now "), say); ok && (rest == "" || strings.HasPrefix(rest, " please") || strings.HasPrefix(rest, " for now") || strings.HasPrefix(rest, " yet") || strings.HasPrefix(rest, " first")) {
+	for _, say := range []string{"plan only", "planning only", "only plan", "just plan", "only make a plan", "just make a plan",
+		"only give me a plan", "just give me a plan", "just a plan", "only a plan", "just the plan", "dry run only", "dry-run only", "just a dry run", "only a dry run", "only as a dry run", "do a dry run first", "plan mode only", "nur planen", "nur ein plan"} {
+		if rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "please "), "for now "), say); ok &&
+			(rest == "" || strings.HasPrefix(rest, " please") || strings.HasPrefix(rest, " for now") || strings.HasPrefix(rest, " yet") ||
+				strings.HasPrefix(rest, " first")) {
 			g.constrain(engine.ConstraintPlan, "")
 			return true
 		}
@@ -454,7 +453,8 @@ func (g *goalReader) freezes(c []promptWord) bool {
 		return w.is(freezeHere...)
 	}))
 	rest := " " + plainText(c[i+1:]) + " "
-	holds := slices.ContainsFunc([]string{" is on ", " is still on ", " is active ", " in effect ", " in place ", " until ", " till ", " right now ", " now ", " today ", " this week ", " applies ", " holds "}, func(s string) bool { return strings.Contains(rest, s) })
+	holds := slices.ContainsFunc([]string{" is on ", " is still on ", " is active ", " in effect ", " in place ", " until ", " till ",
+		" right now ", " now ", " today ", " this week ", " applies ", " holds "}, func(s string) bool { return strings.Contains(rest, s) })
 	if kind && here || (kind || lowAt(c, i-1) == "the" || lowAt(c, i-1) == "a") && holds {
 		g.constrain(engine.ConstraintFreeze, "")
 		return true
@@ -466,15 +466,19 @@ func (g *goalReader) freezes(c []promptWord) bool {
 // X again, go ahead. What is lifted is a name, or the kind of constraint.
 func (g *goalReader) lifts(c []promptWord) bool {
 	text := " " + plainText(c) + " "
-	if i := strings.Index(text, " freeze "); i >= 0 && !strings.Contains(text, " not ") && !strings.Contains(text, " when ") && !strings.Contains(text, " if ") {
-		for _, say := range []string{"is over", "is lifted", "was lifted", "is done", "has ended", "ended", "is off", "has been lifted", "is gone", "no longer applies"} {
+	if i := strings.Index(text, " freeze "); i >= 0 && !strings.Contains(text, " not ") && !strings.Contains(text, " when ") &&
+		!strings.Contains(text, " if ") {
+		for _, say := range []string{"is over", "is lifted", "was lifted", "is done", "has ended", "ended", "is off", "has been lifted",
+			"is gone", "no longer applies"} {
 			if rest := text[i+8:]; strings.HasPrefix(rest, say+" ") {
 				g.lift(engine.ConstraintFreeze)
 				return true
 			}
 		}
 	}
-	if strings.HasPrefix(text, " go ahead ") || text == " proceed " || strings.HasPrefix(text, " you may proceed ") || strings.HasPrefix(text, " you can proceed ") || strings.HasPrefix(text, " please proceed ") || text == " do it " || text == " do it now " {
+	if strings.HasPrefix(text, " go ahead ") || text == " proceed " || strings.HasPrefix(text, " you may proceed ") ||
+		strings.HasPrefix(text, " you can proceed ") || strings.HasPrefix(text, " please proceed ") ||
+		text == " do it " || text == " do it now " {
 		return g.goAhead(c)
 	}
 	return g.allows(c)
@@ -503,7 +507,8 @@ func (g *goalReader) goAhead(c []promptWord) bool {
 // allows reads: you may now push, you can change X again.
 func (g *goalReader) allows(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "may" || w.low == "can" || w.low == "allowed" })
-	if i < 1 || i > 3 || !slices.ContainsFunc(c[:i], func(w promptWord) bool { return w.low == "you" || w.low == "you're" }) || c[len(c)-1].stop == '?' {
+	if i < 1 || i > 3 || !slices.ContainsFunc(c[:i], func(w promptWord) bool { return w.low == "you" || w.low == "you're" }) ||
+		c[len(c)-1].stop == '?' {
 		return false
 	}
 	rest := c[i+1:]

@@ -22,13 +22,11 @@ const (
 
 // looking are programs that only show or move what others have made: they
 // stand in most commands and say nothing of what is wanted.
-var looking = []string{
-	"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep", "fgrep", "rg", "find",
-	"fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false", "sleep", "exit", "which",
-	"type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time", "mkdir", "touch", "cp", "mv",
-	"rm", "ln", "chmod", "stat", "file", "du", "df", "basename", "dirname", "realpath", "diff", "cmp", "get-content", "get-childitem",
-	"select-string", "write-output", "write-host", "set-location",
-}
+var looking = []string{"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep",
+	"fgrep", "rg", "find", "fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false",
+	"sleep", "exit", "which", "type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time",
+	"mkdir", "touch", "cp", "mv", "rm", "ln", "chmod", "stat", "file", "du", "df", "basename", "dirname", "realpath", "diff",
+	"cmp", "get-content", "get-childitem", "select-string", "write-output", "write-host", "set-location"}
 
 // WordHashes returns the hashes of the first n distinct words of masked texts
 // that say what they are about, inflections taken off. The same word has the

@@ -179,9 +179,7 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 
 // caseMatters tells whether a name in other letter case is worth knowing: on a
 // file system that ignores case /bin/RM is rm.
-func (s *Machine) caseMatters(lower string) bool {
-	return s.In.Knows.Program(lower) || IsShell(lower)
-}
+func (s *Machine) caseMatters(lower string) bool { return s.In.Knows.Program(lower) || IsShell(lower) }
 
 // BaseName returns the last element of a path.
 func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
@@ -190,7 +188,8 @@ func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')
 // directory, then among the programs that are known.
 func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
 	dir, pattern := path.Split(a.Text)
-	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal && !strings.ContainsAny(dir, "*?[") {
+	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal &&
+		!strings.ContainsAny(dir, "*?[") {
 		if names, err := s.In.ListDir(at.Text); err == nil {
 			for _, n := range names {
 				if wildcard.Text(pattern, n) {
@@ -365,9 +364,7 @@ func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
 }
 
 // Quote makes one word of a text again.
-func Quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Local tells whether the program is a file of the project rather than one of
 // the system that is found by its name.
@@ -399,7 +396,8 @@ func (c *Call) Process() {
 // it, as "kubectl completion bash" does: as well known as a file of its own.
 func printsSetup(args []abstract.Arg) bool {
 	for _, a := range args {
-		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env", "--completion", "gen-completion") {
+		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env",
+			"--completion", "gen-completion") {
 			return true
 		}
 	}

@@ -51,15 +51,10 @@ func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 	if dir.Sure == abstract.Unknown && !strings.HasPrefix(src.Text, "/") && !strings.HasPrefix(dest.Text, "/") {
 		return !strings.Contains(src.Text+dest.Text, "..")
 	}
-	if path.Dir(a.Text) == path.Dir(b.Text) && !src.Glob {
-		return true
-	}
-	return below(a.Text, dir.Text) && below(b.Text, dir.Text)
+	return path.Dir(a.Text) == path.Dir(b.Text) && !src.Glob || below(a.Text, dir.Text) && below(b.Text, dir.Text)
 }
 
-func below(p, dir string) bool {
-	return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/")
-}
+func below(p, dir string) bool { return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/") }
 
 // Unbounded notes what goes on without end, unless a time limit ends it.
 func (c *Call) Unbounded(verb string, target abstract.Arg) {
@@ -421,7 +416,8 @@ func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
 		s.socket(f, cmd)
 		return
 	}
-	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" && f.target.Taint == 0 && isProcess(f) {
+	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" &&
+		f.target.Taint == 0 && isProcess(f) {
 		return
 	}
 	if f.verb == "read" {

@@ -44,7 +44,8 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 	case "PS0", "PS1", "PS2":
 		s.Subshell(func() Outcome { return Outcome{Out: s.document(a)} })
 	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
-		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") || strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {
+		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") ||
+			strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {
 			s.Signal(engine.SignalEnvInjected)
 		}
 	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "GIT_PROXY_COMMAND",
@@ -94,10 +95,8 @@ const MaxStartup = 8
 const maxLater = 2
 
 // shellStartup are files that a shell runs as it starts.
-var shellStartup = []string{
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zprofile", ".zshenv",
-	".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile",
-}
+var shellStartup = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+	".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile"}
 
 // StartsShells says that a shell runs a file as it starts.
 func StartsShells(p string) bool {
@@ -153,17 +152,17 @@ const MaxStartupText = 64 << 10
 func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
 	for _, f := range files {
 		for _, script := range scripts {
-			c.Shell.SignalIf(StartsShells(f.Text) && (place.NamesGuard(script) || strings.Contains(script.Text, "CLAUDE_CONFIG_DIR")), engine.SignalGuardTamper)
+			c.Shell.SignalIf(StartsShells(f.Text) && (place.NamesGuard(script) || strings.Contains(script.Text, "CLAUDE_CONFIG_DIR")),
+				engine.SignalGuardTamper)
 		}
 	}
 }
 
 // settingsVariables say where a client finds its settings, and with them its
 // hooks.
-var settingsVariables = []string{
-	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR",
-	"OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-}
+var settingsVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG",
+	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+	"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}
 
 // GuardVariable notes that the script sets a variable of the guard's own, or
 // one that leads a client past it.

@@ -211,9 +211,7 @@ func (s *Machine) wrapped(name string, st *syntax.Stmt) Outcome {
 
 // AppendText returns a list with a text behind it; the list itself stays as it
 // is.
-func AppendText(list []string, text string) []string {
-	return append(list[:len(list):len(list)], text)
-}
+func AppendText(list []string, text string) []string { return append(list[:len(list):len(list)], text) }
 
 // chain runs a && b, a || b and a | b.
 func (s *Machine) chain(c *syntax.BinaryCmd) Outcome {

@@ -34,7 +34,8 @@ type Notes struct {
 
 // NewNotes returns notes of nothing.
 func NewNotes() Notes {
-	return Notes{Out: abstract.Script{Signals: map[engine.Signal]bool{}}, effects: map[abstract.RawEffect]bool{}, opaques: map[engine.Opaque]bool{}}
+	return Notes{Out: abstract.Script{Signals: map[engine.Signal]bool{}}, effects: map[abstract.RawEffect]bool{},
+		opaques: map[engine.Opaque]bool{}}
 }
 
 // Opaque notes what was not understood, once.

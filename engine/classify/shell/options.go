@@ -149,10 +149,7 @@ func (o Options) Exact(name string) bool {
 
 // Matches reports whether the option is name, perhaps shortened.
 func (opt Option) Matches(name string) bool {
-	if opt.Name == name {
-		return true
-	}
-	return len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
+	return opt.Name == name || len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
 }
 
 // Get returns the value of the last of the options that was given.

@@ -16,7 +16,8 @@ type PutAside struct {
 // Covers says that all that is thrown away is among what was put aside there.
 func (s PutAside) Covers(place string, lost abstract.Discard) bool {
 	return s.Place == place && lost != (abstract.Discard{}) && !lost.Stash &&
-		(s.What.Changes || !lost.Changes) && (s.What.Staged || !lost.Staged) && (s.What.Untracked || !lost.Untracked) && (s.What.Ignored || !lost.Ignored)
+		(s.What.Changes || !lost.Changes) && (s.What.Staged || !lost.Staged) && (s.What.Untracked || !lost.Untracked) &&
+		(s.What.Ignored || !lost.Ignored)
 }
 
 // variable is what a shell variable may hold.

@@ -34,7 +34,8 @@ type Knowledge struct {
 
 func knowsNothing() Knowledge {
 	none := func(string) bool { return false }
-	return Knowledge{Run: (*Call).unknown, Program: none, Agent: none, Code: func(c *Call, lang string, code abstract.Arg) { c.Shell.Unseen(code, lang) }}
+	return Knowledge{Run: (*Call).unknown, Program: none, Agent: none,
+		Code: func(c *Call, lang string, code abstract.Arg) { c.Shell.Unseen(code, lang) }}
 }
 
 // Machine interprets code abstractly: it walks every command that could run and

@@ -192,7 +192,9 @@ func (r *Reader) create(st []sqlToken) {
 // routine is the body of a function, a trigger, an event. Languages that the
 // server does not fence in run code of their own.
 func (r *Reader) routine(st []sqlToken) {
-	if i := findWord(st, "LANGUAGE"); i >= 0 && i+1 < len(st) && slices.Contains([]string{"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "PLSH", "PLTCLU", "INTERNAL"}, strings.ToUpper(st[i+1].text)) || findWord(st, "SONAME") >= 0 {
+	if i := findWord(st, "LANGUAGE"); i >= 0 && i+1 < len(st) &&
+		slices.Contains([]string{"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "PLSH", "PLTCLU", "INTERNAL"}, strings.ToUpper(st[i+1].text)) ||
+		findWord(st, "SONAME") >= 0 {
 		r.lose("exec", "code")
 		return
 	}
@@ -282,10 +284,9 @@ func (r *Reader) change(st []sqlToken) {
 
 // sqlObjects are the things that hold data, or the right to it. What else can
 // be dropped (views, indexes, triggers) is made again from a script.
-var sqlObjects = []string{
-	"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned", "sequence", "collection", "column",
-	"stream", "bucket", "measurement", "series", "publication", "server", "partition", "stage", "share", "catalog", "dictionary",
-}
+var sqlObjects = []string{"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned",
+	"sequence", "collection", "column", "stream", "bucket", "measurement", "series", "publication", "server", "partition",
+	"stage", "share", "catalog", "dictionary"}
 
 func (r *Reader) drop(st []sqlToken) {
 	st = cutWords(st, "IF", "EXISTS", "FOREIGN", "EXTERNAL", "TRANSIENT", "UNLOGGED")
@@ -306,7 +307,8 @@ func (r *Reader) drop(st []sqlToken) {
 
 // mine tells whether a table is the script's own, or is gone with the session.
 func (r *Reader) mine(name string) bool {
-	return r.Own[name] || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "PG_TEMP.") || strings.HasPrefix(name, "TEMP.") || strings.HasPrefix(name, "TEMPDB.")
+	return r.Own[name] || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "PG_TEMP.") || strings.HasPrefix(name, "TEMP.") ||
+		strings.HasPrefix(name, "TEMPDB.")
 }
 
 // tableName is the name that begins st, in capitals; of a list of names it is
@@ -371,7 +373,8 @@ func (r *Reader) alter(st []sqlToken) {
 // alterDrop is what ALTER TABLE drops: a column or a partition loses data, a
 // constraint, a default or an index none.
 func (r *Reader) alterDrop(st []sqlToken) {
-	if len(st) == 0 || st[0].is("CONSTRAINT", "DEFAULT", "NOT", "PRIMARY", "FOREIGN", "INDEX", "KEY", "CHECK", "IDENTITY", "EXPRESSION", "TRIGGER", "PROJECTION") {
+	if len(st) == 0 || st[0].is("CONSTRAINT", "DEFAULT", "NOT", "PRIMARY", "FOREIGN", "INDEX", "KEY", "CHECK", "IDENTITY", "EXPRESSION",
+		"TRIGGER", "PROJECTION") {
 		return
 	}
 	object := "column"

@@ -215,7 +215,8 @@ func (r *makeRun) recipe(rule makeRule, name, stem string) {
 		r.target(n)
 	}
 	all := abstract.Word(strings.Join(needs, " "))
-	r.auto = map[string]abstract.Arg{"@": abstract.Word(name), "*": abstract.Word(stem), "^": all, "?": all, "+": all, "<": abstract.Word(strings.Join(needs[:min(1, len(needs))], ""))}
+	r.auto = map[string]abstract.Arg{"@": abstract.Word(name), "*": abstract.Word(stem), "^": all, "?": all, "+": all,
+		"<": abstract.Word(strings.Join(needs[:min(1, len(needs))], ""))}
 	for _, line := range r.file.shells(rule.lines) {
 		r.values = 1
 		for r.pick = 0; r.pick < min(r.values, maxMakeValues); r.pick++ {

@@ -298,7 +298,8 @@ func (s *cmdMachine) move(c *winCall, _ abstract.Arg) {
 // inPlace says that a path stays in the directory from which it is seen.
 func inPlace(a abstract.Arg) bool {
 	v := winPath(a)
-	return v.Sure == abstract.Literal && v.Text != "/dev/null" && !place.Drive(v.Text) && !strings.HasPrefix(v.Text, "/") && !strings.HasPrefix(v.Text, "~") && !strings.Contains(v.Text, "..")
+	return v.Sure == abstract.Literal && v.Text != "/dev/null" && !place.Drive(v.Text) && !strings.HasPrefix(v.Text, "/") &&
+		!strings.HasPrefix(v.Text, "~") && !strings.Contains(v.Text, "..")
 }
 
 func (s *cmdMachine) typeFile(c *winCall, _ abstract.Arg) {

@@ -195,7 +195,8 @@ func (w *interpreter) emitPath(e abstract.RawEffect, t abstract.Arg) {
 	}
 	w.add(e)
 	if host := shareHost(t); host != "" && e.Kind == engine.EffectFileWrite {
-		w.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Text: host}, Dir: e.Dir, Egress: true, Command: e.Command, Host: e.Host})
+		w.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Text: host}, Dir: e.Dir, Egress: true,
+			Command: e.Command, Host: e.Host})
 	}
 }
 
@@ -338,7 +339,8 @@ func shortNames(text string) string {
 // anchor makes a path of a drive absolute: the rest of the program knows
 // relative paths only below a root.
 func anchor(v, dir abstract.Value) abstract.Value {
-	if v.Sure == abstract.Unknown || dir.Sure != abstract.Literal || !place.Drive(place.Slashes(dir.Text)) || place.Drive(v.Text) || strings.HasPrefix(v.Text, "~") || strings.HasPrefix(v.Text, "//") || v.Text == "/dev/null" {
+	if v.Sure == abstract.Unknown || dir.Sure != abstract.Literal || !place.Drive(place.Slashes(dir.Text)) || place.Drive(v.Text) ||
+		strings.HasPrefix(v.Text, "~") || strings.HasPrefix(v.Text, "//") || v.Text == "/dev/null" {
 		return v
 	}
 	base := place.Slashes(dir.Text)
@@ -356,7 +358,8 @@ func rawDevice(a abstract.Arg) bool {
 	if !ok {
 		return false
 	}
-	return strings.HasPrefix(rest, "physicaldrive") || strings.HasPrefix(rest, "harddisk") || len(rest) <= 3 && len(rest) >= 2 && rest[1] == ':'
+	return strings.HasPrefix(rest, "physicaldrive") || strings.HasPrefix(rest, "harddisk") ||
+		len(rest) <= 3 && len(rest) >= 2 && rest[1] == ':'
 }
 
 // shareHost is the host of \\host\share\x; nothing for this machine.

@@ -19,7 +19,8 @@ func WindowsShell(c *shell.Call) {
 		w.files[strings.ToLower(name)] = text
 	}
 	w.Steps, w.Bytes, w.Parsed = s.Steps, s.Bytes, s.Parsed
-	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted, stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
+	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted,
+		stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
 	inner := w.call(abstract.Word(c.Name), c.Args)
 	inner.index = 0 // the command that has started it is recorded already
 	w.Out.Commands = append(w.Out.Commands, s.Out.Commands[c.Index])

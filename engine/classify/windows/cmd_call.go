@@ -95,9 +95,7 @@ func (c *winCall) value(names ...string) (abstract.Arg, bool) {
 }
 
 // operands are the arguments that are no switches.
-func (c *winCall) operands() []abstract.Arg {
-	return slices.DeleteFunc(slices.Clone(c.args), isSwitch)
-}
+func (c *winCall) operands() []abstract.Arg { return slices.DeleteFunc(slices.Clone(c.args), isSwitch) }
 
 // sub is the i-th operand in lower case.
 func (c *winCall) sub(i int) string {
@@ -156,7 +154,8 @@ func (c *winCall) external() {
 	s := shell.New(w.in)
 	s.Scope.Dirs = w.dirs
 	s.Steps, s.Bytes, s.Parsed = w.Steps, w.Bytes, w.Parsed
-	s.Frame = shell.Frame{Host: w.frame.host, Wrappers: w.frame.wrappers, Via: w.frame.via, Privileged: w.frame.privileged, Muted: w.frame.muted, Stdin: w.frame.stdin, Piped: w.frame.stdin != nil, Depth: w.frame.depth + 1}
+	s.Frame = shell.Frame{Host: w.frame.host, Wrappers: w.frame.wrappers, Via: w.frame.via, Privileged: w.frame.privileged,
+		Muted: w.frame.muted, Stdin: w.frame.stdin, Piped: w.frame.stdin != nil, Depth: w.frame.depth + 1}
 	for name, v := range w.env {
 		s.Scope.SetText(strings.ToUpper(name), v)
 	}
@@ -194,7 +193,8 @@ func programPathOf(text string) string {
 func (w *interpreter) slashed(a abstract.Arg) abstract.Arg {
 	t := a.Text
 	home := strings.ReplaceAll(w.in.Home, "/", `\`)
-	if strings.HasPrefix(t, `\tmp\`) || home != "" && (t == home || strings.HasPrefix(t, home+`\`)) || place.Drive(t) || strings.HasPrefix(t, `.\`) || strings.HasPrefix(t, `..\`) || strings.HasPrefix(t, `~\`) || strings.HasPrefix(t, `\\`) {
+	if strings.HasPrefix(t, `\tmp\`) || home != "" && (t == home || strings.HasPrefix(t, home+`\`)) || place.Drive(t) ||
+		strings.HasPrefix(t, `.\`) || strings.HasPrefix(t, `..\`) || strings.HasPrefix(t, `~\`) || strings.HasPrefix(t, `\\`) {
 		a = a.With(strings.ReplaceAll(t, `\`, "/"))
 	}
 	a.Glob = a.Glob || !a.Quoted && strings.ContainsAny(a.Text, "*?") && !abstract.IsURL(a)

@@ -34,7 +34,8 @@ func (s *cmdMachine) percent(tainted *abstract.Taint) bool {
 		s.splice(2, abstract.UnknownArg(), tainted)
 		return true
 	case rest[0] == '~':
-		if end := mask.Run(rest, 1, len(rest), func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }); end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		if end := mask.Run(rest, 1, len(rest), func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }); end < len(rest) &&
+			rest[end] >= '0' && rest[end] <= '9' {
 			s.splice(2+end, abstract.UnknownArg(), tainted)
 			return true
 		}
@@ -47,9 +48,7 @@ func (s *cmdMachine) exclaim(tainted *abstract.Taint) bool {
 	return !s.dry && s.delayed && s.reference(s.src[s.at+1:], '!', tainted)
 }
 
-func variableChar(c byte) bool {
-	return mask.Alnum(c) || strings.IndexByte("_()#$.-", c) >= 0
-}
+func variableChar(c byte) bool { return mask.Alnum(c) || strings.IndexByte("_()#$.-", c) >= 0 }
 
 // named says that a variable that is known ends behind these characters.
 func (s *cmdMachine) named(rest string) bool {

@@ -10,13 +10,11 @@ import (
 )
 
 // winReading are programs of Windows that only show something.
-var winReading = []string{
-	"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat", "nbtstat", "tracert", "pathping",
-	"nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol", "label", "cls", "title", "color", "prompt",
-	"mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta", "qprocess", "choice", "clip", "doskey", "typeperf",
-	"msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif", "verifier", "powercfg", "gpupdate", "sfc", "chkdsk",
-	"chkntfs", "print",
-}
+var winReading = []string{"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat",
+	"nbtstat", "tracert", "pathping", "nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol",
+	"label", "cls", "title", "color", "prompt", "mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta",
+	"qprocess", "choice", "clip", "doskey", "typeperf", "msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif",
+	"verifier", "powercfg", "gpupdate", "sfc", "chkdsk", "chkntfs", "print"}
 
 // winProgram finds a program of Windows; nil: it is none that the table knows.
 func winProgram(name string) func(c *winCall) {
@@ -277,7 +275,8 @@ func netshProgram(c *winCall) {
 
 func wmicProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
-	if node, ok := c.value("node"); ok && !slices.Contains([]string{"localhost", "127.0.0.1", "."}, strings.ToLower(strings.Trim(node.Text, `"'`))) {
+	if node, ok := c.value("node"); ok && !slices.Contains([]string{"localhost", "127.0.0.1", "."},
+		strings.ToLower(strings.Trim(node.Text, `"'`))) {
 		c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "exec", Egress: true}, node)
 	}
 	if sheet, ok := c.value("format"); ok && (abstract.IsURL(sheet) || strings.Contains(strings.ToLower(sheet.Text), ".xsl")) {
@@ -321,7 +320,8 @@ func shadowCopies(c *winCall) {
 		if c.has("quiet", "q") {
 			c.w.signal(engine.SignalUnconfirmed)
 		}
-		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete", Recursive: true, Forced: c.has("quiet", "q")}, abstract.Word("shadow copies"))
+		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete", Recursive: true, Forced: c.has("quiet", "q")},
+			abstract.Word("shadow copies"))
 	case "disable":
 		c.system("disable", "backups")
 	case "create", "enable", "start":
@@ -439,12 +439,14 @@ func aclProgram(c *winCall) {
 	} else if len(list) > 1 {
 		target = list[:1]
 	}
-	if c.name != "takeown" && !c.has("grant", "deny", "remove", "reset", "setowner", "inheritance", "setintegritylevel", "restore", "g", "e", "p", "d", "r") {
+	if c.name != "takeown" && !c.has("grant", "deny", "remove", "reset", "setowner", "inheritance", "setintegritylevel", "restore",
+		"g", "e", "p", "d", "r") {
 		c.reads(target...)
 		return
 	}
 	recursive := c.has("t", "r")
-	if recursive && c.name != "takeown" && (strings.Contains(all, "everyone") || strings.Contains(all, "*s-1-1-0")) || strings.Contains(all, "everyone:f") || strings.Contains(all, "everyone:(oi)(ci)f") {
+	if recursive && c.name != "takeown" && (strings.Contains(all, "everyone") || strings.Contains(all, "*s-1-1-0")) ||
+		strings.Contains(all, "everyone:f") || strings.Contains(all, "everyone:(oi)(ci)f") {
 		c.w.signal(engine.SignalPermission)
 	}
 	verb := "chmod"
@@ -479,16 +481,15 @@ func setxProgram(c *winCall) {
 }
 
 // autostartVariables are variables of the environment that make programs load or run code.
-var autostartVariables = []string{
-	"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command", "cor_enable_profiling",
-	"coreclr_enable_profiling", "comspec",
-}
+var autostartVariables = []string{"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command",
+	"cor_enable_profiling", "coreclr_enable_profiling", "comspec"}
 
 // setEnvLasting sets a variable of the environment for good.
 func (w *interpreter) setEnvLasting(index int, name, v abstract.Arg) {
 	low := strings.ToLower(name.Text)
 	code := slices.Contains(autostartValues, low) || slices.Contains(autostartVariables, low)
-	w.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: code && low != "path", Command: index}, abstract.Concat(abstract.Word("environment "), name))
+	w.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: code && low != "path", Command: index},
+		abstract.Concat(abstract.Word("environment "), name))
 	w.setEnv(name.Text, v)
 }
 

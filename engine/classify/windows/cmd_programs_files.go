@@ -172,15 +172,15 @@ func ftpProgram(c *winCall) {
 
 // directoryProgram asks the domain; some change it.
 func directoryProgram(c *winCall) {
-	if c.name == "setspn" && c.has("a", "s", "d", "r") || c.name == "klist" && c.sub(0) == "purge" || c.name == "ldifde" && c.has("i") || c.name == "csvde" && c.has("i") {
+	if c.name == "setspn" && c.has("a", "s", "d", "r") || c.name == "klist" && c.sub(0) == "purge" || c.name == "ldifde" && c.has("i") ||
+		c.name == "csvde" && c.has("i") {
 		c.system("set", "directory")
 	}
 }
 
 // wslManages are options of wsl.exe that run nothing inside of it.
-var wslManages = []string{
-	"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update", "--set-default", "--export", "--import",
-}
+var wslManages = []string{"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update",
+	"--set-default", "--export", "--import"}
 
 // wslProgram runs Linux inside of Windows.
 func wslProgram(c *winCall) {

@@ -53,7 +53,8 @@ func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 		if name == "getnewclosure" {
 			return v
 		}
-		return p.function(psFunction{params: p.blockParams(v.code), body: v.code}, &psCall{winCall: p.call(abstract.Word("&"), nil), p: p, operands: args})
+		return p.function(psFunction{params: p.blockParams(v.code), body: v.code},
+			&psCall{winCall: p.call(abstract.Word("&"), nil), p: p, operands: args})
 	}
 	if typ, ok := strings.CutPrefix(v.kind, "["); ok {
 		return p.static(typ, name, args)
@@ -163,7 +164,8 @@ func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []
 		if strings.Contains(kind, "filesystemobject") {
 			target = first.one()
 		}
-		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: len(args) > 0 || name == "deletefolder", Command: e.Command}, target)
+		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: len(args) > 0 ||
+			name == "deletefolder", Command: e.Command}, target)
 	case name == "moveto":
 		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Command: e.Command}, v.one())
 	case name == "kill":
@@ -266,7 +268,8 @@ func (p *powerShell) fileMethod(typ, name string, file abstract.Arg, args []psVa
 			e.Kind, e.Verb = engine.EffectFileDelete, "move"
 		}
 		if len(args) > 1 {
-			p.emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: map[bool]string{true: "copy", false: "write"}[name == "copy"], Command: e.Command}, args[1].one())
+			p.emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: map[bool]string{true: "copy", false: "write"}[name == "copy"],
+				Command: e.Command}, args[1].one())
 		}
 	case strings.HasPrefix(name, "read"), name == "openread", name == "opentext":
 		p.emit(e, file)

@@ -328,9 +328,7 @@ func (p *powerShell) foreachClause() psValue {
 }
 
 // afterPipe is a command whose name was taken for a word of the language.
-func (p *powerShell) afterPipe(name string) psValue {
-	return p.command(abstract.Word(name), nil)
-}
+func (p *powerShell) afterPipe(name string) psValue { return p.command(abstract.Word(name), nil) }
 
 func (p *powerShell) forClause() psValue {
 	if p.skip(true); p.is("(") {

@@ -37,13 +37,12 @@ var psParameters = []string{
 }
 
 // psSwitches take no value.
-var psSwitches = []string{
-	"-recurse", "-force", "-whatif", "-confirm", "-verbose", "-passthru", "-wait", "-nonewline", "-append", "-usebasicparsing",
-	"-asjob", "-quiet", "-hidden", "-file", "-directory", "-noprofile", "-noninteractive", "-nologo", "-raw", "-noclobber",
-	"-asplaintext", "-disablekeepalive", "-skipcertificatecheck", "-asplain", "-leaf", "-parent", "-resolve", "-list", "-all", "-full",
-	"-online", "-unique", "-descending", "-casesensitive", "-simplematch", "-notypeinformation", "-nonewwindow", "-loaduserprofile",
-	"-asbytestream", "-allowclobber", "-skippublishercheck", "-acceptlicense", "-notypeinfo", "-ashashtable", "-compress", "-stable",
-}
+var psSwitches = []string{"-recurse", "-force", "-whatif", "-confirm", "-verbose", "-passthru", "-wait", "-nonewline",
+	"-append", "-usebasicparsing", "-asjob", "-quiet", "-hidden", "-file", "-directory", "-noprofile", "-noninteractive",
+	"-nologo", "-raw", "-noclobber", "-asplaintext", "-disablekeepalive", "-skipcertificatecheck", "-asplain", "-leaf", "-parent",
+	"-resolve", "-list", "-all", "-full", "-online", "-unique", "-descending", "-casesensitive", "-simplematch",
+	"-notypeinformation", "-nonewwindow", "-loaduserprofile", "-asbytestream", "-allowclobber", "-skippublishercheck",
+	"-acceptlicense", "-notypeinfo", "-ashashtable", "-compress", "-stable"}
 
 // parameter is the full name of a parameter.
 func parameter(text string) string {
@@ -72,7 +71,8 @@ func parameter(text string) string {
 		return low
 	}
 	for _, full := range psParameters {
-		if strings.HasPrefix(full, low) && (len(low) > 2 || full == "-path" || full == "-destination" || full == "-name" || full == "-value" || full == "-uri" || full == "-outfile" || full == "-method" || full == "-body" || full == "-command") {
+		if strings.HasPrefix(full, low) && (len(low) > 2 || full == "-path" || full == "-destination" || full == "-name" || full == "-value" ||
+			full == "-uri" || full == "-outfile" || full == "-method" || full == "-body" || full == "-command") {
 			return full
 		}
 	}
@@ -297,7 +297,8 @@ func (p *powerShell) command(name abstract.Arg, in *psValue) psValue {
 		return unknownPS()
 	}
 	saved := p.frame
-	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").Text, "silentlycontinue") || slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).Text == "/dev/null" })
+	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").Text, "silentlycontinue") ||
+		slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).Text == "/dev/null" })
 	out := c.run()
 	c.writeOutputs(out)
 	p.frame = saved
@@ -336,9 +337,8 @@ func (c *psCall) run() psValue {
 }
 
 // scSubcommands are subcommands of sc.exe, which PowerShell also reads as an alias.
-var scSubcommands = []string{
-	"create", "config", "delete", "stop", "start", "query", "qc", "queryex", "failure", "sdset", "sdshow", "description",
-}
+var scSubcommands = []string{"create", "config", "delete", "stop", "start", "query", "qc", "queryex", "failure", "sdset",
+	"sdshow", "description"}
 
 // curlBundles are short options of curl in one word, as people write them.
 var curlBundles = []string{"-fsSL", "-sSL", "-sL", "-fL", "-LO", "-sS", "-fsS", "-sSf", "-Ls", "-fsSLO", "-kL", "-OL"}

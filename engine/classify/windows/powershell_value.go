@@ -149,10 +149,9 @@ func (p *powerShell) operatorWord() string {
 	return ""
 }
 
-var psOperators = []string{
-	"and", "or", "xor", "eq", "ne", "gt", "ge", "lt", "le", "like", "notlike", "match", "notmatch", "contains", "notcontains", "in",
-	"notin", "replace", "split", "join", "is", "isnot", "as", "band", "bor", "bxor", "shl", "shr", "not", "bnot",
-}
+var psOperators = []string{"and", "or", "xor", "eq", "ne", "gt", "ge", "lt", "le", "like", "notlike", "match", "notmatch",
+	"contains", "notcontains", "in", "notin", "replace", "split", "join", "is", "isnot", "as", "band", "bor", "bxor", "shl",
+	"shr", "not", "bnot"}
 
 // unary evaluates what stands before a value.
 func (p *powerShell) unary() psValue {

@@ -221,7 +221,8 @@ func (p *powerShell) argumentPart() psArg {
 		return psArg{psValue: p.postfix(p.primary())}
 	case c == '\'' || c == '"':
 		begin := p.at
-		if end := psStringEnd(p.src, p.at); end > 0 && (end+1 >= len(p.src) || p.src[end+1] == '.' || strings.IndexByte(" \t\n;,|)}", p.src[end+1]) >= 0) {
+		if end := psStringEnd(p.src, p.at); end > 0 && (end+1 >= len(p.src) || p.src[end+1] == '.' ||
+			strings.IndexByte(" \t\n;,|)}", p.src[end+1]) >= 0) {
 			return psArg{psValue: p.postfix(p.primary())}
 		}
 		p.at = begin
@@ -247,7 +248,8 @@ func (p *powerShell) pathAfterVariable() bool {
 		return false
 	}
 	c := p.src[p.at]
-	return mask.Alnum(c) || strings.IndexByte(`\/-_*?$'"%:~+=`, c) >= 0 && !p.is("::") || c == '.' && p.at+1 < len(p.src) && !mask.Alnum(p.src[p.at+1])
+	return mask.Alnum(c) || strings.IndexByte(`\/-_*?$'"%:~+=`, c) >= 0 && !p.is("::") || c == '.' && p.at+1 < len(p.src) &&
+		!mask.Alnum(p.src[p.at+1])
 }
 
 // bareWord reads a word that stands in no quotes, with what expands in it. A
@@ -361,7 +363,8 @@ func (p *powerShell) hereString() abstract.Arg {
 	if q == "'" {
 		return abstract.Arg{Text: text, Quoted: true}
 	}
-	sub := &powerShell{interpreter: p.interpreter, scope: p.scope, src: `"` + strings.ReplaceAll(text, `"`, `""`) + `"`, nesting: p.nesting + 1}
+	sub := &powerShell{interpreter: p.interpreter, scope: p.scope, src: `"` + strings.ReplaceAll(text, `"`, `""`) + `"`,
+		nesting: p.nesting + 1}
 	return sub.quoted()
 }
 
