@@ -80,7 +80,8 @@ func (g page) call(x *explanation) {
 	for _, line := range wrapped(what, pageWidth) {
 		fmt.Fprintln(g.w, g.p.Colour("1", line))
 	}
-	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD, fmt.Sprintf("%s %02d:%02d UTC", in.Time.Weekday, in.Time.Hour, in.Time.Minute)}
+	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD,
+		fmt.Sprintf("%s %02d:%02d UTC", in.Time.Weekday, in.Time.Hour, in.Time.Minute)}
 	if in.Event.Mode != "" {
 		where = append(where, "mode "+in.Event.Mode)
 	}

@@ -152,7 +152,8 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 				lines[i] = code(subject(k.Witness))
 			}
 		}
-		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)), strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
+		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)),
+			strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
 	}
 	d.rows(rows, maxKinds)
 	for _, text := range stands(kinds) {
@@ -231,7 +232,8 @@ func (d markdown) rows(rows []string, most int) {
 
 // local says how to see the whole on one's own machine.
 func (d markdown) local(m *simulate.Impact) {
-	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html", quoted(m.Baseline.Name), quoted(m.Candidate.Name))
+	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html",
+		quoted(m.Baseline.Name), quoted(m.Candidate.Name))
 	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
 }
 

@@ -26,7 +26,8 @@ func (p *webPage) neverFired(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	p.put(`<section><h2>Never spoke</h2><details><summary>%d of the candidate’s rules and patterns spoke nowhere in this history</summary><p>%s</p></details></section>`, len(ids), commaList(ids))
+	p.put(`<section><h2>Never spoke</h2><details><summary>%d of the candidate’s rules and patterns spoke nowhere in this history</summary>`+
+		`<p>%s</p></details></section>`, len(ids), commaList(ids))
 }
 
 // matrixOfEvents is left out where no event is answered otherwise.
@@ -40,7 +41,8 @@ func (p *webPage) errors(errors []simulate.StepError) {
 	if len(errors) == 0 {
 		return
 	}
-	p.put(`<section><h2 id="errors">Decisions that failed</h2><p>Each counts as a denial.</p><div class="scroll"><table class="plain"><thead><tr><th>Record</th><th>Side</th><th>Error</th></tr></thead><tbody>`)
+	p.put(`<section><h2 id="errors">Decisions that failed</h2><p>Each counts as a denial.</p>` +
+		`<div class="scroll"><table class="plain"><thead><tr><th>Record</th><th>Side</th><th>Error</th></tr></thead><tbody>`)
 	for _, e := range errors {
 		p.put(`<tr><td><code>%s</code></td><td>%s</td><td>%s</td></tr>`, e.ID, e.Side, e.Error)
 	}

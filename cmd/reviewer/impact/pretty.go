@@ -94,7 +94,8 @@ func (p page) matrix(name string, t simulate.Tally) {
 // legend explains the sign that may stand in the tables.
 func (p page) legend(m *simulate.Impact) {
 	if sum(split(m.Calls.After))+sum(split(m.Events.After)) > 0 {
-		p.Paragraph(term.Faint, "+n: so many more after the first other answer of their session. What the agent would have done then is not known.")
+		p.Paragraph(term.Faint,
+			"+n: so many more after the first other answer of their session. What the agent would have done then is not known.")
 	}
 }
 
@@ -135,7 +136,8 @@ func (p page) foremost(kinds []simulate.Kind) []simulate.Kind {
 func (p page) kind(k simulate.Kind) {
 	const left = 4
 	p.Line(term.Coloured(often(k.Count, k.After)+" ", term.Bold), term.Coloured(string(k.State), stateColour(k.State)), term.Plain("  "),
-		term.Coloured(known(k.From), verdictColour(k.From)), term.Plain(" -> "), term.Coloured(known(k.To), verdictColour(k.To)), term.Plain("  by "+cause(k)))
+		term.Coloured(known(k.From), verdictColour(k.From)), term.Plain(" -> "),
+		term.Coloured(known(k.To), verdictColour(k.To)), term.Plain("  by "+cause(k)))
 	for i, line := range witness(k.Witness) {
 		colour := ""
 		if i == 1 {

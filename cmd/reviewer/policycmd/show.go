@@ -87,10 +87,12 @@ type releasedLayer struct {
 }
 
 func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective) error {
-	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(), Access: e.Access(), Detectors: e.Detectors()}
+	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(),
+		Access: e.Access(), Detectors: e.Detectors()}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
-		doc.Layers = append(doc.Layers, releasedLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence, l.Manifest.Revision, m.Created, m.TestsSkipped})
+		doc.Layers = append(doc.Layers, releasedLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence,
+			l.Manifest.Revision, m.Created, m.TestsSkipped})
 	}
 	if out.Format == "json" {
 		return term.WriteJSON(w, doc)

@@ -74,10 +74,12 @@ func (p *coveragePage) kinds(c *Coverage) {
 	for _, u := range c.Under {
 		p.put(`<p class="under">%s</p>`, under(u))
 	}
-	p.put(`<div class="scroll"><table><tr><th>What</th><th class="n">Covered</th><th class="n">Total</th><th class="n">%%</th><th class="bar"></th></tr>`)
+	p.put(`<div class="scroll"><table><tr><th>What</th><th class="n">Covered</th><th class="n">Total</th>` +
+		`<th class="n">%%</th><th class="bar"></th></tr>`)
 	for _, k := range c.Kinds {
 		share := percent(k.Covered, k.Total)
-		p.put(`<tr><td>%s</td><td class="n">%d</td><td class="n">%d</td><td class="n">%s</td><td class="bar"><meter value="%d" max="%d" aria-label="%s">%s %%</meter></td></tr>`,
+		p.put(`<tr><td>%s</td><td class="n">%d</td><td class="n">%d</td><td class="n">%s</td><td class="bar">`+
+			`<meter value="%d" max="%d" aria-label="%s">%s %%</meter></td></tr>`,
 			k.Name, k.Covered, k.Total, share, k.Covered, max(k.Total, 1), k.Name, share)
 	}
 	p.put(`</table></div>`)
@@ -138,7 +140,8 @@ func (p *coveragePage) source(name string, f *fileCoverage) {
 	}
 	p.WriteString(`<div class="scroll"><pre>`)
 	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1), html.EscapeString(term.Printable(strings.TrimSuffix(line, "\r"))))
+		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1),
+			html.EscapeString(term.Printable(strings.TrimSuffix(line, "\r"))))
 	}
 	p.put(`</pre></div>`)
 }
@@ -179,7 +182,8 @@ func (p *coveragePage) cells(k Kind, all []Cell) {
 	if k.Covered < k.Total {
 		open = " open"
 	}
-	p.put(`<section class="group"><h2>%s</h2><details class="kind"%s><summary>%d of %d covered</summary><div class="scroll"><table>`, k.Name, open, k.Covered, k.Total)
+	p.put(`<section class="group"><h2>%s</h2><details class="kind"%s><summary>%d of %d covered</summary><div class="scroll"><table>`,
+		k.Name, open, k.Covered, k.Total)
 	for _, c := range list {
 		mark, word := "hit", "✓ covered"
 		if !c.Covered {

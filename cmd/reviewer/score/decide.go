@@ -104,7 +104,8 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 }
 
 func (j judge) start(id, cwd string) *simulate.Rehearsal {
-	return simulate.Start(id, classifier(cwd), j.policy, engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
+	return simulate.Start(id, classifier(cwd), j.policy,
+		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
 // judged reads what is done with a call: what would be answered, or what policy

@@ -36,7 +36,8 @@ func (r Rate) String() string {
 }
 
 func head(w io.Writer, title string) {
-	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "warn", "allow", cell("stopped [95 %]", 30), "block + ask")
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "warn", "allow",
+		cell("stopped [95 %]", 30), "block + ask")
 }
 
 func line(w io.Writer, name string, g Group) {
@@ -45,7 +46,8 @@ func line(w io.Writer, name string, g Group) {
 
 func counts(name string, g Group) string {
 	n := g.Verdicts
-	return fmt.Sprintf("%s %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify], n[engine.Warn], n[engine.Allow])
+	return fmt.Sprintf("%s %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify],
+		n[engine.Warn], n[engine.Allow])
 }
 
 // rules prints which rules spoke first where a call was stopped.
@@ -113,10 +115,13 @@ func printSessions(w io.Writer, s Whole) {
 }
 
 func printSecrets(w io.Writer, r Redaction) {
-	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n", r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
+	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name "+
+		"as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n",
+		r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
 	for _, k := range r.Kinds {
 		if k.Found.K < k.Found.N || k.Hit.K > 0 {
-			fmt.Fprintf(w, "  %s missed %3d of %3d, look-alikes hit %3d of %3d\n", cell(k.Kind, 40), k.Found.N-k.Found.K, k.Found.N, k.Hit.K, k.Hit.N)
+			fmt.Fprintf(w, "  %s missed %3d of %3d, look-alikes hit %3d of %3d\n", cell(k.Kind, 40),
+				k.Found.N-k.Found.K, k.Found.N, k.Hit.K, k.Hit.N)
 		}
 	}
 }

@@ -27,7 +27,8 @@ import (
 // folder: the session up to it, and what the candidate says of it. open opens a
 // session again. It returns the files, sorted. Nothing is written where a file
 // is there already that says something else.
-func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error), candidate *bundles.Effective) ([]string, error) {
+func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error),
+	candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
 		app: a, impact: m, open: open, runner: trial.NewRunner(cli.Environment(), candidate.Layers...),
 		files: map[string][]byte{}, names: map[string]bool{},

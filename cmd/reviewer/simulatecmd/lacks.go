@@ -101,7 +101,8 @@ func (l *lack) unkept(by engine.By) *fewer {
 	case "":
 		return &fewer{rows: l.rows}
 	}
-	return &fewer{rows: l.rows, unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
+	return &fewer{rows: l.rows,
+		unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
 }
 
 // added lists the detectors that others do not have, or that find something else.

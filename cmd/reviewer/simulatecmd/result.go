@@ -109,7 +109,8 @@ func incomplete(a *cli.App, m *simulate.Impact) error {
 	var errs []error
 	if failed := m.Sources.Failed; failed > 0 {
 		tellTroubles(a, m.Sources.Troubles)
-		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", term.Counted(int(failed), "file", "files")))
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others",
+			term.Counted(int(failed), "file", "files")))
 	}
 	if m.Partial != "" {
 		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))

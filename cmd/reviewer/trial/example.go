@@ -188,9 +188,11 @@ func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	case found == match && found:
 		t.reached.detector(id)
 	case found != match && found:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not", "nothing is found", "something is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not",
+			"nothing is found", "something is"
 	case found != match:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example", "something is found", "nothing is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example",
+			"something is found", "nothing is"
 	}
 	return test
 }
