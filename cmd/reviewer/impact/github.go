@@ -44,7 +44,9 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.bullets("Never spoke", quiet(m))
 	d.bullets("Decisions that failed", failed(m))
 	d.bullets("Not read or not understood", troubles(m))
-	d.local(m)
+	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html",
+		quoted(m.Baseline.Name), quoted(m.Candidate.Name))
+	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
 	return nil
 }
 
@@ -228,13 +230,6 @@ func (d markdown) rows(rows []string, most int) {
 		}
 		d.line("%s", row)
 	}
-}
-
-// local says how to see the whole on one's own machine.
-func (d markdown) local(m *simulate.Impact) {
-	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html",
-		quoted(m.Baseline.Name), quoted(m.Candidate.Name))
-	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
 }
 
 // quoted makes a text one word of a shell.

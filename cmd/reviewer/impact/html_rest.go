@@ -2,15 +2,6 @@ package impact
 
 import "github.com/agent-reviewer/reviewer/engine/simulate"
 
-// rest is what is looked up rather than read.
-func (p *webPage) rest(m *simulate.Impact) {
-	p.alarms(alarms(m.Alarms))
-	p.neverFired(m.NeverFired)
-	p.matrixOfEvents(m.Events)
-	p.errors(m.Errors)
-	p.troubles(m.Sources.Troubles)
-}
-
 func (p *webPage) alarms(said []string) {
 	if len(said) == 0 {
 		return

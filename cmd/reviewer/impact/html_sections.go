@@ -10,15 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// summary is the report in a sentence.
-func (p *webPage) summary(m *simulate.Impact) {
-	p.put(`<p class="summary">%s</p>`, headline(m))
-	for _, doubt := range doubts(m) {
-		p.put(`<p class="remark" role="note">%s</p>`, doubt)
-	}
-	p.put(`<noscript><p class="remark">Filters and time lines need JavaScript. Everything else is here without it.</p></noscript>`)
-}
-
 // compared says what was compared, over what.
 func (p *webPage) compared(m *simulate.Impact) {
 	p.put(`<section><h2>What was compared</h2><dl class="facts">`)
@@ -255,8 +246,8 @@ func (p *webPage) ruleTable(rules []simulate.Spoken) {
 			r.Baseline, r.Candidate, r.Lost, bothWays(r.Lost, r.Gained, full), r.Gained, stateCounts(byState(r.Tightened, r.Loosened, r.Maybe)))
 	}
 	p.put(`</tbody></table></div>` +
-		`<p class="faint">Baseline and candidate: decisions in which it speaks. Lost: it spoke with the baseline only; gained: with the candidate only. ` +
-		`The last three: changes of the answer that are due to it.</p>`)
+		`<p class="faint">Baseline and candidate: decisions in which it speaks. Lost: it spoke with the baseline only; ` +
+		`gained: with the candidate only. The last three: changes of the answer that are due to it.</p>`)
 }
 
 func stateHeads() markup {

@@ -213,11 +213,7 @@ func envelopeFor(ctx context.Context, a *cli.App, job *signingJob, s *policySign
 			release.Tests.Report = job.report
 		}
 	}
-	return signing.Seal(job.subject(), release)
-}
-
-func (j *signingJob) subject() signing.Subject {
-	return signing.SubjectOf(filepath.Base(j.path), j.archive)
+	return signing.Seal(signing.SubjectOf(filepath.Base(job.path), job.archive), release)
 }
 
 func readEnvelope(path string) (*signing.Envelope, error) {

@@ -6,11 +6,12 @@ import (
 	_ "embed" // the page's style and script
 	"encoding/base64"
 	"fmt"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"html"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 //go:embed html/coverage.css
@@ -29,9 +30,11 @@ func writeCoverageHTML(b *bytes.Buffer, c *Coverage, sources Sources) error {
 	}
 	p.head()
 	p.kinds(c)
-	p.tools()
+	p.put(`<div class="tools"><input type="search" id="search" placeholder="Filter files and names" aria-label="Filter files and names">
+<label><input type="checkbox" id="missed"> only what is not covered</label></div>
+<p id="nothing" class="faint" hidden>Nothing fits.</p>`)
 	p.sections(c)
-	p.foot()
+	p.WriteString("<script>" + coverageJS + "</script>\n</body>\n</html>\n")
 	return nil
 }
 
@@ -65,10 +68,6 @@ func (p *coveragePage) head() {
 	p.WriteString("<style>\n" + coverageCSS + "</style>\n</head>\n<body>\n")
 }
 
-func (p *coveragePage) foot() {
-	p.WriteString("<script>" + coverageJS + "</script>\n</body>\n</html>\n")
-}
-
 func (p *coveragePage) kinds(c *Coverage) {
 	p.put(`<h1>Coverage of the policy</h1>`)
 	for _, u := range c.Under {
@@ -83,12 +82,6 @@ func (p *coveragePage) kinds(c *Coverage) {
 			k.Name, k.Covered, k.Total, share, k.Covered, max(k.Total, 1), k.Name, share)
 	}
 	p.put(`</table></div>`)
-}
-
-func (p *coveragePage) tools() {
-	p.put(`<div class="tools"><input type="search" id="search" placeholder="Filter files and names" aria-label="Filter files and names">
-<label><input type="checkbox" id="missed"> only what is not covered</label></div>
-<p id="nothing" class="faint" hidden>Nothing fits.</p>`)
 }
 
 func (p *coveragePage) sections(c *Coverage) {

@@ -25,7 +25,10 @@ func (r Report) print(w io.Writer, all bool) {
 	r.Runs.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
-	printLiterals(w, r.Literals)
+	fmt.Fprintf(w, "\nLITERALS of %d bytes or more that rules and corpus share: %d\n", minLiteral, len(r.Literals))
+	for _, s := range r.Literals {
+		fmt.Fprintf(w, "  %s dangerous %4d, other %4d  %s\n", cell(fmt.Sprintf("%q", s.Literal), 44), s.Dangerous, s.Other, s.Where)
+	}
 }
 
 func (r Rate) String() string {
@@ -135,11 +138,4 @@ func printLatency(w io.Writer, l Latency) {
 		fmt.Fprintf(w, "  %s p50 %.3f  p99 %.3f  max %.3f\n", cell(s.name, 16), s.P50, s.P99, s.Max)
 	}
 	fmt.Fprintf(w, "  classify 16 KiB %.3f, 64 KiB %.3f: ratio %.2f\n", l.KiB16, l.KiB64, l.Ratio)
-}
-
-func printLiterals(w io.Writer, list []Shared) {
-	fmt.Fprintf(w, "\nLITERALS of %d bytes or more that rules and corpus share: %d\n", minLiteral, len(list))
-	for _, s := range list {
-		fmt.Fprintf(w, "  %s dangerous %4d, other %4d  %s\n", cell(fmt.Sprintf("%q", s.Literal), 44), s.Dangerous, s.Other, s.Where)
-	}
 }

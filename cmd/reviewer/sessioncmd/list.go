@@ -100,7 +100,7 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 }
 
 func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Session) {
-	line := fmt.Sprintf("%s %s %s %s %6d %6d %5d  %s", term.Pad(term.OneLine(sessionName(s), 64), 36),
+	line := fmt.Sprintf("%s %s %s %s %6d %6d %5d  %s", term.Pad(term.OneLine(cmp.Or(s.Key.Session, filepath.Base(s.Dir)), 64), 36),
 		term.Pad(term.OneLine(s.Key.Harness, 12), 12),
 		term.Clock(s.First), term.Clock(s.Last), s.Actions, s.Denied, s.Asked, s.Workspace)
 	fmt.Fprintln(w, term.OneLine(line, width))
@@ -114,9 +114,6 @@ func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Sessi
 		fmt.Fprintf(w, "  %s\n", p.Colour("33", term.OneLine("patterns: "+text, width-2)))
 	}
 }
-
-// sessionName is a session's id; of a chain that cannot be read, its folder.
-func sessionName(s audit.Session) string { return cmp.Or(s.Key.Session, filepath.Base(s.Dir)) }
 
 // tally words how often things were, most often first.
 func tally(counts map[string]int64) string {

@@ -142,7 +142,7 @@ func looksInto(d bundles.Detector, r *engine.Record) bool {
 		return false
 	}
 	for name, value := range r.Event.Args {
-		if hasText(value) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
+		if anyText(value, func(text string) bool { return text != "" }) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
 			return true
 		}
 	}
@@ -151,12 +151,6 @@ func looksInto(d bundles.Detector, r *engine.Record) bool {
 
 func hasResult(r *engine.ResultFacts) bool {
 	return r != nil && (r.Class != "" || r.Content != nil && r.Content.Bytes > 0)
-}
-
-// hasText says that an argument held a text. One that was replaced by facts
-// counts its bytes.
-func hasText(v any) bool {
-	return anyText(v, func(text string) bool { return text != "" })
 }
 
 // anyText asks about each text of a value; of one that is not stored, about its

@@ -106,7 +106,7 @@ func (t *trial) bench(ctx context.Context) (*bench, error) {
 		b.books[i] = &book{}
 		run := counted[i].run
 		counted[i].run = func(ctx context.Context, t *trial) report.Test {
-			test := run(withBook(ctx, b.books[i]), t)
+			test := run(context.WithValue(ctx, bookKey{}, b.books[i]), t)
 			if test.Status == report.Todo {
 				b.books[i] = &book{} // it proves nothing either way
 			}
