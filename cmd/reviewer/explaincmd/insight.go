@@ -309,10 +309,7 @@ func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.
 // section that holds this number, and if several do the one for what this call
 // is.
 func (q *inquirer) part(name string, number float64) scorePart {
-	section := map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name]
-	if section == "" {
-		section = "risk." + name
-	}
+	section := cmp.Or(map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name], "risk."+name)
 	p := scorePart{Name: name, Number: number}
 	for _, key := range sortedTexts(keysOf(q.settings)) {
 		s := q.settings[key]

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,7 +74,7 @@ func fidelity(r *simulate.Report) []string {
 	if missing > 0 {
 		digest := slices.Sorted(maps.Keys(r.Missing))[0]
 		list = append(list, fmt.Sprintf("%s made under %s that cannot be had, such as %s: %s", plural(missing, "was", "were"),
-			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), orElse(r.Why[digest], "not found")))
+			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), cmp.Or(r.Why[digest], "not found")))
 	}
 	if r.Degraded > 0 {
 		list = append(list, fmt.Sprintf("%s without a decision, since something had failed.", plural(r.Degraded, "denial is", "denials are")))

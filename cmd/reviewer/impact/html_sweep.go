@@ -2,6 +2,7 @@ package impact
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -89,7 +90,7 @@ func (p *webPage) sweepValues(rows []simulate.SweepRow) {
 	p.put(`<section><h2>What changes at each value</h2>`)
 	for i, r := range rows {
 		p.put(`<details id="value%d"><summary><strong>%s</strong>: %s</summary><div class="body"><p>%s</p>`,
-			i, value(r.Value), orElse(enumerate(split(r.Impact.Calls.States)), "no call is answered otherwise"), headline(r.Impact))
+			i, value(r.Value), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is answered otherwise"), headline(r.Impact))
 		kinds := byWeight(r.Impact.Kinds)
 		p.kinds(kinds[:min(len(kinds), sweepKinds)])
 		if more := len(kinds) - sweepKinds; more > 0 {

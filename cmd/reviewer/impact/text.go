@@ -115,13 +115,6 @@ func read(m *simulate.Impact) []string {
 	return list
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // often writes a count, and how many more are hypothetical.
 func often(n, after int64) string {
 	if after == 0 {

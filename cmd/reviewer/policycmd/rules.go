@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -164,10 +165,7 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 			fmt.Fprintf(w, "\n%s\n", p.Colour("1", r.Family))
 		}
 		family = r.Family
-		verdict := r.Decision
-		if verdict == "" {
-			verdict = "finding"
-		}
+		verdict := cmp.Or(r.Decision, "finding")
 		title := r.Title
 		if r.Layer != bundles.Base {
 			title += " (" + r.Layer + ")"

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,10 +115,7 @@ func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective)
 	}
 	fmt.Fprintf(w, "\n%s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9), "TITLE")
 	for _, r := range doc.Rules {
-		verdict := string(r.Decision)
-		if verdict == "" {
-			verdict = "finding"
-		}
+		verdict := cmp.Or(string(r.Decision), "finding")
 		fmt.Fprintf(w, "%s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)), term.Pad(string(r.Severity), 9), r.Title)
 	}
 	showAccess(w, doc.Access)

@@ -1,6 +1,7 @@
 package releasecmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -153,9 +154,7 @@ func readTrust(path string) (*trust.Trust, error) {
 
 // whoSigns says whose signatures a trust file still lacks, and what to do next.
 func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file string) {
-	if file == "" {
-		file = "FILE"
-	}
+	file = cmp.Or(file, "FILE")
 	var lack []string
 	for _, t := range []*trust.Trust{holds, next} {
 		if t == nil {

@@ -57,10 +57,3 @@ func short(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -87,9 +88,7 @@ func (j judge) event(r Row) (engine.Event, error) {
 		base := path.Base(r.Path)
 		r.CWD = j.cwd[strings.TrimSuffix(base, path.Ext(base))]
 	}
-	if r.CWD == "" {
-		r.CWD = workspace
-	}
+	r.CWD = cmp.Or(r.CWD, workspace)
 	return call(r)
 }
 

@@ -2,6 +2,7 @@ package simulatecmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,18 +229,8 @@ func candidateSaid(w simulate.Step) cases.Expect {
 
 // caseTitle names a case by what is called.
 func caseTitle(k simulate.Kind) string {
-	what := term.OneLine(k.Witness.Resource, 60)
-	if what == "" {
-		what = orElse(k.Witness.Tool, string(k.Witness.Phase))
-	}
+	what := cmp.Or(term.OneLine(k.Witness.Resource, 60), k.Witness.Tool, string(k.Witness.Phase))
 	return what
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // about says above a case where it is from, and what both sides said.

@@ -50,19 +50,12 @@ func (o *Outputs) Read() error {
 		place := filepath.Clean(file)
 		if other, taken := places[place]; taken {
 			return fmt.Errorf("-f %s: the format %s goes to %s already; give this one a file of its own, as in -f %s=report.%s", given, other,
-				orStdout(file), format, format)
+				cmp.Or(file, "standard output"), format, format)
 		}
 		places[place] = format
 		o.List = append(o.List, out)
 	}
 	return nil
-}
-
-func orStdout(file string) string {
-	if file == "" {
-		return "standard output"
-	}
-	return file
 }
 
 // Write writes every format, each in its place: files before standard output.
