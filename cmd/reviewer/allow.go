@@ -104,11 +104,14 @@ func allowable(s audit.Session, r *engine.Record) error {
 	_, known := r.CallKey()
 	switch {
 	case s.Stopped != nil:
-		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session, term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
+		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session,
+			term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
-		return fmt.Errorf("record %s is no call but of kind %s: give the id that the denial names; `reviewer audit show %s` lists the calls", r.ID(), r.Kind, s.Key.Session)
+		return fmt.Errorf("record %s is no call but of kind %s: give the id that the denial names; `reviewer audit show %s` lists the calls",
+			r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
-		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(), term.OneLine(r.Answer.Failure, 300))
+		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(),
+			term.OneLine(r.Answer.Failure, 300))
 	case effect == engine.Allow || effect == engine.Warn:
 		return fmt.Errorf("call %s was not held up: the answer was %s", r.ID(), effect)
 	case r.Decision == nil || !known:
@@ -173,7 +176,8 @@ func stillHeldUp(id string, d *engine.Decision) error {
 	if len(d.Rules) > 0 {
 		by = strings.Join(d.RuleIDs(), ", ") + ": " + d.Rules[0].Message
 	}
-	return fmt.Errorf("a person's word does not soften what holds call %s up, and the answer would still be %s (%s): do it yourself in a terminal, or have the rule changed", id, d.Enforced, term.OneLine(by, 300))
+	return fmt.Errorf("a person's word does not soften what holds call %s up, and the answer would still be %s (%s): do it yourself in a "+
+		"terminal, or have the rule changed", id, d.Enforced, term.OneLine(by, 300))
 }
 
 // showAllowed prints what a person allowed, and what that means.
@@ -193,7 +197,8 @@ func showAllowed(w io.Writer, p term.Paint, r *engine.Record, choice engine.Cont
 	if choice.Do == engine.ControlAllowSession {
 		span = "until the session ends: each time that this call is made"
 	}
-	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By, span, term.OneLine(choice.CWD, 200))
+	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By,
+		span, term.OneLine(choice.CWD, 200))
 	fmt.Fprintf(w, "The agent may try again; `reviewer audit why %s` tells what became of it.\n", r.ID())
 }
 

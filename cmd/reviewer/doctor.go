@@ -129,7 +129,8 @@ func (e *examination) policy(ctx context.Context) {
 	mode, _ := eff.Settings["enforcement"].(string)
 	e.say("ok", "policy %.12s… with %d rules in %d layers, enforcement: %s", eff.Digest, len(eff.Rules()), len(eff.Layers), mode)
 	if mode != "enforce" {
-		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode, filepath.Join(e.home, "policy", "settings.yaml"))
+		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode,
+			filepath.Join(e.home, "policy", "settings.yaml"))
 	}
 	e.shortcuts(ctx, eff, decider, cwd)
 }
@@ -158,7 +159,8 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 		e.say("fail", "deciding with and without OPA's rule index: %v", err)
 		return
 	}
-	e.check(found.Err(), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own", found.Decisions, found.Own)
+	e.check(found.Err(), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own",
+		found.Decisions, found.Own)
 }
 
 func (e *examination) client(ctx context.Context) {
@@ -296,7 +298,8 @@ func (e *examination) installed(ctx context.Context, own []harness.OwnHook, mana
 	case gates == 0:
 		e.say("fail", "reviewer is not installed for this folder: `reviewer install claude-code`")
 	case len(missing(own)) > 0:
-		e.say("fail", "reviewer is not asked at %s, so a stop does not hold or a result is not seen; `reviewer install` mends it", strings.Join(missing(own), ", "))
+		e.say("fail", "reviewer is not asked at %s, so a stop does not hold or a result is not seen; `reviewer install` mends it",
+			strings.Join(missing(own), ", "))
 	}
 	if gates > 0 && !managed {
 		e.say("warn", "advisory: a repository can switch reviewer off with disableAllHooks; --managed settings cannot be switched off")

@@ -24,7 +24,9 @@ func setEnforcement(home, mode string) error {
 	if active, err := here.Depot(home).Active(); err != nil {
 		return err
 	} else if now := active.Layers[bundles.User]; !now.None() {
-		return fmt.Errorf("the user layer is the activated bundle %s, beside which no folder may be; set enforcement in the bundle, or leave the layer without: `reviewer policy rollback --layer user --to none --reason TEXT`", now.Release)
+		return fmt.Errorf("the user layer is the activated bundle %s, beside which no folder may be; "+
+			"set enforcement in the bundle, or leave the layer without: `reviewer policy rollback --layer user --to none --reason TEXT`",
+			now.Release)
 	}
 	path := filepath.Join(here.LayerDir(bundles.User, home, ""), "settings.yaml")
 	raw, err := os.ReadFile(path)

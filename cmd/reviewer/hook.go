@@ -136,7 +136,8 @@ func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, st
 
 // respond answers an event's input. The reviewer is asked for once the input
 // can be read.
-func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store, reviewer func() (*review.Reviewer, error)) reply {
+func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store,
+	reviewer func() (*review.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)

@@ -72,7 +72,8 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.PersistentFlags().StringVar(&a.Home, "home", "", "state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
+	root.PersistentFlags().StringVar(&a.Home, "home", "",
+		"state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
 	root.AddCommand(
 		installCommand(a), uninstallCommand(a), doctorCommand(a),
 		sessioncmd.Command(a), allowCommand(a), auditcmd.Command(a), policyCommand(a), configcmd.Command(a),

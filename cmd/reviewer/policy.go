@@ -17,5 +17,6 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Short: "Work with policy: show what is active, simulate a change, import another tool's",
 		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
 	}
-	return cli.Group(cmd, slices.Concat(policycmd.Commands(a), releasecmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})...)
+	return cli.Group(cmd, slices.Concat(policycmd.Commands(a), releasecmd.Commands(a),
+		[]*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})...)
 }

@@ -202,7 +202,9 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 		return err
 	}
 	if len(rest) > 0 {
-		fmt.Fprintf(a.Stderr, "reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` clears them\n", len(rest), bin.Dir)
+		fmt.Fprintf(a.Stderr,
+			"reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` "+
+				"clears them\n", len(rest), bin.Dir)
 	}
 	for i := range list {
 		if path := cli.Masked(list[i].Path); path != list[i].Path {

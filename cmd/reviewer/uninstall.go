@@ -48,7 +48,8 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := store.Note(cmd.Context(), engine.Note{What: "uninstall", Detail: "by " + who + " from the " + scope.layer() + " settings"}); err != nil {
+			if err := store.Note(cmd.Context(), engine.Note{What: "uninstall",
+				Detail: "by " + who + " from the " + scope.layer() + " settings"}); err != nil {
 				return err
 			}
 			backup, err := harness.WriteSettings(path, old, changed)

@@ -129,7 +129,8 @@ func whetherItHolds(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles
 	if err != nil || why == "" {
 		return "", err
 	}
-	fmt.Fprintf(a.Stderr, "reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", why)
+	fmt.Fprintf(a.Stderr,
+		"reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", why)
 	return "not everything was recorded: " + why, nil
 }
 

@@ -94,5 +94,6 @@ func doubts(list []harness.Reconciliation) error {
 	if unreviewed+ran == 0 {
 		return nil
 	}
-	return cli.Findings("%d calls were not reviewed and %d ran although they were denied: hooks were off or failed; run `reviewer doctor`", unreviewed, ran)
+	return cli.Findings("%d calls were not reviewed and %d ran although they were denied: hooks were off or failed; run `reviewer doctor`",
+		unreviewed, ran)
 }

@@ -74,7 +74,8 @@ func printReplay(a *cli.App, w io.Writer, out *term.Output, r simulate.Report) e
 	for _, n := range []struct {
 		count int64
 		what  string
-	}{{r.Different, "differ"}, {r.Incomparable, "were made in another environment"}, {r.Degraded, "denials without a decision"}, {r.Keyframes, "states compared"}} {
+	}{{r.Different, "differ"}, {r.Incomparable, "were made in another environment"}, {r.Degraded, "denials without a decision"},
+		{r.Keyframes, "states compared"}} {
 		if n.count > 0 {
 			fmt.Fprintf(w, ", %d %s", n.count, n.what)
 		}

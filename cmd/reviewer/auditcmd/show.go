@@ -43,7 +43,8 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every record, not only calls and what a person or policy did")
-	cmd.Flags().BoolVar(&ledger, "ledger", false, "what concerns no session alone: policies that were activated or refused, installation, people's choices")
+	cmd.Flags().BoolVar(&ledger, "ledger", false,
+		"what concerns no session alone: policies that were activated or refused, installation, people's choices")
 	out.Flags(cmd, "table", "json")
 	return cmd
 }
@@ -66,7 +67,8 @@ func showLedger(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, a
 	p := a.Paint(out)
 	for _, r := range records {
 		word, what, why := explaincmd.Summary(r)
-		fmt.Fprintf(w, "%s %s %s %s\n", p.Faint(term.Clock(r.T)), term.Pad(r.ID(), 13), term.Pad(word, 8), term.OneLine(what+term.After(": ", why), 900))
+		fmt.Fprintf(w, "%s %s %s %s\n", p.Faint(term.Clock(r.T)), term.Pad(r.ID(), 13), term.Pad(word, 8),
+			term.OneLine(what+term.After(": ", why), 900))
 	}
 	return nil
 }
@@ -112,7 +114,8 @@ func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store)
 		if s.Err != nil {
 			state = p.Verdict("fail") + " " + term.OneLine(s.Err.Error(), 60) + " "
 		}
-		fmt.Fprintf(w, "%s %s %6d %6d  %s%s\n", term.Pad(term.OneLine(s.Key.Session, 36), 36), term.Clock(s.Last), s.Actions, s.Denied, state, term.OneLine(s.Workspace, 60))
+		fmt.Fprintf(w, "%s %s %6d %6d  %s%s\n", term.Pad(term.OneLine(s.Key.Session, 36), 36), term.Clock(s.Last), s.Actions, s.Denied, state,
+			term.OneLine(s.Workspace, 60))
 	}
 	return nil
 }
@@ -165,7 +168,8 @@ func showSession(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, 
 // that was to run in another form, and the reason where it was not simply allowed.
 func printRecord(a *cli.App, w io.Writer, p term.Paint, r *engine.Record) {
 	word, what, why := explaincmd.Summary(r)
-	fmt.Fprintf(w, "%s %s %s %s\n", p.Faint(time.UnixMilli(r.T).Format("15:04:05")), term.Pad(r.ID(), 13), p.Verdict(term.Pad(word, 8)), term.OneLine(what, 88))
+	fmt.Fprintf(w, "%s %s %s %s\n", p.Faint(time.UnixMilli(r.T).Format("15:04:05")), term.Pad(r.ID(), 13),
+		p.Verdict(term.Pad(word, 8)), term.OneLine(what, 88))
 	for _, more := range []string{explaincmd.OtherForm(r), why} {
 		if more != "" {
 			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 32), p.Faint(term.OneLine(more, 110)))

@@ -109,7 +109,8 @@ func writeStats(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, d
 		printStats(a, w, out, store.Dir, doc)
 	}
 	if err == nil && len(doc.Damaged) > 0 {
-		return cli.Findings("the log is not what was written: %s; `reviewer audit verify` tells more", term.Counted(len(doc.Damaged), "chain is damaged", "chains are damaged"))
+		return cli.Findings("the log is not what was written: %s; `reviewer audit verify` tells more",
+			term.Counted(len(doc.Damaged), "chain is damaged", "chains are damaged"))
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 		fmt.Fprintf(w, "nothing is recorded in %s%s\n", home, since)
 		return
 	}
-	page := statsPage{w, a.Paint(out), tableWidth(a, out)}
+	page := statsPage{w, a.Paint(out), cmp.Or(a.Columns(out), pipeWidth)}
 	page.head(d)
 	if d.By != "" {
 		page.groups(d.By, d.Groups, len(d.Groups))
@@ -49,11 +49,6 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 	page.calls(d)
 	page.people(d)
 	page.lists(d)
-}
-
-// tableWidth is how many characters a line of a table may have.
-func tableWidth(a *cli.App, out *term.Output) int {
-	return cmp.Or(a.Columns(out), pipeWidth)
 }
 
 // head says what was counted, and what could not be.
@@ -84,7 +79,10 @@ func (s statsPage) calls(d stats.Document) {
 	}
 	t.add("total", count(d.Calls.Total), "", count(d.Policy.Total))
 	if d.Calls == d.Policy {
-		t.drop(3)
+		t.heads = slices.Delete(t.heads, 3, 3+1)
+		for i := range t.rows {
+			t.rows[i] = slices.Delete(t.rows[i], 3, 3+1)
+		}
 	}
 	s.table(t)
 	if d.Prefiltered > 0 {
@@ -222,14 +220,6 @@ func (t *table) add(cells ...string) {
 		cells[i] = term.OneLine(cells[i], 120)
 	}
 	t.rows = append(t.rows, cells)
-}
-
-// drop takes a column out.
-func (t *table) drop(column int) {
-	t.heads = slices.Delete(t.heads, column, column+1)
-	for i := range t.rows {
-		t.rows[i] = slices.Delete(t.rows[i], column, column+1)
-	}
 }
 
 // widths gives each column what it needs. Where that is more than a line has,

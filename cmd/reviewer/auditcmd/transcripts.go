@@ -133,7 +133,8 @@ func reportSources(a *cli.App, sources []source) error {
 		}
 		if len(s.Bad) > 0 {
 			bad += len(s.Bad)
-			fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s (%d lines of this file were not understood)\n", s.Path, s.Bad[0].Line, s.Bad[0].Why, len(s.Bad))
+			fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s (%d lines of this file were not understood)\n", s.Path,
+				s.Bad[0].Line, s.Bad[0].Why, len(s.Bad))
 		}
 	}
 	if failed > 0 {

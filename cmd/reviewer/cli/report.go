@@ -14,7 +14,8 @@ import (
 // ReportOptions say how a report is shown here: in colours on a terminal, and
 // with files named from the repository for machines.
 func (a *App) ReportOptions(out *term.Output, verbose bool) report.Options {
-	o := report.Options{Color: a.Paint(out).On, Width: a.Columns(out), Verbose: verbose, Times: true, Version: BuildVersion(), Sources: sourceOf}
+	o := report.Options{Color: a.Paint(out).On, Width: a.Columns(out), Verbose: verbose, Times: true,
+		Version: BuildVersion(), Sources: sourceOf}
 	if cwd, err := os.Getwd(); err == nil {
 		o.Dir, o.Root = filepath.ToSlash(cwd), filepath.ToSlash(repositoryOf(cwd))
 	}

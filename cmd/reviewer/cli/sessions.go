@@ -59,7 +59,8 @@ func (a *App) Find(store *audit.Store, selector string) (*engine.Record, error) 
 		if err != nil {
 			return nil, err
 		}
-		if r.Kind == engine.KindPre && (newest == nil || engine.AnswerOf(r).Effect != engine.Allow || engine.AnswerOf(newest).Effect == engine.Allow) {
+		if r.Kind == engine.KindPre && (newest == nil || engine.AnswerOf(r).Effect != engine.Allow ||
+			engine.AnswerOf(newest).Effect == engine.Allow) {
 			newest = r
 		}
 	}

@@ -42,7 +42,8 @@ type SinceFlag struct{ text string }
 
 // Flags adds --since to a command.
 func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&s.text, "since", "", what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
+	cmd.Flags().StringVar(&s.text, "since", "",
+		what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }
 
 // MS returns the moment as Unix milliseconds, 0 where none is given.
@@ -53,7 +54,8 @@ func (s *SinceFlag) MS(now time.Time) (int64, error) {
 	if span, ok := TimeSpan(s.text); ok {
 		return now.Add(-span).UnixMilli(), nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+		"2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, s.text, now.Location()); err == nil {
 			return t.UnixMilli(), nil
 		}

@@ -206,7 +206,8 @@ func WordFor(v any) string {
 	if v == nil {
 		return "none"
 	}
-	if s, ok := v.(string); ok && s != "" && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if s, ok := v.(string); ok && s != "" && strings.TrimSpace(s) == s &&
+		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
 	}
 	var b bytes.Buffer

@@ -86,7 +86,8 @@ func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*e
 		}
 		return explainEvents(ctx, a, bytes.NewReader(doc), t)
 	case len(args) == 0:
-		return nil, errors.New("nothing to explain: expected a file with an event, - for standard input, the id of a record, or --bash 'a command'")
+		return nil, errors.New("nothing to explain: expected a file with an event, - for standard input, the id of a record, " +
+			"or --bash 'a command'")
 	case args[0] == "-":
 		return explainEvents(ctx, a, a.Stdin, t)
 	}

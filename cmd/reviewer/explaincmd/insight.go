@@ -107,7 +107,8 @@ type inquirer struct {
 }
 
 // insight puts together what there is to say of a record that was decided.
-func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input, t *toExplain) (*explanation, error) {
+func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input,
+	t *toExplain) (*explanation, error) {
 	q := &inquirer{ctx: ctx, effective: e, in: in, findings: rec.Findings, settings: map[string]bundles.Setting{}, rows: map[string]ruleSeen{}}
 	var isRego, isCEL bool
 	q.rego, isRego = p.Decider.(*rego.Host)
@@ -126,7 +127,8 @@ func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Po
 		q.settings[s.Key] = s
 	}
 	q.catalogue(shownAt(a, t.policy))
-	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect, Findings: []findingSeen{}, Spoke: []ruleSeen{}}
+	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
+		Findings: []findingSeen{}, Spoke: []ruleSeen{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
@@ -160,7 +162,8 @@ func (q *inquirer) catalogue(at func(layer, place string) string) {
 		}
 		for _, list := range l.Access {
 			for _, r := range list.Rules {
-				q.rows[list.FindingID(r.ID)] = ruleSeen{ID: list.FindingID(r.ID), Decision: r.Effect, Layer: l.Layer, Place: at(l.Layer, r.Place("id", 0))}
+				q.rows[list.FindingID(r.ID)] = ruleSeen{ID: list.FindingID(r.ID), Decision: r.Effect, Layer: l.Layer,
+					Place: at(l.Layer, r.Place("id", 0))}
 			}
 		}
 	}
@@ -269,7 +272,8 @@ func (q *inquirer) scores(x *explanation) error {
 	q.boundaries(x.Reason, "rationality", []string{"low", "medium", "high"}, func(level string) string {
 		return verdictOf(q.effective.Settings, x.Risk.Level, level)
 	})
-	x.Matrix = &matrixSeen{Risk: x.Risk.Level, Rationality: x.Reason.Level, Cell: verdictOf(q.effective.Settings, x.Risk.Level, x.Reason.Level)}
+	x.Matrix = &matrixSeen{Risk: x.Risk.Level, Rationality: x.Reason.Level,
+		Cell: verdictOf(q.effective.Settings, x.Risk.Level, x.Reason.Level)}
 	x.Matrix.Layer = q.settings["matrix."+x.Risk.Level+"."+x.Reason.Level].Layer
 	return q.corrections(x)
 }
@@ -305,10 +309,7 @@ func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.
 // section that holds this number, and if several do the one for what this call
 // is.
 func (q *inquirer) part(name string, number float64) scorePart {
-	section := map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name]
-	if section == "" {
-		section = "risk." + name
-	}
+	section := cmp.Or(map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name], "risk."+name)
 	p := scorePart{Name: name, Number: number}
 	for _, key := range sortedTexts(keysOf(q.settings)) {
 		s := q.settings[key]

@@ -1,6 +1,7 @@
 package explaincmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -73,14 +74,12 @@ func wrapped(text string, width int) []string {
 
 func (g page) call(x *explanation) {
 	in := x.Input
-	what := in.Action.Resource
-	if what == "" {
-		what = in.Event.Name
-	}
+	what := cmp.Or(in.Action.Resource, in.Event.Name)
 	for _, line := range wrapped(what, pageWidth) {
 		fmt.Fprintln(g.w, g.p.Colour("1", line))
 	}
-	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD, fmt.Sprintf("%s %02d:%02d UTC", in.Time.Weekday, in.Time.Hour, in.Time.Minute)}
+	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD,
+		fmt.Sprintf("%s %02d:%02d UTC", in.Time.Weekday, in.Time.Hour, in.Time.Minute)}
 	if in.Event.Mode != "" {
 		where = append(where, "mode "+in.Event.Mode)
 	}
@@ -205,10 +204,7 @@ func (g page) spoke(x *explanation) {
 }
 
 func (g page) rule(r ruleSeen) {
-	word := r.Decision
-	if word == "" {
-		word = "finding"
-	}
+	word := cmp.Or(r.Decision, "finding")
 	name := r.ID
 	if r.Severity != "" {
 		name += ", " + r.Severity
@@ -368,18 +364,13 @@ func (g page) score(name string, s *scoreSeen) {
 		fmt.Fprintf(g.w, "%s%s\n", term.Pad("", pageColumn), strings.TrimRight(text, " "))
 	}
 	if b := s.Up; b != nil {
-		g.row("", fmt.Sprintf("from %.4g, %.4g more: %s, %s there (%s)", b.At, b.By, b.Level, orNothing(b.Decision), named(b.Layer, b.Setting)))
+		g.row("", fmt.Sprintf("from %.4g, %.4g more: %s, %s there (%s)", b.At, b.By, b.Level,
+			cmp.Or(b.Decision, "nothing"), named(b.Layer, b.Setting)))
 	}
 	if b := s.Down; b != nil {
-		g.row("", fmt.Sprintf("below %.4g, %.4g less: %s, %s there (%s)", b.At, b.By, b.Level, orNothing(b.Decision), named(b.Layer, b.Setting)))
+		g.row("", fmt.Sprintf("below %.4g, %.4g less: %s, %s there (%s)", b.At, b.By, b.Level,
+			cmp.Or(b.Decision, "nothing"), named(b.Layer, b.Setting)))
 	}
-}
-
-func orNothing(word string) string {
-	if word == "" {
-		return "nothing"
-	}
-	return word
 }
 
 // named is a setting with the layer that changed it; that of most, the base, is

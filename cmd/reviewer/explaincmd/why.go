@@ -65,7 +65,8 @@ func explain(w io.Writer, p term.Paint, r *engine.Record) {
 		ExplainAction(w, "What the call means", r.Action)
 	}
 	if r.By != nil {
-		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n", r.By.Policy, r.By.Env, r.Session)
+		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n",
+			r.By.Policy, r.By.Env, r.Session)
 	}
 }
 
@@ -118,7 +119,8 @@ func softened(r engine.RuleResult) string {
 func explainForm(w io.Writer, p term.Paint, r *engine.Record) {
 	form := r.Rewritten
 	if form.Action == nil {
-		fmt.Fprintf(w, "\nIt could not run in another form, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)), term.OneLine(form.Failure, 300))
+		fmt.Fprintf(w, "\nIt could not run in another form, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)),
+			term.OneLine(form.Failure, 300))
 		explainOperations(w, r)
 		return
 	}

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,13 +23,15 @@ func doubts(m *simulate.Impact) []string {
 		list = append(list, "FIDELITY: "+text)
 	}
 	if n := failures(m); n > 0 {
-		list = append(list, fmt.Sprintf("ERRORS: %s could not be made by one side or the other, and %s answered as a failure is; see below.", plural(n, "decision", "decisions"), ifOne(n, "is", "are")))
+		list = append(list, fmt.Sprintf("ERRORS: %s could not be made by one side or the other, and %s answered as a failure is; see below.",
+			plural(n, "decision", "decisions"), ifOne(n, "is", "are")))
 	}
 	if n := m.Sources.Failed; n > 0 {
 		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))
 	}
 	if s := m.Shard; s != nil {
-		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge puts them together.", s.Index, s.Of))
+		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge puts "+
+			"them together.", s.Index, s.Of))
 	}
 	return list
 }
@@ -41,7 +44,8 @@ func infidelity(r *simulate.Report) string {
 	if r == nil || r.First == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s recorded decisions and states do not come out again; first %s. Until that is explained, do not rely on what is said of these logs.",
+	return fmt.Sprintf("%s of %s recorded decisions and states do not come out again; first %s. Until that is explained, do not rely "+
+		"on what is said of these logs.",
 		term.Thousands(r.Different), term.Thousands(r.Decisions+r.Keyframes), r.First)
 }
 
@@ -60,15 +64,17 @@ func fidelity(r *simulate.Report) []string {
 	case r.Decisions == 0:
 		list = []string{"No recorded decision was there to recompute."}
 	case r.First != nil:
-		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", term.Thousands(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"))}
+		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", term.Thousands(r.Same),
+			plural(r.Decisions, "recorded decision", "recorded decisions"))}
 	}
 	if r.Incomparable > 0 {
-		list = append(list, fmt.Sprintf("%s made by another version of reviewer and cannot be recomputed.", plural(r.Incomparable, "was", "were")))
+		list = append(list, fmt.Sprintf("%s made by another version of reviewer and cannot be recomputed.",
+			plural(r.Incomparable, "was", "were")))
 	}
 	if missing > 0 {
 		digest := slices.Sorted(maps.Keys(r.Missing))[0]
 		list = append(list, fmt.Sprintf("%s made under %s that cannot be had, such as %s: %s", plural(missing, "was", "were"),
-			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), orElse(r.Why[digest], "not found")))
+			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), cmp.Or(r.Why[digest], "not found")))
 	}
 	if r.Degraded > 0 {
 		list = append(list, fmt.Sprintf("%s without a decision, since something had failed.", plural(r.Degraded, "denial is", "denials are")))
@@ -85,16 +91,19 @@ func alarms(a simulate.Alarms) []string {
 			fmt.Sprintf("People approved %s and overruled %s: these were false alarms. They refused %s: true alarms.",
 				plural(a.Approved, "question", "questions"), plural(a.Overruled, "denial", "denials"), plural(a.Refused, "question", "questions")),
 			fmt.Sprintf("The candidate lets through %s of %s and misses %s of %s.",
-				term.Thousands(a.Lost), plural(answered, "false alarm", "false alarms"), term.Thousands(a.Missed), plural(a.Refused, "true alarm", "true alarms")))
+				term.Thousands(a.Lost), plural(answered, "false alarm", "false alarms"), term.Thousands(a.Missed),
+				plural(a.Refused, "true alarm", "true alarms")))
 	}
 	if a.New == 0 {
 		return list
 	}
 	text := fmt.Sprintf("It stops %s that the baseline let through and that ran", plural(a.New, "call", "calls"))
 	if len(list) == 0 {
-		return []string{strings.Replace(text, "It", "The candidate", 1) + ". Nobody was asked about others, so how many of these are false alarms is not known."}
+		return []string{strings.Replace(text, "It", "The candidate", 1) +
+			". Nobody was asked about others, so how many of these are false alarms is not known."}
 	}
-	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.", text, term.Thousands(a.Gained)))
+	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.",
+		text, term.Thousands(a.Gained)))
 }
 
 // quiet says how much of the candidate never spoke, and what; nil: all did.

@@ -44,7 +44,9 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.bullets("Never spoke", quiet(m))
 	d.bullets("Decisions that failed", failed(m))
 	d.bullets("Not read or not understood", troubles(m))
-	d.local(m)
+	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html",
+		quoted(m.Baseline.Name), quoted(m.Candidate.Name))
+	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
 	return nil
 }
 
@@ -152,7 +154,8 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 				lines[i] = code(subject(k.Witness))
 			}
 		}
-		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)), strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
+		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)),
+			strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
 	}
 	d.rows(rows, maxKinds)
 	for _, text := range stands(kinds) {
@@ -227,12 +230,6 @@ func (d markdown) rows(rows []string, most int) {
 		}
 		d.line("%s", row)
 	}
-}
-
-// local says how to see the whole on one's own machine.
-func (d markdown) local(m *simulate.Impact) {
-	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html", quoted(m.Baseline.Name), quoted(m.Candidate.Name))
-	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
 }
 
 // quoted makes a text one word of a shell.

@@ -19,9 +19,11 @@ func headline(m *simulate.Impact) string {
 	case same(calls)+same(events) == 0:
 		return fmt.Sprintf("Nothing could be compared, of %s: %s.", both(calls.Total, events.Total), unclear(m))
 	case same(calls)+same(events) < all:
-		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)), both(calls.Total, events.Total), unclear(m))
+		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)),
+			both(calls.Total, events.Total), unclear(m))
 	}
-	return fmt.Sprintf("Nothing changes: all of %s in %s are answered as before.", both(calls.Total, events.Total), plural(m.Sessions.Total, "session", "sessions"))
+	return fmt.Sprintf("Nothing changes: all of %s in %s are answered as before.", both(calls.Total, events.Total),
+		plural(m.Sessions.Total, "session", "sessions"))
 }
 
 // changes is the headline where something is answered otherwise.

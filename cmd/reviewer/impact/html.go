@@ -7,9 +7,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"html"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -31,7 +32,11 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	}
 	p := &webPage{filtered: len(m.Kinds)+len(m.Changed) > 0}
 	p.head("What this change of policy would have done")
-	p.summary(shown)
+	p.put(`<p class="summary">%s</p>`, headline(shown))
+	for _, doubt := range doubts(shown) {
+		p.put(`<p class="remark" role="note">%s</p>`, doubt)
+	}
+	p.put(`<noscript><p class="remark">Filters and time lines need JavaScript. Everything else is here without it.</p></noscript>`)
 	p.compared(shown)
 	p.changes(shown)
 	p.matrix("Calls", shown.Calls)
@@ -43,7 +48,11 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	p.groups("By tool", "tool", shown.Tools)
 	p.groups("By workspace", "workspace", shown.Workspaces)
 	p.interventions(shown.Interventions)
-	p.rest(shown)
+	p.alarms(alarms(shown.Alarms))
+	p.neverFired(shown.NeverFired)
+	p.matrixOfEvents(shown.Events)
+	p.errors(shown.Errors)
+	p.troubles(shown.Sources.Troubles)
 	err = p.script(pageData{Kinds: kinds, Sessions: shown.Changed})
 	if err != nil {
 		return fmt.Errorf("write the report as a page: %w", err)

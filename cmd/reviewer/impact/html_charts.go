@@ -12,7 +12,9 @@ import (
 // its right.
 func bothWays(lost, gained, full int64) markup {
 	left, right := length(lost, full)/2, length(gained, full)/2
-	return render(`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="lost" x="%.2f" y="1" width="%.2f" height="8"/><rect class="gained" x="50" y="1" width="%.2f" height="8"/><rect class="middle" x="49.8" y="0" width="0.4" height="10"/></svg>`,
+	return render(`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">`+
+		`<rect class="lost" x="%.2f" y="1" width="%.2f" height="8"/><rect class="gained" x="50" y="1" width="%.2f" height="8"/>`+
+		`<rect class="middle" x="49.8" y="0" width="0.4" height="10"/></svg>`,
 		50-left, left, right)
 }
 
@@ -86,7 +88,8 @@ func (c *chart) draw(label string) markup {
 	}
 	every := (len(c.rows) + 9) / 10
 	for i := 0; i < len(c.rows); i += every {
-		p.put(`<text class="tick" text-anchor="middle" x="%.1f" y="%d">%s</text>`, c.x(c.rows[i].Value), chartHeight-chartBottom+20, value(c.rows[i].Value))
+		p.put(`<text class="tick" text-anchor="middle" x="%.1f" y="%d">%s</text>`, c.x(c.rows[i].Value),
+			chartHeight-chartBottom+20, value(c.rows[i].Value))
 	}
 	for _, s := range c.states {
 		c.line(&p, s)
@@ -106,7 +109,8 @@ func (c *chart) line(p *webPage, s simulate.State) {
 	p.put(`<polyline class="line %s" points="%s"/>`, s, strings.Join(path, " "))
 	for _, r := range c.rows {
 		n := r.Impact.Calls.States[s]
-		p.put(`<text class="point %s" text-anchor="middle" x="%.1f" y="%.1f">%s<title>%s: %s %s</title></text>`, s, c.x(r.Value), c.y(float64(n))+4.5, sign(s), value(r.Value), n, s)
+		p.put(`<text class="point %s" text-anchor="middle" x="%.1f" y="%.1f">%s<title>%s: %s %s</title></text>`, s, c.x(r.Value),
+			c.y(float64(n))+4.5, sign(s), value(r.Value), n, s)
 	}
 }
 
@@ -114,7 +118,8 @@ func (c *chart) line(p *webPage, s simulate.State) {
 func (c *chart) ends(p *webPage) {
 	last, above := c.rows[len(c.rows)-1], math.Inf(1)
 	count := func(s simulate.State) int64 { return last.Impact.Calls.States[s] }
-	for _, s := range mostFirst(c.states, func(s simulate.State) int64 { return -count(s) }, func(s simulate.State) string { return string(s) }) {
+	for _, s := range mostFirst(c.states, func(s simulate.State) int64 { return -count(s) },
+		func(s simulate.State) string { return string(s) }) {
 		y := min(c.y(float64(count(s)))+4, above-16)
 		above = y
 		p.put(`<text class="end %s" x="%.1f" y="%.1f">%s</text>`, s, c.x(last.Value)+12, y, s)

@@ -142,7 +142,7 @@ func mostFirst[T any](list []T, weight func(T) int64, name func(T) string) []T {
 
 // where says what a step is about.
 func where(s simulate.Step) markup {
-	return render(`<span class="tool">%s</span> <code class="resource">%s</code>`, orElse(s.Tool, string(s.Phase)), breakable(s.Resource))
+	return render(`<span class="tool">%s</span> <code class="resource">%s</code>`, cmp.Or(s.Tool, string(s.Phase)), breakable(s.Resource))
 }
 
 // example shows a step without a script.

@@ -2,15 +2,6 @@ package impact
 
 import "github.com/agent-reviewer/reviewer/engine/simulate"
 
-// rest is what is looked up rather than read.
-func (p *webPage) rest(m *simulate.Impact) {
-	p.alarms(alarms(m.Alarms))
-	p.neverFired(m.NeverFired)
-	p.matrixOfEvents(m.Events)
-	p.errors(m.Errors)
-	p.troubles(m.Sources.Troubles)
-}
-
 func (p *webPage) alarms(said []string) {
 	if len(said) == 0 {
 		return
@@ -26,7 +17,8 @@ func (p *webPage) neverFired(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	p.put(`<section><h2>Never spoke</h2><details><summary>%d of the candidate’s rules and patterns spoke nowhere in this history</summary><p>%s</p></details></section>`, len(ids), commaList(ids))
+	p.put(`<section><h2>Never spoke</h2><details><summary>%d of the candidate’s rules and patterns spoke nowhere in this history</summary>`+
+		`<p>%s</p></details></section>`, len(ids), commaList(ids))
 }
 
 // matrixOfEvents is left out where no event is answered otherwise.
@@ -40,7 +32,8 @@ func (p *webPage) errors(errors []simulate.StepError) {
 	if len(errors) == 0 {
 		return
 	}
-	p.put(`<section><h2 id="errors">Decisions that failed</h2><p>Each counts as a denial.</p><div class="scroll"><table class="plain"><thead><tr><th>Record</th><th>Side</th><th>Error</th></tr></thead><tbody>`)
+	p.put(`<section><h2 id="errors">Decisions that failed</h2><p>Each counts as a denial.</p>` +
+		`<div class="scroll"><table class="plain"><thead><tr><th>Record</th><th>Side</th><th>Error</th></tr></thead><tbody>`)
 	for _, e := range errors {
 		p.put(`<tr><td><code>%s</code></td><td>%s</td><td>%s</td></tr>`, e.ID, e.Side, e.Error)
 	}

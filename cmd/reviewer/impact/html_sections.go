@@ -10,15 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// summary is the report in a sentence.
-func (p *webPage) summary(m *simulate.Impact) {
-	p.put(`<p class="summary">%s</p>`, headline(m))
-	for _, doubt := range doubts(m) {
-		p.put(`<p class="remark" role="note">%s</p>`, doubt)
-	}
-	p.put(`<noscript><p class="remark">Filters and time lines need JavaScript. Everything else is here without it.</p></noscript>`)
-}
-
 // compared says what was compared, over what.
 func (p *webPage) compared(m *simulate.Impact) {
 	p.put(`<section><h2>What was compared</h2><dl class="facts">`)
@@ -52,11 +43,15 @@ func (p *webPage) changes(m *simulate.Impact) {
 		s := simulate.State(name)
 		full = max(full, m.Calls.States[s]+m.Calls.After[s])
 	}
-	p.put(`<section><h2>How the answers differ</h2><div class="scroll"><table class="states"><thead><tr><th>State</th><th>Means</th><th class="n">Calls</th><th class="n"><span title="behind the first other answer of their session">Hypothetical</span></th><th class="bars" aria-hidden="true"></th><th class="n">Events</th></tr></thead><tbody>`)
+	p.put(`<section><h2>How the answers differ</h2><div class="scroll"><table class="states"><thead><tr><th>State</th><th>Means</th>` +
+		`<th class="n">Calls</th><th class="n"><span title="behind the first other answer of their session">Hypothetical</span></th>` +
+		`<th class="bars" aria-hidden="true"></th><th class="n">Events</th></tr></thead><tbody>`)
 	for _, name := range simulate.States() {
 		s := simulate.State(name)
-		p.put(`<tr><td>%s</td><td class="faint">%s</td><td class="n">%s</td><td class="n">%s</td><td class="bars">%s</td><td class="n">%s</td></tr>`,
-			p.chooser("state", name, stateOf(s)), meaning(s), m.Calls.States[s], m.Calls.After[s], stateBar(m.Calls, s, full), m.Events.States[s]+m.Events.After[s])
+		p.put(`<tr><td>%s</td><td class="faint">%s</td><td class="n">%s</td><td class="n">%s</td>`+
+			`<td class="bars">%s</td><td class="n">%s</td></tr>`,
+			p.chooser("state", name, stateOf(s)), meaning(s), m.Calls.States[s], m.Calls.After[s], stateBar(m.Calls, s, full),
+			m.Events.States[s]+m.Events.After[s])
 	}
 	p.put(`</tbody></table></div>
 <p class="faint">Hypothetical is what comes behind the first other answer of its session. The history is what happened; with the other answer the agent would have gone on otherwise. A bar's solid part is certain, its outlined part hypothetical. Events are prompts, results and stops, where nothing can be kept from happening.</p></section>`)
@@ -83,7 +78,8 @@ func (p *webPage) matrix(title string, t simulate.Tally) {
 		most = max(most, c.Count+c.After)
 	}
 	from, to = byStrictness(from), byStrictness(to)
-	p.put(`<section><h2>%s: from the baseline’s answer to the candidate’s</h2><div class="scroll"><table class="matrix"><thead><tr><th scope="col">baseline ↓<br>candidate →</th>`, title)
+	p.put(`<section><h2>%s: from the baseline’s answer to the candidate’s</h2><div class="scroll"><table class="matrix"><thead><tr>`+
+		`<th scope="col">baseline ↓<br>candidate →</th>`, title)
 	for _, v := range to {
 		p.put(`<th scope="col">%s</th>`, verdictOf(v))
 	}
@@ -95,7 +91,9 @@ func (p *webPage) matrix(title string, t simulate.Tally) {
 		}
 		p.put(`</tr>`)
 	}
-	p.put(`</tbody></table></div><p class="faint">▲ stricter, ▼ milder, = the same. The stronger its colour, the more are in a cell. Small print: further ones behind the first other answer of their session.</p></section>`)
+	p.put(`</tbody></table></div>` +
+		`<p class="faint">▲ stricter, ▼ milder, = the same. The stronger its colour, the more are in a cell. ` +
+		`Small print: further ones behind the first other answer of their session.</p></section>`)
 }
 
 func (p *webPage) cell(from, to engine.Verdict, c simulate.Cell, most int64) {
@@ -104,7 +102,8 @@ func (p *webPage) cell(from, to engine.Verdict, c simulate.Cell, most int64) {
 		return
 	}
 	direction := directionOf(from, to)
-	content := render(`<span class="count"><span class="state %s" aria-hidden="true">%s</span> %s</span>%s`, direction, sign(direction), c.Count, further(c.After))
+	content := render(`<span class="count"><span class="state %s" aria-hidden="true">%s</span> %s</span>%s`, direction,
+		sign(direction), c.Count, further(c.After))
 	if from != engine.Allow || to != engine.Allow { // calls that both allow are listed nowhere
 		content = p.chooser("transition", string(from)+">"+string(to), content)
 	}
@@ -161,14 +160,17 @@ func (p *webPage) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
 		return
 	}
-	p.put(`<section class="listed"><h3>By kind of change</h3><div class="scroll"><table class="kinds cards"><thead><tr><th>Change</th><th>Rule that decided so</th><th class="n">Calls and events</th><th>Smallest example</th></tr></thead><tbody>`)
+	p.put(`<section class="listed"><h3>By kind of change</h3><div class="scroll"><table class="kinds cards"><thead><tr><th>Change</th>` +
+		`<th>Rule that decided so</th><th class="n">Calls and events</th><th>Smallest example</th></tr></thead><tbody>`)
 	for i, k := range kinds {
-		p.put(`<tr data-kind="%d"><td>%s<br>%s%s</td><td data-label="by ">%s</td><td class="n" data-label="calls and events: ">%s%s</td><td>%s</td></tr>`, i, stateOf(k.State), arrowOf(k.From, k.To), eventOf(k.Phase),
+		p.put(`<tr data-kind="%d"><td>%s<br>%s%s</td><td data-label="by ">%s</td><td class="n" data-label="calls and events: ">%s%s</td>`+
+			`<td>%s</td></tr>`, i, stateOf(k.State), arrowOf(k.From, k.To), eventOf(k.Phase),
 			p.chooser("rule", k.Rule, breakable(k.Rule)), k.Count, further(k.After), example(k.Witness))
 	}
 	p.put(`</tbody></table></div>`)
 	if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return k.Rule == simulate.ByScores || k.Rule == simulate.ByOthers }) {
-		p.put(`<p class="faint">%s: no rule but the scores decided so. %s: whoever was asked then; a transcript does not tell who.</p>`, simulate.ByScores, simulate.ByOthers)
+		p.put(`<p class="faint">%s: no rule but the scores decided so. %s: whoever was asked then; a transcript does not tell who.</p>`,
+			simulate.ByScores, simulate.ByOthers)
 	}
 	p.put(`<p class="nothing faint" hidden="">No kind of change fits the filters.</p></section>`)
 }
@@ -191,15 +193,18 @@ func (p *webPage) sessions(m *simulate.Impact) {
 func (p *webPage) session(i int, s simulate.SessionChange) {
 	p.put(`<details class="session" data-session="%d"><summary><span class="who"><code>%s</code> <span class="faint">%s · %s</span></span><span class="counts">%s</span>
 <span class="first">First: call %s of %s, %s: %s</span></summary>`,
-		i, s.Session, s.Format, breakable(s.Workspace), sessionCounts(s), s.First.Index+1, s.Calls, arrowOf(s.First.From, s.First.To), where(s.First))
-	p.put(`<div class="body"><div class="static"><p>The first other answer, %s UTC:</p>%s</div></div></details>`, clock(s.First.Time), example(s.First))
+		i, s.Session, s.Format, breakable(s.Workspace), sessionCounts(s), s.First.Index+1, s.Calls,
+		arrowOf(s.First.From, s.First.To), where(s.First))
+	p.put(`<div class="body"><div class="static"><p>The first other answer, %s UTC:</p>%s</div></div></details>`,
+		clock(s.First.Time), example(s.First))
 }
 
 func sessionCounts(s simulate.SessionChange) markup {
 	var list []string
 	for i, n := range byState(s.Tightened, s.Loosened, s.Maybe) {
 		if state := changing()[i]; n > 0 {
-			list = append(list, string(render(`<span class="state %s"><span aria-hidden="true">%s</span> %s <span class="word">%s</span></span>`, state, sign(state), n, state)))
+			list = append(list, string(render(`<span class="state %s"><span aria-hidden="true">%s</span> %s <span class="word">%s</span></span>`,
+				state, sign(state), n, state)))
 		}
 	}
 	return markup(strings.Join(list, " "))
@@ -222,7 +227,8 @@ func (p *webPage) rules(m *simulate.Impact) {
 	if len(changed) > 0 {
 		p.ruleTable(mostFirst(changed, moved, func(r simulate.Spoken) string { return r.ID }))
 	}
-	p.put(`<p class="faint">%s as before.</p></section>`, plural(int64(len(m.Rules)-len(changed)), "rule or pattern speaks", "rules and patterns speak"))
+	p.put(`<p class="faint">%s as before.</p></section>`,
+		plural(int64(len(m.Rules)-len(changed)), "rule or pattern speaks", "rules and patterns speak"))
 }
 
 func (p *webPage) ruleTable(rules []simulate.Spoken) {
@@ -230,13 +236,18 @@ func (p *webPage) ruleTable(rules []simulate.Spoken) {
 	for _, r := range rules {
 		full = max(full, r.Gained, r.Lost)
 	}
-	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Id</th><th class="n">Baseline</th><th class="n">Candidate</th><th class="n">Lost</th><th class="bars" aria-hidden="true">◂ lost · gained ▸</th><th class="n">Gained</th>%s</tr></thead><tbody>`, stateHeads())
+	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Id</th><th class="n">Baseline</th><th class="n">Candidate</th>`+
+		`<th class="n">Lost</th><th class="bars" aria-hidden="true">◂ lost · gained ▸</th><th class="n">Gained</th>%s</tr></thead><tbody>`,
+		stateHeads())
 	for _, r := range rules {
-		p.put(`<tr><td>%s%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="bars">%s</td><td class="n">%s</td>%s</tr>`,
+		p.put(`<tr><td>%s%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td>`+
+			`<td class="bars">%s</td><td class="n">%s</td>%s</tr>`,
 			p.chooser("rule", r.ID, breakable(r.ID)), either[markup](r.Pattern, ` <span class="faint">pattern</span>`, ""),
 			r.Baseline, r.Candidate, r.Lost, bothWays(r.Lost, r.Gained, full), r.Gained, stateCounts(byState(r.Tightened, r.Loosened, r.Maybe)))
 	}
-	p.put(`</tbody></table></div><p class="faint">Baseline and candidate: decisions in which it speaks. Lost: it spoke with the baseline only; gained: with the candidate only. The last three: changes of the answer that are due to it.</p>`)
+	p.put(`</tbody></table></div>` +
+		`<p class="faint">Baseline and candidate: decisions in which it speaks. Lost: it spoke with the baseline only; ` +
+		`gained: with the candidate only. The last three: changes of the answer that are due to it.</p>`)
 }
 
 func stateHeads() markup {
@@ -273,7 +284,8 @@ func changeCount(g simulate.Group) int64 { return sum(changesOf(g)) }
 
 func (p *webPage) groupTable(filter string, groups []simulate.Group) {
 	full := changeCount(groups[0])
-	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Decisions</th>%s<th class="bars" aria-hidden="true"></th><th class="n">Not let through: baseline</th><th class="n">candidate</th></tr></thead><tbody>`, stateHeads())
+	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Decisions</th>%s<th class="bars" aria-hidden="true">`+
+		`</th><th class="n">Not let through: baseline</th><th class="n">candidate</th></tr></thead><tbody>`, stateHeads())
 	for _, g := range groups {
 		p.put(`<tr><td>%s</td><td class="n">%s</td>%s<td class="bars">%s</td><td class="n">%s</td><td class="n">%s</td></tr>`,
 			p.chooser(filter, g.Name, breakable(g.Name)), g.Total, stateCounts(changesOf(g)), splitBar(changesOf(g), full), g.Baseline, g.Candidate)
@@ -294,9 +306,11 @@ func (p *webPage) interventions(groups []simulate.Group) {
 	if len(groups) == 0 {
 		return
 	}
-	p.put(`<section><h2>By intervention</h2><div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Baseline</th><th class="n">Candidate</th>%s</tr></thead><tbody>`, stateHeads())
+	p.put(`<section><h2>By intervention</h2><div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Baseline</th>`+
+		`<th class="n">Candidate</th>%s</tr></thead><tbody>`, stateHeads())
 	for _, g := range groups {
-		p.put(`<tr><td><code>%s</code></td><td class="n">%s</td><td class="n">%s</td>%s</tr>`, breakable(g.Name), g.Baseline, g.Candidate, stateCounts(changesOf(g)))
+		p.put(`<tr><td><code>%s</code></td><td class="n">%s</td><td class="n">%s</td>%s</tr>`, breakable(g.Name), g.Baseline,
+			g.Candidate, stateCounts(changesOf(g)))
 	}
 	p.put(`</tbody></table></div><p class="faint">Baseline and candidate: decisions that name it.</p></section>`)
 }

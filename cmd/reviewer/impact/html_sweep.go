@@ -2,6 +2,7 @@ package impact
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,7 +27,8 @@ func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	p := &webPage{}
 	p.head("What each value of " + shown.Key + " would do")
 	p.sweepSummary(shown)
-	p.put(`<section><h2>Calls that would be answered otherwise</h2><div class="scroll">%s</div><p class="faint">Without those behind the first other answer of their session, which the table counts apart.</p></section>`,
+	p.put(`<section><h2>Calls that would be answered otherwise</h2><div class="scroll">%s</div>`+
+		`<p class="faint">Without those behind the first other answer of their session, which the table counts apart.</p></section>`,
 		newChart(shown.Rows).draw("Calls answered otherwise, for each value of "+shown.Key))
 	p.sweepTable(shown.Rows)
 	p.sweepValues(shown.Rows)
@@ -71,11 +73,15 @@ func (p *webPage) sweepTable(rows []simulate.SweepRow) {
 	for _, r := range rows {
 		full = max(full, sum(split(r.Impact.Calls.States)))
 	}
-	p.put(`<section><h2>By value</h2><div class="scroll"><table class="wide"><thead><tr><th class="n">Value</th>%s<th class="bars" aria-hidden="true"></th><th class="n">Hypothetical</th><th class="n">Sessions</th><th class="n">Candidate asks</th><th class="n">blocks</th></tr></thead><tbody>`, stateHeads())
+	p.put(`<section><h2>By value</h2><div class="scroll"><table class="wide"><thead><tr>`+
+		`<th class="n">Value</th>%s<th class="bars" aria-hidden="true"></th><th class="n">Hypothetical</th><th class="n">Sessions</th>`+
+		`<th class="n">Candidate asks</th><th class="n">blocks</th></tr></thead><tbody>`, stateHeads())
 	for i, r := range rows {
 		calls := r.Impact.Calls
-		p.put(`<tr><td class="n"><a href="#value%d">%s</a></td>%s<td class="bars">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>`,
-			i, value(r.Value), stateCounts(split(calls.States)), splitBar(split(calls.States), full), sum(split(calls.After)), r.Impact.Sessions.Changed, answered(calls, "ask"), answered(calls, "block"))
+		p.put(`<tr><td class="n"><a href="#value%d">%s</a></td>%s<td class="bars">%s</td><td class="n">%s</td><td class="n">%s</td>`+
+			`<td class="n">%s</td><td class="n">%s</td></tr>`,
+			i, value(r.Value), stateCounts(split(calls.States)), splitBar(split(calls.States), full), sum(split(calls.After)),
+			r.Impact.Sessions.Changed, answered(calls, "ask"), answered(calls, "block"))
 	}
 	p.put(`</tbody></table></div></section>`)
 }
@@ -84,7 +90,7 @@ func (p *webPage) sweepValues(rows []simulate.SweepRow) {
 	p.put(`<section><h2>What changes at each value</h2>`)
 	for i, r := range rows {
 		p.put(`<details id="value%d"><summary><strong>%s</strong>: %s</summary><div class="body"><p>%s</p>`,
-			i, value(r.Value), orElse(enumerate(split(r.Impact.Calls.States)), "no call is answered otherwise"), headline(r.Impact))
+			i, value(r.Value), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is answered otherwise"), headline(r.Impact))
 		kinds := byWeight(r.Impact.Kinds)
 		p.kinds(kinds[:min(len(kinds), sweepKinds)])
 		if more := len(kinds) - sweepKinds; more > 0 {

@@ -33,7 +33,8 @@ func formats() term.Formats[writers] {
 }
 
 func refuseSweepSARIF(*bytes.Buffer, *simulate.Sweep, Options) error {
-	return errors.New("sarif lists what one change of policy does, and a sweep is many; use -f json, -f github or -f html, or simulate one value")
+	return errors.New("sarif lists what one change of policy does, and a sweep is many; use -f json, -f github or " +
+		"-f html, or simulate one value")
 }
 
 // Formats lists the formats of Write; the first is for people.

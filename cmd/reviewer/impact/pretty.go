@@ -11,19 +11,24 @@ import (
 // change and has a minute: one sentence, what it is about, and then the lists.
 func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p := newPage(b, o)
-	p.head(m)
+	p.doubts(doubts(m))
+	p.Paragraph(mood(m), headline(m))
 	p.sides(m)
 	p.matrix("CALLS", m.Calls)
 	if changed(m.Events) > 0 {
 		p.matrix("EVENTS", m.Events)
 	}
-	p.legend(m)
+	if sum(split(m.Calls.After))+sum(split(m.Events.After)) > 0 {
+		p.Paragraph(term.Faint,
+			"+n: so many more after the first other answer of their session. What the agent would have done then is not known.")
+	}
 	p.kinds(m.Kinds)
 	p.lists(m)
 	p.quiet(m)
 	p.notes("FALSE ALARMS", alarms(m.Alarms))
 	p.notes("FIDELITY", fidelity(m.Fidelity))
-	p.failures(m)
+	p.few("ERRORS", term.Bad, failed(m))
+	p.few("NOT READ OR NOT UNDERSTOOD", "", troubles(m))
 	if o.Latency != "" {
 		p.Line()
 		p.Paragraph(term.Faint, o.Latency)
@@ -33,12 +38,6 @@ func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 
 // nameWidth is the column at which what a name stands for begins.
 const nameWidth = 11
-
-// head is the sentence, below whatever makes it doubtful.
-func (p page) head(m *simulate.Impact) {
-	p.doubts(doubts(m))
-	p.Paragraph(mood(m), headline(m))
-}
 
 func (p page) doubts(list []string) {
 	for _, d := range list {
@@ -91,13 +90,6 @@ func (p page) matrix(name string, t simulate.Tally) {
 	p.table(grid)
 }
 
-// legend explains the sign that may stand in the tables.
-func (p page) legend(m *simulate.Impact) {
-	if sum(split(m.Calls.After))+sum(split(m.Events.After)) > 0 {
-		p.Paragraph(term.Faint, "+n: so many more after the first other answer of their session. What the agent would have done then is not known.")
-	}
-}
-
 // kinds shows each kind of change with its smallest witness.
 func (p page) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
@@ -135,7 +127,8 @@ func (p page) foremost(kinds []simulate.Kind) []simulate.Kind {
 func (p page) kind(k simulate.Kind) {
 	const left = 4
 	p.Line(term.Coloured(often(k.Count, k.After)+" ", term.Bold), term.Coloured(string(k.State), stateColour(k.State)), term.Plain("  "),
-		term.Coloured(known(k.From), verdictColour(k.From)), term.Plain(" -> "), term.Coloured(known(k.To), verdictColour(k.To)), term.Plain("  by "+cause(k)))
+		term.Coloured(known(k.From), verdictColour(k.From)), term.Plain(" -> "),
+		term.Coloured(known(k.To), verdictColour(k.To)), term.Plain("  by "+cause(k)))
 	for i, line := range witness(k.Witness) {
 		colour := ""
 		if i == 1 {
@@ -180,12 +173,6 @@ func (p page) notes(head string, list []string) {
 	for _, text := range list {
 		p.Paragraph("", text)
 	}
-}
-
-// failures lists what could not be decided and what could not be read.
-func (p page) failures(m *simulate.Impact) {
-	p.few("ERRORS", term.Bad, failed(m))
-	p.few("NOT READ OR NOT UNDERSTOOD", "", troubles(m))
 }
 
 func (p page) few(head, colour string, list []string) {

@@ -64,7 +64,8 @@ func head(raw []byte) (sweep bool, err error) {
 	case top.Version == nil || top.Rows == nil && (top.Baseline == nil || top.Candidate == nil):
 		return false, errors.New("JSON, but no report of a simulation; expected what policy simulate -f json -o FILE writes")
 	case *top.Version != simulate.ImpactVersion:
-		return false, fmt.Errorf("the report has version %d, and this reviewer reads %d: simulate again with this one, or use the reviewer that wrote it", *top.Version, simulate.ImpactVersion)
+		return false, fmt.Errorf("the report has version %d, and this reviewer reads %d: simulate again with this one, or use the reviewer "+
+			"that wrote it", *top.Version, simulate.ImpactVersion)
 	}
 	return top.Rows != nil, nil
 }

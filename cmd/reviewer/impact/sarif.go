@@ -99,7 +99,8 @@ func ruleID(rule string) string {
 func folder(m *simulate.Impact) report.Place {
 	name := path.Clean(m.Candidate.Name)
 	u, err := url.Parse(name)
-	if err != nil || u.IsAbs() || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") || !strings.Contains(m.Candidate.Name, "/") {
+	if err != nil || u.IsAbs() || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") ||
+		!strings.Contains(m.Candidate.Name, "/") {
 		return report.Place{File: "."}
 	}
 	return report.Place{File: name}

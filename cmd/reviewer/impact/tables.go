@@ -111,7 +111,7 @@ func groups(head, counted string, list []simulate.Group) term.Table {
 		if g.Baseline == g.Candidate && g.Tightened+g.Loosened+g.Maybe == 0 {
 			continue
 		}
-		row := []term.Cell{{Text: orElse(g.Name, "(none)")}, term.Count(g.Total), became(g.Baseline, g.Candidate)}
+		row := []term.Cell{{Text: cmp.Or(g.Name, "(none)")}, term.Count(g.Total), became(g.Baseline, g.Candidate)}
 		t.Add(append(row, changeCells(g.Loosened, g.Tightened, g.Maybe)...)...)
 	}
 	return t

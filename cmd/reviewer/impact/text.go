@@ -103,7 +103,8 @@ func read(m *simulate.Impact) []string {
 	for _, x := range []struct {
 		n    int64
 		what string
-	}{{s.Copied, "held by several sessions, counted in one"}, {s.Unpaired, "without a result"}, {s.Unasked, "turned down by the agent itself before anybody was asked"}} {
+	}{{s.Copied, "held by several sessions, counted in one"}, {s.Unpaired, "without a result"},
+		{s.Unasked, "turned down by the agent itself before anybody was asked"}} {
 		if x.n > 0 {
 			calls = append(calls, plural(x.n, "call", "calls")+" "+x.what)
 		}
@@ -112,13 +113,6 @@ func read(m *simulate.Impact) []string {
 		list = append(list, strings.Join(calls, "; "))
 	}
 	return list
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // often writes a count, and how many more are hypothetical.

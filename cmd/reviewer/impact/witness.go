@@ -28,7 +28,7 @@ func witness(s simulate.Step) []string {
 
 // subject is what a step is about: the tool and what it touches.
 func subject(s simulate.Step) string {
-	return strings.TrimSpace(term.PrintableLine(orElse(s.Tool, string(s.Phase)) + " " + s.Resource))
+	return strings.TrimSpace(term.PrintableLine(cmp.Or(s.Tool, string(s.Phase)) + " " + s.Resource))
 }
 
 // place says where a step is recorded.
@@ -93,4 +93,4 @@ func cause(k simulate.Kind) string {
 // arrow writes a transition as --fail-on takes it, with spaces.
 func arrow(from, to engine.Verdict) string { return known(from) + " -> " + known(to) }
 
-func known(v engine.Verdict) string { return orElse(string(v), "not known") }
+func known(v engine.Verdict) string { return cmp.Or(string(v), "not known") }

@@ -19,7 +19,8 @@ func (p *policy) detectors() {
 		for _, l := range p.effective.Layers {
 			for _, d := range l.Detectors {
 				if d.ID == wrong.ID {
-					p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.PatternLine(wrong.Pattern), Code: "detector.pattern", Message: wrong.Error()})
+					p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.PatternLine(wrong.Pattern),
+						Code: "detector.pattern", Message: wrong.Error()})
 				}
 			}
 		}
@@ -63,7 +64,8 @@ func (p *policy) remarks() {
 				p.actions(l.Layer, r.Spot, "actions", r.Actions)
 				p.tools(l.Layer, r.Spot, "tools", r.Tools)
 				if r.Expires() > 0 && r.Expires() <= p.now {
-					p.warn(l.Layer, r.Spot, "expires_at", "rule.over", "access rule %s is over since %s and says nothing any more; take it out", a.FindingID(r.ID), r.ExpiresAt)
+					p.warn(l.Layer, r.Spot, "expires_at", "rule.over", "access rule %s is over since %s and says nothing any more; take it out",
+						a.FindingID(r.ID), r.ExpiresAt)
 				}
 			}
 		}

@@ -146,7 +146,8 @@ func layerToCheck(p string) (lint.Layer, error) {
 	}
 	if empty, err := noPolicy(p); err != nil || empty {
 		if err == nil {
-			err = fmt.Errorf("policy %s: the folder holds nothing of a policy; expected .manifest, data.yaml, settings.yaml, rules/, access/, detectors/ or *.rego", p)
+			err = fmt.Errorf("policy %s: the folder holds nothing of a policy; expected .manifest, data.yaml, settings.yaml, rules/, "+
+				"access/, detectors/ or *.rego", p)
 		}
 		return l, err
 	}
@@ -166,7 +167,8 @@ func noPolicy(dir string) (bool, error) {
 		if err == nil && d.IsDir() && name != dir && strings.HasPrefix(base, ".") {
 			return filepath.SkipDir // no policy is read there
 		}
-		if err == nil && !d.IsDir() && (base == ".manifest" || !strings.HasPrefix(base, ".") && slices.Contains([]string{".rego", ".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(name))) {
+		if err == nil && !d.IsDir() && (base == ".manifest" || !strings.HasPrefix(base, ".") &&
+			slices.Contains([]string{".rego", ".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(name))) {
 			found = true
 			return filepath.SkipAll
 		}

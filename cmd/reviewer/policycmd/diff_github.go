@@ -21,7 +21,8 @@ const maxDiffComment = 60_000
 func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s reviewer policy diff\n\n**%s**\n\n", diffMark(c), DiffSummary(c))
-	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(standName(refs[0], c.Before)), report.MarkdownCode(standName(refs[1], c.After)))
+	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(standName(refs[0], c.Before)),
+		report.MarkdownCode(standName(refs[1], c.After)))
 	left := 0
 	for _, group := range diffGroups(c.List) {
 		left += diffGroup(&b, group)
@@ -70,7 +71,8 @@ func diffGroup(b *bytes.Buffer, group []diff.Change) int {
 		return len(group)
 	}
 	fence := fenceFor(text.String())
-	fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n%sdiff\n%s%s\n\n</details>\n", diffHeadings()[group[0].Kind], len(group), fence, text.String(), fence)
+	fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n%sdiff\n%s%s\n\n</details>\n", diffHeadings()[group[0].Kind],
+		len(group), fence, text.String(), fence)
 	return len(group) - shown
 }
 

@@ -107,7 +107,8 @@ func diffLines(c diff.Change) []diffLine {
 	var lines []diffLine
 	for _, part := range c.Parts {
 		some := partLines(c, part)
-		if unlike := part.Direction == diff.Loosened || part.Direction == diff.Tightened; unlike && part.Direction != c.Direction && len(some) > 0 {
+		if unlike := part.Direction == diff.Loosened || part.Direction == diff.Tightened; unlike &&
+			part.Direction != c.Direction && len(some) > 0 {
 			some[len(some)-1].text += "  (" + string(part.Direction) + ")"
 		}
 		lines = append(lines, some...)

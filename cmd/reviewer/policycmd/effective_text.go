@@ -20,7 +20,8 @@ func (d *effectiveDocument) text(w io.Writer, p term.Paint) {
 		if l.Sequence > 0 {
 			sequence = strconv.FormatInt(l.Sequence, 10)
 		}
-		fmt.Fprintf(w, "  %s %s %s %s %s\n", term.Pad(l.Layer, 12), term.Pad(l.Name, 18), term.Pad(l.Version, 8), term.Pad(sequence, 4), p.Faint(l.layerDocument.Digest))
+		fmt.Fprintf(w, "  %s %s %s %s %s\n", term.Pad(l.Layer, 12), term.Pad(l.Name, 18), term.Pad(l.Version, 8), term.Pad(sequence, 4),
+			p.Faint(l.layerDocument.Digest))
 	}
 	d.settings(w, p)
 	d.rules(w, p)

@@ -44,7 +44,8 @@ func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error
 	}
 	for _, other := range []string{"coverage", "threshold", "watch"} {
 		if f.Changed(other) {
-			return true, fmt.Errorf("--mutate and --%s are two runs: the one changes the policy, the other measures it as it is; call them one after the other", other)
+			return true, fmt.Errorf("--mutate and --%s are two runs: the one changes the policy, the other measures it as it is; call "+
+				"them one after the other", other)
 		}
 	}
 	for _, o := range out {
@@ -149,7 +150,8 @@ func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *
 			file = one.File
 			fmt.Fprintf(w, "%s\n", p.Colour("1", file))
 		}
-		fmt.Fprintf(w, "  %d:%d  %s  %s  %s\n      %s\n    → %s\n", one.Line, one.Col, outcome(p, one.Outcome), one.Operator, p.Faint(one.Rule), short(one.Before), short(one.After))
+		fmt.Fprintf(w, "  %d:%d  %s  %s  %s\n      %s\n    → %s\n", one.Line, one.Col, outcome(p, one.Outcome), one.Operator, p.Faint(one.Rule),
+			short(one.Before), short(one.After))
 	}
 	if len(shown) > 0 {
 		fmt.Fprintln(w)
@@ -158,7 +160,8 @@ func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *
 	for _, s := range append(m.Kinds(), m.Total()) {
 		fmt.Fprintf(w, "  %-12s%5d%10d%8.1f\n", s.Name, s.Killed, s.Mutants, s.Percent)
 	}
-	_, err := fmt.Fprintf(w, "\n%d mutants in %.1f s, %.0f ms each\n", len(m.Mutants), m.Duration.Seconds(), m.Duration.Seconds()*1000/float64(len(m.Mutants)))
+	_, err := fmt.Fprintf(w, "\n%d mutants in %.1f s, %.0f ms each\n", len(m.Mutants), m.Duration.Seconds(),
+		m.Duration.Seconds()*1000/float64(len(m.Mutants)))
 	return err
 }
 

@@ -94,7 +94,8 @@ func empty(dir string) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty (it has %s); choose a new folder, or add a rule to it: `reviewer policy new rule ID --in %s`", dir, entries[0].Name(), dir)
+		return fmt.Errorf("%s is not empty (it has %s); choose a new folder, or add a rule to it: `reviewer policy new rule ID --in %s`",
+			dir, entries[0].Name(), dir)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -156,23 +157,22 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 	for _, r := range list {
 		width = max(width, len(r.ID))
 	}
-	fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9), term.Pad("GOES", 8), term.Pad("CASES", 7), "TITLE")
+	fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9),
+		term.Pad("GOES", 8), term.Pad("CASES", 7), "TITLE")
 	family := ""
 	for _, r := range list {
 		if r.Family != family {
 			fmt.Fprintf(w, "\n%s\n", p.Colour("1", r.Family))
 		}
 		family = r.Family
-		verdict := r.Decision
-		if verdict == "" {
-			verdict = "finding"
-		}
+		verdict := cmp.Or(r.Decision, "finding")
 		title := r.Title
 		if r.Layer != bundles.Base {
 			title += " (" + r.Layer + ")"
 		}
 		n := tests[r.ID]
-		fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)), term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 8),
+		fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)),
+			term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 8),
 			term.Pad(fmt.Sprintf("%d+%d", n.Speaks, n.Silent), 7), title)
 	}
 	fmt.Fprintf(w, "\n%s\n", term.Counted(len(list), "rule", "rules"))

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,10 +88,12 @@ type releasedLayer struct {
 }
 
 func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective) error {
-	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(), Access: e.Access(), Detectors: e.Detectors()}
+	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(),
+		Access: e.Access(), Detectors: e.Detectors()}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
-		doc.Layers = append(doc.Layers, releasedLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence, l.Manifest.Revision, m.Created, m.TestsSkipped})
+		doc.Layers = append(doc.Layers, releasedLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence,
+			l.Manifest.Revision, m.Created, m.TestsSkipped})
 	}
 	if out.Format == "json" {
 		return term.WriteJSON(w, doc)
@@ -112,10 +115,7 @@ func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective)
 	}
 	fmt.Fprintf(w, "\n%s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9), "TITLE")
 	for _, r := range doc.Rules {
-		verdict := string(r.Decision)
-		if verdict == "" {
-			verdict = "finding"
-		}
+		verdict := cmp.Or(string(r.Decision), "finding")
 		fmt.Fprintf(w, "%s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)), term.Pad(string(r.Severity), 9), r.Title)
 	}
 	showAccess(w, doc.Access)

@@ -74,7 +74,8 @@ func hasCases(dir string) bool {
 
 func policySubject(dir, policy string) (trial.Subject, error) {
 	if policy != "" {
-		return trial.Subject{}, fmt.Errorf("--policy says what cases run against, and %s is a policy of its own; give its cases: %s", dir, filepath.Join(dir, "cases"))
+		return trial.Subject{}, fmt.Errorf("--policy says what cases run against, and %s is a policy of its own; give its cases: %s",
+			dir, filepath.Join(dir, "cases"))
 	}
 	layers, err := here.LayersFrom(dir)
 	if err != nil {

@@ -59,7 +59,8 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 
 func (t *policyTest) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.policy, "policy", "", "folder of the policy that cases run against (default: the one that they lie in, else the active one)")
+	f.StringVar(&t.policy, "policy", "",
+		"folder of the policy that cases run against (default: the one that they lie in, else the active one)")
 	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
 	f.IntVarP(&t.parallel, "parallel", "p", 0, "tests at a time (default: as many as there are processors)")
 	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "a test that takes longer fails")
@@ -173,7 +174,8 @@ func (t *policyTest) empty(r *report.Report, subjects []trial.Subject) error {
 	case t.run == "":
 		return nil
 	}
-	return fmt.Errorf("no test matches --run %q; %d tests are there, such as\n  %s", t.run, len(names), strings.Join(nearby(t.run, names), "\n  "))
+	return fmt.Errorf("no test matches --run %q; %d tests are there, such as\n  %s", t.run, len(names),
+		strings.Join(nearby(t.run, names), "\n  "))
 }
 
 // nearby lists a few names: those that share most words with what was looked

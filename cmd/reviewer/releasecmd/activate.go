@@ -145,7 +145,8 @@ func showActivated(a *cli.App, w io.Writer, out *term.Output, d *here.Activated)
 	}
 	fmt.Fprintf(w, "%s layer: %s\n", d.Layer, here.ReleaseText(d.Release))
 	fmt.Fprintf(w, "before: %s\n%s\n", d.Before, d.Changes)
-	fmt.Fprintf(w, "Active as generation %d since %s, for every call from now on. The policy as a whole is %s.\n", d.Generation, term.Clock(d.At), d.Policy)
+	fmt.Fprintf(w, "Active as generation %d since %s, for every call from now on. The policy as a whole is %s.\n",
+		d.Generation, term.Clock(d.At), d.Policy)
 	if !d.Rollback {
 		fmt.Fprintf(w, "To go back: reviewer policy rollback --layer %s --reason TEXT\n", d.Layer)
 	}

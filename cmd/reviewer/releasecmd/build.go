@@ -179,7 +179,8 @@ func checkPolicy(a *cli.App, _ context.Context, b *building) error {
 	r := &report.Report{Command: "policy check", Problems: found.Problems}
 	totals := r.Totals()
 	if b.results.Warnings = totals.Warnings; totals.Errors > 0 {
-		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %s wrong; no archive was made", b.ref, term.Counted(totals.Errors, "thing is", "things are")))
+		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %s wrong; no archive was made", b.ref,
+			term.Counted(totals.Errors, "thing is", "things are")))
 	}
 	layers, err := here.LayersIn(b.files)
 	if err != nil {
@@ -223,9 +224,11 @@ func testBuilt(ctx context.Context, a *cli.App, b *building) error {
 	b.tested(r)
 	switch n := b.results.Tests; {
 	case r.Failed():
-		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %d of %s failed; no archive was made", b.ref, n.Failed, term.Counted(n.Passed+n.Failed+n.Todo+n.Left, "test", "tests")))
+		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %d of %s failed; no archive was made", b.ref, n.Failed,
+			term.Counted(n.Passed+n.Failed+n.Todo+n.Left, "test", "tests")))
 	case n.Passed == 0:
-		return cli.Findings("policy %s: no test passed, since there is none: write a case (reviewer policy new case), or build with --skip-tests, which the manifest tells everybody", b.ref)
+		return cli.Findings("policy %s: no test passed, since there is none: write a case (reviewer policy new case), or build with "+
+			"--skip-tests, which the manifest tells everybody", b.ref)
 	}
 	return nil
 }
@@ -308,7 +311,8 @@ func (b *building) write(p *bundles.Packed) error {
 	if err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
-	return term.WriteBoth(term.PlacedFile{Path: b.archive + bundles.ResultsSuffix, Content: results}, term.PlacedFile{Path: b.archive, Content: p.Bytes})
+	return term.WriteBoth(term.PlacedFile{Path: b.archive + bundles.ResultsSuffix, Content: results},
+		term.PlacedFile{Path: b.archive, Content: p.Bytes})
 }
 
 func printBuilt(a *cli.App, b *building, p *bundles.Packed) error {

@@ -34,7 +34,8 @@ func policyKeygenCommand(a *cli.App) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return makeKey(a, &k) },
 	}
 	cmd.Flags().StringVar(&k.name, "out", "", "file of the private key")
-	cmd.Flags().StringVar(&k.typ, "type", signing.Types()[0], "type of the key: "+strings.Join(signing.Types(), ", ")+" (which OPA's own signatures need)")
+	cmd.Flags().StringVar(&k.typ, "type", signing.Types()[0], "type of the key: "+strings.Join(signing.Types(), ", ")+
+		" (which OPA's own signatures need)")
 	cmd.Flags().StringVar(&k.form, "key-format", signing.Forms()[0], "how the key is written: "+strings.Join(signing.Forms(), ", "))
 	k.out.Flags(cmd, "text", "json")
 	return cmd
@@ -71,7 +72,8 @@ func makeKey(a *cli.App, k *keygen) error {
 		if k.out.Format == "json" {
 			return term.WriteJSON(w, made)
 		}
-		_, err := fmt.Fprintf(w, "%s   the private key: keep it to yourself\n%s   the public key: give it to whoever verifies\nkey %s\n", made.Private, made.Public, made.ID)
+		_, err := fmt.Fprintf(w, "%s   the private key: keep it to yourself\n%s   the public key: give it to whoever verifies\nkey %s\n",
+			made.Private, made.Public, made.ID)
 		return err
 	})
 }

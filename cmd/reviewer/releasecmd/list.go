@@ -79,13 +79,15 @@ func showKept(a *cli.App, w io.Writer, out *term.Output, d *depot.Depot, list []
 	for _, k := range list {
 		layers, names = max(layers, len(k.Layer)), max(names, len(keptName(k.Release)))
 	}
-	fmt.Fprintf(w, "  %s %s %8s %s %s %s\n", term.Pad("LAYER", layers), term.Pad("BUNDLE", names), "SEQUENCE", term.Pad("ARCHIVE", 12), term.Pad("ACTIVATED", 19), "BY WHOM SIGNED")
+	fmt.Fprintf(w, "  %s %s %8s %s %s %s\n", term.Pad("LAYER", layers), term.Pad("BUNDLE", names), "SEQUENCE", term.Pad("ARCHIVE", 12),
+		term.Pad("ACTIVATED", 19), "BY WHOM SIGNED")
 	for _, k := range list {
 		mark := " "
 		if k.Active {
 			mark = "*"
 		}
-		fmt.Fprintf(w, "%s %s %s %8d %.12s %s %s\n", mark, term.Pad(k.Layer, layers), term.Pad(keptName(k.Release), names), k.Sequence, k.Archive, term.Clock(k.At), keptRemark(p, k))
+		fmt.Fprintf(w, "%s %s %s %8d %.12s %s %s\n", mark, term.Pad(k.Layer, layers), term.Pad(keptName(k.Release), names), k.Sequence,
+			k.Archive, term.Clock(k.At), keptRemark(p, k))
 	}
 	fmt.Fprintln(w, "\n* is active")
 	return nil

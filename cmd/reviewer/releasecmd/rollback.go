@@ -81,7 +81,8 @@ func rollback(ctx context.Context, a *cli.App, in here.Request, to string) (*her
 	if t.None() {
 		in.AllowRollback = true // a person says so, and there is nothing else to go by
 	} else if target.None() && !in.AllowRollback {
-		return nil, fmt.Errorf("%s asks for signatures, and without a bundle of the %s layer what it vouches for no longer holds; say --allow-rollback if that is meant", t.Path, in.Layer)
+		return nil, fmt.Errorf("%s asks for signatures, and without a bundle of the %s layer what it vouches for no longer holds; say "+
+			"--allow-rollback if that is meant", t.Path, in.Layer)
 	}
 	return activate(ctx, a, in)
 }

@@ -132,7 +132,8 @@ func readArchive(a *cli.App, path string) (*signingJob, error) {
 	}
 	raw, err := here.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not there, which says what the tests found; build the archive with `reviewer policy build`, and keep the two together", path+bundles.ResultsSuffix)
+		return nil, fmt.Errorf("%s is not there, which says what the tests found; build the archive with `reviewer policy build`, and keep the "+
+			"two together", path+bundles.ResultsSuffix)
 	}
 	if err != nil {
 		return nil, err
@@ -174,7 +175,8 @@ func (j *signingJob) checkManifest() error {
 		{"revision", r.Revision, own.Manifest.Revision}, {"capabilities", r.Capabilities, m.Capabilities}, {"tests_skipped", r.Skipped, m.TestsSkipped},
 	} {
 		if c.results != c.archive {
-			return fmt.Errorf("its manifest and %s do not agree: %s is %v there, and %v in the results; build the archive again", filepath.Base(j.path)+bundles.ResultsSuffix, c.what, c.archive, c.results)
+			return fmt.Errorf("its manifest and %s do not agree: %s is %v there, and %v in the results; build the archive again",
+				filepath.Base(j.path)+bundles.ResultsSuffix, c.what, c.archive, c.results)
 		}
 	}
 	if !maps.Equal(r.Requires, m.Requires) {
@@ -211,11 +213,7 @@ func envelopeFor(ctx context.Context, a *cli.App, job *signingJob, s *policySign
 			release.Tests.Report = job.report
 		}
 	}
-	return signing.Seal(job.subject(), release)
-}
-
-func (j *signingJob) subject() signing.Subject {
-	return signing.SubjectOf(filepath.Base(j.path), j.archive)
+	return signing.Seal(signing.SubjectOf(filepath.Base(job.path), job.archive), release)
 }
 
 func readEnvelope(path string) (*signing.Envelope, error) {
@@ -250,7 +248,8 @@ func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySig
 	for _, one := range there.Signatures {
 		signed, err := (&signing.Envelope{Payload: there.Payload, Signatures: []signing.Signature{one}}).Signers(own)
 		if err != nil || len(signed) == 0 {
-			return fmt.Errorf("%s has signatures of others (%.16s…); add yours to theirs with --add, or begin again with --force", job.path+envelopeSuffix, one.KeyID)
+			return fmt.Errorf("%s has signatures of others (%.16s…); add yours to theirs with --add, or begin again with --force",
+				job.path+envelopeSuffix, one.KeyID)
 		}
 	}
 	return nil
@@ -284,7 +283,8 @@ func (s *policySign) sameStatement(e *signing.Envelope, job *signingJob, want si
 		want.Simulation = is.Simulation
 	}
 	if what := differing(is, want); len(what) > 0 {
-		return fmt.Errorf("--add: the statement in %s says something else than asked for: %s; an envelope has one statement", job.path+envelopeSuffix, strings.Join(what, ", "))
+		return fmt.Errorf("--add: the statement in %s says something else than asked for: %s; an envelope has one statement",
+			job.path+envelopeSuffix, strings.Join(what, ", "))
 	}
 	return nil
 }
@@ -416,7 +416,8 @@ func (j *signingJob) replaceArchive(archive []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := term.WriteBoth(term.PlacedFile{Path: j.path + bundles.ResultsSuffix, Content: raw}, term.PlacedFile{Path: j.path, Content: archive}); err != nil {
+	if err := term.WriteBoth(term.PlacedFile{Path: j.path + bundles.ResultsSuffix, Content: raw},
+		term.PlacedFile{Path: j.path, Content: archive}); err != nil {
 		return err
 	}
 	j.archive, j.results, j.report = archive, &results, signing.SHA256(raw)

@@ -29,7 +29,8 @@ func printSigned(a *cli.App, job *signingJob, e *signing.Envelope, s *policySign
 	if err != nil {
 		return err
 	}
-	r := signedArchive{Archive: job.path, Envelope: job.path + envelopeSuffix, SHA256: subject.SHA256, Release: release, Signed: []signedWith{}}
+	r := signedArchive{Archive: job.path, Envelope: job.path + envelopeSuffix, SHA256: subject.SHA256,
+		Release: release, Signed: []signedWith{}}
 	for _, signer := range job.signer {
 		k := signer.PublicKey()
 		r.Signed = append(r.Signed, signedWith{k.ID(), k.Type()})
@@ -101,5 +102,6 @@ func simulationText(s *signing.Simulation) string {
 	if s == nil {
 		return "none is attested"
 	}
-	return fmt.Sprintf("%d decisions against %s: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Baseline, s.Tightened, s.Loosened, s.Maybe, s.Unknown)
+	return fmt.Sprintf("%d decisions against %s: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Baseline, s.Tightened,
+		s.Loosened, s.Maybe, s.Unknown)
 }

@@ -28,7 +28,8 @@ func attested(file, policy string) (*signing.Simulation, error) {
 	}
 	switch {
 	case m.Candidate.Recorded || m.Candidate.Digest != policy:
-		return nil, fmt.Errorf("it is of another policy, %s (%s), and not of this archive (%s); simulate with --candidate ARCHIVE", m.Candidate.Name, orRecorded(m.Candidate), policy)
+		return nil, fmt.Errorf("it is of another policy, %s (%s), and not of this archive (%s); simulate with --candidate ARCHIVE",
+			m.Candidate.Name, orRecorded(m.Candidate), policy)
 	case m.Partial != "" || m.Shard != nil:
 		return nil, errors.New("it is of a part only; let the simulation come to its end, and merge shards (reviewer policy simulate merge)")
 	case m.Sources.Failed > 0:

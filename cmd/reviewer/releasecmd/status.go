@@ -193,7 +193,8 @@ func agreesWithLedger(store *audit.Store, active *depot.Active) error {
 	if err != nil || last == "" {
 		return err
 	}
-	return fmt.Errorf("the ledger tells last of %s; the depot holds generation %d: an activation was cut short, or the depot was changed or taken away; activate the policy that is meant to hold", term.OneLine(last, 200), active.Generation)
+	return fmt.Errorf("the ledger tells last of %s; the depot holds generation %d: an activation was cut short, or the depot was changed or "+
+		"taken away; activate the policy that is meant to hold", term.OneLine(last, 200), active.Generation)
 }
 
 func showStatus(a *cli.App, w io.Writer, out *term.Output, d *statusDocument) error {

@@ -89,7 +89,8 @@ func showTrust(w io.Writer, out *term.Output, t here.Trust, now int64) error {
 	case out.Format == "json":
 		return term.WriteJSON(w, doc)
 	case t.None():
-		_, err := fmt.Fprintf(w, "There is no trust file: bundles are taken unsigned, by a person's word.\n`reviewer policy trust add KEY --role root --init` begins one.\n")
+		_, err := fmt.Fprintf(w, "There is no trust file: bundles are taken unsigned, by a person's word.\n`reviewer policy trust add KEY "+
+			"--role root --init` begins one.\n")
 		return err
 	}
 	fmt.Fprintf(w, "%s  version %d, %s\n\n", term.OneLine(t.Path, 300), t.Version, untilText(t.Expires, now))

@@ -1,6 +1,7 @@
 package releasecmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,10 +40,12 @@ func trustAddCommand(a *cli.App) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return addTrust(a, &t, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&t.Roles, "role", nil, "a role of the key: "+trust.Root+", which signs the trust file, or one that signs releases; may be repeated")
+	f.StringArrayVar(&t.Roles, "role", nil, "a role of the key: "+trust.Root+
+		", which signs the trust file, or one that signs releases; may be repeated")
 	f.StringVar(&t.Name, "name", "", "what the key is called in the file (default the name of its file)")
 	f.Int64Var(&t.Threshold, "threshold", 0, "how many keys of these roles have to sign (default as it is, 1 of a new role)")
-	f.StringArrayVar(&t.channels, "channel", nil, "NAME=POLICY: let this policy, such as acme/agents or acme/*, come on this channel; may be repeated")
+	f.StringArrayVar(&t.channels, "channel", nil,
+		"NAME=POLICY: let this policy, such as acme/agents or acme/*, come on this channel; may be repeated")
 	f.StringVar(&t.Expires, "expires", "", "until when the trust file holds, such as 2028-01-31T00:00:00Z")
 	f.StringVar(&t.from, "from", "", "change this draft instead of the trust file that holds")
 	f.BoolVar(&t.first, "init", false, "begin the first trust file")
@@ -127,7 +130,8 @@ func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, erro
 		}
 		return draft.Next(), believed.Trust, nil
 	case t.first && !believed.None():
-		return nil, nil, fmt.Errorf("--init: there is a trust file, %s version %d; leave --init out to write the next version", believed.Path, believed.Version)
+		return nil, nil, fmt.Errorf("--init: there is a trust file, %s version %d; leave --init out to write the next version",
+			believed.Path, believed.Version)
 	case believed.None() && !t.first:
 		return nil, nil, errors.New("there is no trust file yet; --init begins the first one, which is believed because you say so")
 	case believed.None():
@@ -150,9 +154,7 @@ func readTrust(path string) (*trust.Trust, error) {
 
 // whoSigns says whose signatures a trust file still lacks, and what to do next.
 func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file string) {
-	if file == "" {
-		file = "FILE"
-	}
+	file = cmp.Or(file, "FILE")
 	var lack []string
 	for _, t := range []*trust.Trust{holds, next} {
 		if t == nil {
@@ -169,7 +171,8 @@ func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file s
 		more = " --init"
 	}
 	if len(lack) > 0 {
-		fmt.Fprintf(w, "Version %d has to be signed by %s:\n  reviewer policy trust sign %s --signing-key KEY\nand then put in force:\n", next.Version, strings.Join(lack, ", and by "), file)
+		fmt.Fprintf(w, "Version %d has to be signed by %s:\n  reviewer policy trust sign %s --signing-key KEY\nand then put in force:\n",
+			next.Version, strings.Join(lack, ", and by "), file)
 	} else {
 		fmt.Fprintf(w, "Version %d is signed by all that have to. To put it in force:\n", next.Version)
 	}

@@ -47,7 +47,8 @@ func signTrust(ctx context.Context, a *cli.App, keys *signingKeys, path string) 
 	}
 	for _, s := range signers {
 		if next.KeyName(s.PublicKey()) == "" && !holdsKey(a, s.PublicKey()) {
-			return fmt.Errorf("key %s is neither in %s nor in the trust file that holds: its signature would count for nothing", s.PublicKey().ShortID(), path)
+			return fmt.Errorf("key %s is neither in %s nor in the trust file that holds: its signature would count for nothing",
+				s.PublicKey().ShortID(), path)
 		}
 		if err := e.Sign(ctx, s); err != nil {
 			return err
@@ -84,7 +85,8 @@ func envelopeOf(next *trust.Trust, path string) (*signing.Envelope, error) {
 		return nil, fmt.Errorf("%s%s: %w", path, trust.EnvelopeSuffix, err)
 	}
 	if string(old.Payload) != string(e.Payload) {
-		return nil, fmt.Errorf("%s%s has signatures of another text than %s has now; remove it, and have all sign again", path, trust.EnvelopeSuffix, path)
+		return nil, fmt.Errorf("%s%s has signatures of another text than %s has now; remove it, and have all sign again",
+			path, trust.EnvelopeSuffix, path)
 	}
 	return old, nil
 }
@@ -150,7 +152,8 @@ func rotateTrust(ctx context.Context, a *cli.App, path string, first bool) error
 	if err := os.MkdirAll(filepath.Dir(believed.Path), 0o700); err != nil {
 		return fmt.Errorf("make the state directory: %w", err)
 	}
-	if err := term.WriteBoth(term.PlacedFile{Path: believed.Path + trust.EnvelopeSuffix, Content: files.Envelope}, term.PlacedFile{Path: believed.Path, Content: files.Document}); err != nil {
+	if err := term.WriteBoth(term.PlacedFile{Path: believed.Path + trust.EnvelopeSuffix, Content: files.Envelope},
+		term.PlacedFile{Path: believed.Path, Content: files.Document}); err != nil {
 		return fmt.Errorf("put the trust file in its place: %w", err)
 	}
 	if word.Pins[believed.Path] != (trust.Pin{Version: next.Version, SHA256: next.SHA256}) {
@@ -179,7 +182,8 @@ func readTrustFiles(path string) (trust.Files, error) {
 	}
 	envelope, err := here.ReadBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s is not signed: there is no %s%s; `reviewer policy trust sign %s --signing-key KEY` makes it", path, path, trust.EnvelopeSuffix, path)
+		err = fmt.Errorf("%s is not signed: there is no %s%s; `reviewer policy trust sign %s --signing-key KEY` makes it", path,
+			path, trust.EnvelopeSuffix, path)
 	}
 	return trust.Files{Document: doc, Envelope: envelope}, err
 }
@@ -191,7 +195,8 @@ func following(a *cli.App, believed here.Trust, files trust.Files, first bool) (
 	case believed.None() && !first:
 		return nil, "", errors.New("there is no trust file that could vouch for this one; --init believes it because you say so")
 	case !believed.None() && first:
-		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init", believed.Path, believed.Version)
+		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init",
+			believed.Path, believed.Version)
 	case believed.None():
 		who, err := a.Person("believing the first trust file")
 		if err != nil {

@@ -223,9 +223,11 @@ func compare(ctx context.Context, a *cli.App, v *verifying, doc *trust.Verdict, 
 	switch {
 	case s == nil:
 	case s.Baseline != before.Digest:
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the attested simulation compared with the policy %.20s, and %s is %.20s", s.Baseline, v.against, before.Digest))
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the attested simulation compared with the policy %.20s, and %s is %.20s",
+			s.Baseline, v.against, before.Digest))
 	case c.Loosens() && s.Loosened == 0:
-		doc.Warnings = append(doc.Warnings, "a change loosens, and the attested simulation met no decision that it loosened: the sessions that were replayed did not reach it")
+		doc.Warnings = append(doc.Warnings,
+			"a change loosens, and the attested simulation met no decision that it loosened: the sessions that were replayed did not reach it")
 	}
 	return nil
 }

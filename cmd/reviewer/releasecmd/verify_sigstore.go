@@ -35,9 +35,11 @@ func (s *sigstoreFlags) known(keys []string, threshold int) error {
 	case s.bundle == "":
 		return nil
 	case len(keys) == 0 && (s.root == "" || s.identity == "" || s.issuer == ""):
-		return errors.New("--sigstore needs to know whom to believe: --trusted-root FILE, --certificate-identity ID and --certificate-oidc-issuer URL; or --verification-key FILE for a bundle that a key signed")
+		return errors.New("--sigstore needs to know whom to believe: --trusted-root FILE, --certificate-identity ID and " +
+			"--certificate-oidc-issuer URL; or --verification-key FILE for a bundle that a key signed")
 	case len(keys) > 0 && named:
-		return errors.New("a Sigstore bundle is signed by a key or by an identity; give --verification-key, or --certificate-identity and --certificate-oidc-issuer")
+		return errors.New("a Sigstore bundle is signed by a key or by an identity; give --verification-key, or --certificate-identity " +
+			"and --certificate-oidc-issuer")
 	case len(keys) > 1 || threshold != 1:
 		return errors.New("a Sigstore bundle has one signature; give one --verification-key, and no --threshold")
 	case !sigstore.Built:

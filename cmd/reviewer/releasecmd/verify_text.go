@@ -73,7 +73,8 @@ func showRelease(row func(name, format string, args ...any), r *signing.Release)
 		row("tests", "%d passed, %d to do", t.Passed, t.Todo)
 	}
 	if s := r.Simulation; s != nil {
-		row("simulation", "%d decisions: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Tightened, s.Loosened, s.Maybe, s.Unknown)
+		row("simulation", "%d decisions: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Tightened,
+			s.Loosened, s.Maybe, s.Unknown)
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,7 +19,7 @@ const (
 func (r *Report) checks() []Suite {
 	all := problemSuites(r.Problems)
 	for i := range all {
-		all[i].Name = orElse(all[i].Name, r.Command)
+		all[i].Name = cmp.Or(all[i].Name, r.Command)
 	}
 	all = append(all, r.Suites...)
 	if r.Coverage != nil {
@@ -51,7 +52,7 @@ func (p Problem) suite() Suite {
 
 func (p Problem) test() Test {
 	name := strings.TrimSpace(p.Place.String() + " " + p.Code)
-	t := Test{Place: p.Place, Name: orElse(name, term.PrintableLine(p.Message)), Status: Fail, Message: p.Text()}
+	t := Test{Place: p.Place, Name: cmp.Or(name, term.PrintableLine(p.Message)), Status: Fail, Message: p.Text()}
 	if p.warns() {
 		t.Status, t.Message, t.Output = Pass, "", "warning: "+p.Text()
 	}
@@ -81,18 +82,11 @@ func (t Test) headline() string {
 	case t.Message != "":
 		return t.Message
 	case t.Expected != "" || t.Got != "":
-		return fmt.Sprintf("expected %s, got %s", orNothing(t.Expected), orNothing(t.Got))
+		return fmt.Sprintf("expected %s, got %s", cmp.Or(t.Expected, "nothing"), cmp.Or(t.Got, "nothing"))
 	case t.Status == Fail:
 		return "failed"
 	}
 	return "could not run"
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
 }
 
 // details says below each other what helps to understand a failure.

@@ -6,11 +6,12 @@ import (
 	_ "embed" // the page's style and script
 	"encoding/base64"
 	"fmt"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"html"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
 //go:embed html/coverage.css
@@ -29,9 +30,11 @@ func writeCoverageHTML(b *bytes.Buffer, c *Coverage, sources Sources) error {
 	}
 	p.head()
 	p.kinds(c)
-	p.tools()
+	p.put(`<div class="tools"><input type="search" id="search" placeholder="Filter files and names" aria-label="Filter files and names">
+<label><input type="checkbox" id="missed"> only what is not covered</label></div>
+<p id="nothing" class="faint" hidden>Nothing fits.</p>`)
 	p.sections(c)
-	p.foot()
+	p.WriteString("<script>" + coverageJS + "</script>\n</body>\n</html>\n")
 	return nil
 }
 
@@ -65,28 +68,20 @@ func (p *coveragePage) head() {
 	p.WriteString("<style>\n" + coverageCSS + "</style>\n</head>\n<body>\n")
 }
 
-func (p *coveragePage) foot() {
-	p.WriteString("<script>" + coverageJS + "</script>\n</body>\n</html>\n")
-}
-
 func (p *coveragePage) kinds(c *Coverage) {
 	p.put(`<h1>Coverage of the policy</h1>`)
 	for _, u := range c.Under {
 		p.put(`<p class="under">%s</p>`, under(u))
 	}
-	p.put(`<div class="scroll"><table><tr><th>What</th><th class="n">Covered</th><th class="n">Total</th><th class="n">%%</th><th class="bar"></th></tr>`)
+	p.put(`<div class="scroll"><table><tr><th>What</th><th class="n">Covered</th><th class="n">Total</th>` +
+		`<th class="n">%%</th><th class="bar"></th></tr>`)
 	for _, k := range c.Kinds {
 		share := percent(k.Covered, k.Total)
-		p.put(`<tr><td>%s</td><td class="n">%d</td><td class="n">%d</td><td class="n">%s</td><td class="bar"><meter value="%d" max="%d" aria-label="%s">%s %%</meter></td></tr>`,
+		p.put(`<tr><td>%s</td><td class="n">%d</td><td class="n">%d</td><td class="n">%s</td><td class="bar">`+
+			`<meter value="%d" max="%d" aria-label="%s">%s %%</meter></td></tr>`,
 			k.Name, k.Covered, k.Total, share, k.Covered, max(k.Total, 1), k.Name, share)
 	}
 	p.put(`</table></div>`)
-}
-
-func (p *coveragePage) tools() {
-	p.put(`<div class="tools"><input type="search" id="search" placeholder="Filter files and names" aria-label="Filter files and names">
-<label><input type="checkbox" id="missed"> only what is not covered</label></div>
-<p id="nothing" class="faint" hidden>Nothing fits.</p>`)
 }
 
 func (p *coveragePage) sections(c *Coverage) {
@@ -138,7 +133,8 @@ func (p *coveragePage) source(name string, f *fileCoverage) {
 	}
 	p.WriteString(`<div class="scroll"><pre>`)
 	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1), html.EscapeString(term.Printable(strings.TrimSuffix(line, "\r"))))
+		fmt.Fprintf(p, `<span id="f%dL%d" data-n="%d"%s>%s</span>`, p.ids[name], i+1, i+1, f.attributes(i+1),
+			html.EscapeString(term.Printable(strings.TrimSuffix(line, "\r"))))
 	}
 	p.put(`</pre></div>`)
 }
@@ -179,7 +175,8 @@ func (p *coveragePage) cells(k Kind, all []Cell) {
 	if k.Covered < k.Total {
 		open = " open"
 	}
-	p.put(`<section class="group"><h2>%s</h2><details class="kind"%s><summary>%d of %d covered</summary><div class="scroll"><table>`, k.Name, open, k.Covered, k.Total)
+	p.put(`<section class="group"><h2>%s</h2><details class="kind"%s><summary>%d of %d covered</summary><div class="scroll"><table>`,
+		k.Name, open, k.Covered, k.Total)
 	for _, c := range list {
 		mark, word := "hit", "✓ covered"
 		if !c.Covered {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 
@@ -33,10 +34,10 @@ type gitlabLines struct {
 func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
 	for _, f := range r.findings() {
-		f.File = orElse(f.File, place)
-		id := orElse(f.Rule, "policy.problem")
+		f.File = cmp.Or(f.File, place)
+		id := cmp.Or(f.Rule, "policy.problem")
 		issues = append(issues, gitlabIssue{
-			Description: orElse(oneBlank(f.Text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.Level),
+			Description: cmp.Or(oneBlank(f.Text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.Level),
 			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.Last}},
 		})
 	}

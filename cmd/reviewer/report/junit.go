@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"path"
@@ -78,7 +79,8 @@ func (o Options) junitSuite(s Suite) junitSuite {
 	if s.Kind != coverageKind && s.Kind != policyKind {
 		file = o.path(s.Name)
 	}
-	suite := junitSuite{Name: orElse(file, s.Name), File: file, junitCounts: junitCounts{Tests: len(s.Tests), Failures: t.Fail, Errors: t.Error, Skipped: t.Skip + t.Todo}}
+	suite := junitSuite{Name: cmp.Or(file, s.Name), File: file,
+		junitCounts: junitCounts{Tests: len(s.Tests), Failures: t.Fail, Errors: t.Error, Skipped: t.Skip + t.Todo}}
 	var all time.Duration
 	for _, test := range s.Tests {
 		all += test.Duration

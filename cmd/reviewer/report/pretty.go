@@ -172,7 +172,7 @@ func (s screen) field(name, text string) {
 		left = indent
 	}
 	var rows []string
-	for _, line := range lines(text) {
+	for _, line := range strings.Split(strings.TrimRight(term.Printable(text), "\n "), "\n") {
 		rows = append(rows, term.Wrap(line, term.Room(s.o.Width, left))...)
 	}
 	space := strings.Repeat(" ", left)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -94,7 +95,7 @@ func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
 	place := r.anyFile()
 	var list []Finding
 	for _, f := range r.findings() {
-		f.File = orElse(f.File, place)
+		f.File = cmp.Or(f.File, place)
 		list = append(list, f)
 	}
 	rules := append([]Rule{{ID: coverageID, Title: "The tests do not cover enough of the policy"}}, r.Rules...)
@@ -159,7 +160,7 @@ func (a annotation) finding(rule, key string) Finding {
 func (r *Report) findings() []Finding {
 	var all []Finding
 	for _, p := range r.Problems {
-		all = append(all, p.annotation().finding(orElse(p.Code, "policy.problem"), p.Message))
+		all = append(all, p.annotation().finding(cmp.Or(p.Code, "policy.problem"), p.Message))
 	}
 	for _, s := range r.Suites {
 		for _, t := range s.Tests {
@@ -196,7 +197,7 @@ type sarifWriter struct {
 func (s *sarifWriter) add(f Finding) {
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: f.Rule, RuleIndex: s.rule(f.Rule), Level: f.Level,
-		Message:      sarifText{orElse(strings.TrimSpace(term.Printable(f.Text)), f.Rule)},
+		Message:      sarifText{cmp.Or(strings.TrimSpace(term.Printable(f.Text)), f.Rule)},
 		Locations:    []sarifLocation{s.location(f)},
 		Fingerprints: map[string]string{fingerprintName: s.prints.of(f)},
 		Properties:   f.Properties,
@@ -209,8 +210,8 @@ func (s *sarifWriter) rule(id string) int {
 		return i
 	}
 	known := s.known[id]
-	title := sarifText{orElse(known.Title, id)}
-	rule := sarifRule{ID: id, Short: title, Full: title, Help: sarifText{orElse(known.Help, title.Text)}}
+	title := sarifText{cmp.Or(known.Title, id)}
+	rule := sarifRule{ID: id, Short: title, Full: title, Help: sarifText{cmp.Or(known.Help, title.Text)}}
 	if len(known.Tags) > 0 {
 		rule.Properties = &sarifRuleExtra{known.Tags}
 	}

@@ -5,14 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
-
-// lines splits text into printable lines, without empty ones at its end.
-func lines(s string) []string {
-	return strings.Split(strings.TrimRight(term.Printable(s), "\n "), "\n")
-}
 
 // ranges writes line numbers in order as 3-5, 9.
 func ranges(list []int) string {
@@ -63,11 +56,4 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

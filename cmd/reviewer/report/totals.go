@@ -68,7 +68,8 @@ func (r *Report) Failed() bool {
 // names, and rules in that of their ids. Tests stay as they are in their file.
 func (r *Report) Sort() {
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
-		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message))
 	})
 	slices.SortStableFunc(r.Suites, func(a, b Suite) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })
 	slices.SortStableFunc(r.Rules, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })

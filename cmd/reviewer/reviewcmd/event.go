@@ -53,7 +53,8 @@ func decodeEvent(doc []byte, n int) (engine.Event, error) {
 	d.DisallowUnknownFields()
 	v := eventDocument{Phase: engine.PhasePre}
 	if err := d.Decode(&v); err != nil {
-		return engine.Event{}, fmt.Errorf("event: %w; expected a hook input (with hook_event_name), or an event with keys of %s (t in Unix milliseconds)", err, eventKeys())
+		return engine.Event{}, fmt.Errorf("event: %w; expected a hook input (with hook_event_name), or an event with keys of %s (t in Unix "+
+			"milliseconds)", err, eventKeys())
 	}
 	e := engine.Event{
 		Harness: "reviewer", Name: string(v.Phase), Phase: v.Phase, Session: v.Session, Agent: v.Agent,

@@ -94,7 +94,8 @@ func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 		}
 	}
 	if bad > 0 {
-		return errors.New(term.Counted(bad, "document could not be reviewed and is blocked; its line says why", "documents could not be reviewed and are blocked; their lines say why"))
+		return errors.New(term.Counted(bad, "document could not be reviewed and is blocked; its line says why",
+			"documents could not be reviewed and are blocked; their lines say why"))
 	}
 	return nil
 }
@@ -160,11 +161,13 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	}
 	if err != nil {
 		text := d.Classifier.Mask(err.Error())
-		return reviewed{ID: id, Decision: engine.Block, Enforced: engine.Block, Rules: []string{}, Reason: "the document could not be read", Error: text}
+		return reviewed{ID: id, Decision: engine.Block, Enforced: engine.Block, Rules: []string{},
+			Reason: "the document could not be read", Error: text}
 	}
 	r := d.session(e, named)
 	action, happened := r.Next(ctx, e)
-	line := reviewed{ID: id, Decision: action.Decision, Enforced: action.Enforced, Rules: action.Rules, Reason: action.Reason, Error: action.Error}
+	line := reviewed{ID: id, Decision: action.Decision, Enforced: action.Enforced, Rules: action.Rules,
+		Reason: action.Reason, Error: action.Error}
 	if !happened {
 		line.Decision, line.Enforced, line.Rules = engine.Allow, engine.Allow, []string{}
 		line.Reason = "nothing to decide: the call before it was denied"

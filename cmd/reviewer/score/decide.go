@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -87,9 +88,7 @@ func (j judge) event(r Row) (engine.Event, error) {
 		base := path.Base(r.Path)
 		r.CWD = j.cwd[strings.TrimSuffix(base, path.Ext(base))]
 	}
-	if r.CWD == "" {
-		r.CWD = workspace
-	}
+	r.CWD = cmp.Or(r.CWD, workspace)
 	return call(r)
 }
 
@@ -104,7 +103,8 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 }
 
 func (j judge) start(id, cwd string) *simulate.Rehearsal {
-	return simulate.Start(id, classifier(cwd), j.policy, engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
+	return simulate.Start(id, classifier(cwd), j.policy,
+		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
 // judged reads what is done with a call: what would be answered, or what policy

@@ -52,10 +52,12 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], stdout, stderr) },
 	}
-	cmd.Flags().StringVar(&o.policy, "policy", "", "folder of the policy: a whole one, or a layer over the one that ships (default: the latter)")
+	cmd.Flags().StringVar(&o.policy, "policy", "",
+		"folder of the policy: a whole one, or a layer over the one that ships (default: the latter)")
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "format of the result: table, json")
 	cmd.Flags().StringVar(&o.misses, "misses", "", "write what was missed, or stopped for nothing, to this file outside of the project")
-	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"}, "folders whose literals are compared with the corpus")
+	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"},
+		"folders whose literals are compared with the corpus")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "name each alarm of a pattern by its session and call")
 	return cmd
 }

@@ -51,7 +51,8 @@ func (r *Report) note(list []decided) {
 func (r *Report) noteCalls(list []decided) {
 	for _, d := range list {
 		if d.stopped() || d.Error != "" {
-			r.misses = append(r.misses, missed{"session", d.rule(), d.Path + " " + d.ID, "", string(d.Effect), d.Rules, d.Error, d.Tool + " " + d.Command})
+			r.misses = append(r.misses, missed{"session", d.rule(), d.Path + " " + d.ID, "", string(d.Effect), d.Rules,
+				d.Error, d.Tool + " " + d.Command})
 		}
 	}
 }
@@ -87,7 +88,8 @@ func (j judge) session(ctx context.Context, t harness.Transcript) (played, error
 		switch e.Phase {
 		case engine.PhasePre:
 			index[e.Call] = a.Index
-			p.Calls = append(p.Calls, decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
+			p.Calls = append(p.Calls,
+				decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
 		case engine.PhasePost:
 			a.Index = index[e.Call]
 		}

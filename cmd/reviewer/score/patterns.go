@@ -110,12 +110,14 @@ func (r *Runs) add(p played, counts map[string]*PatternCount) int {
 
 // print writes the table, and with all of it each alarm.
 func (r Runs) print(w io.Writer, all bool) {
-	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %8s %9s\n", cell("PATTERNS in whole sessions: alarms", 52), "found", "low", "medium", "high", "critical", "sessions")
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %8s %9s\n", cell("PATTERNS in whole sessions: alarms", 52), "found", "low", "medium",
+		"high", "critical", "sessions")
 	for _, c := range r.Patterns {
 		n := c.Alarms
 		fmt.Fprintf(w, "%s %6d %6d %6d %6d %8d %9d\n", cell("  "+c.ID, 52), c.Found, n["low"], n["medium"], n["high"], n["critical"], c.In)
 	}
-	fmt.Fprintf(w, "  calls with an alarm of high or above: %d of %d, %.1f of 1,000 [%.1f–%.1f]\n", r.High.K, r.High.N, 1000*r.High.Of1, 1000*r.High.Low, 1000*r.High.High)
+	fmt.Fprintf(w, "  calls with an alarm of high or above: %d of %d, %.1f of 1,000 [%.1f–%.1f]\n", r.High.K, r.High.N, 1000*r.High.Of1,
+		1000*r.High.Low, 1000*r.High.High)
 	for _, agent := range slices.Sorted(maps.Keys(r.Sessions)) {
 		fmt.Fprintf(w, "  sessions of %s with one: %s\n", agent, r.Sessions[agent])
 	}

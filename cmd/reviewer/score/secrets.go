@@ -62,7 +62,8 @@ func (s Sample) isName() bool {
 	}
 	before, after, ok := strings.Cut(s.Text, s.Value)
 	before, after = strings.TrimRight(before, " "), strings.TrimLeft(after, " \"'[]")
-	return ok && (strings.HasSuffix(s.Value, ":") || after != "" && strings.IndexByte("=:!(", after[0]) >= 0 || strings.HasSuffix(before, "=="))
+	return ok && (strings.HasSuffix(s.Value, ":") || after != "" && strings.IndexByte("=:!(", after[0]) >= 0 ||
+		strings.HasSuffix(before, "=="))
 }
 
 // told are the tags of everything that was replaced in samples of secrets.

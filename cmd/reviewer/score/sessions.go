@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -130,15 +129,9 @@ func transcript(raw []byte) (t harness.Transcript, agent string, err error) {
 	}
 	t, err = r.Read(bytes.NewReader(raw))
 	if r.Name != harness.ClaudeCode {
-		placed(t.Events)
+		for i := range t.Events {
+			t.Events[i].CWD, t.Events[i].Mode = cmp.Or(t.Events[i].CWD, workspace), "default"
+		}
 	}
 	return t, r.Name, err
-}
-
-// placed gives the events of other agents what they do not tell, or not alike:
-// one place, and a person who can be asked.
-func placed(events []engine.Event) {
-	for i := range events {
-		events[i].CWD, events[i].Mode = cmp.Or(events[i].CWD, workspace), "default"
-	}
 }

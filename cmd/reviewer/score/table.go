@@ -25,7 +25,10 @@ func (r Report) print(w io.Writer, all bool) {
 	r.Runs.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
-	printLiterals(w, r.Literals)
+	fmt.Fprintf(w, "\nLITERALS of %d bytes or more that rules and corpus share: %d\n", minLiteral, len(r.Literals))
+	for _, s := range r.Literals {
+		fmt.Fprintf(w, "  %s dangerous %4d, other %4d  %s\n", cell(fmt.Sprintf("%q", s.Literal), 44), s.Dangerous, s.Other, s.Where)
+	}
 }
 
 func (r Rate) String() string {
@@ -36,7 +39,8 @@ func (r Rate) String() string {
 }
 
 func head(w io.Writer, title string) {
-	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "warn", "allow", cell("stopped [95 %]", 30), "block + ask")
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "warn", "allow",
+		cell("stopped [95 %]", 30), "block + ask")
 }
 
 func line(w io.Writer, name string, g Group) {
@@ -45,7 +49,8 @@ func line(w io.Writer, name string, g Group) {
 
 func counts(name string, g Group) string {
 	n := g.Verdicts
-	return fmt.Sprintf("%s %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify], n[engine.Warn], n[engine.Allow])
+	return fmt.Sprintf("%s %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify],
+		n[engine.Warn], n[engine.Allow])
 }
 
 // rules prints which rules spoke first where a call was stopped.
@@ -113,10 +118,13 @@ func printSessions(w io.Writer, s Whole) {
 }
 
 func printSecrets(w io.Writer, r Redaction) {
-	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n", r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
+	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name "+
+		"as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n",
+		r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
 	for _, k := range r.Kinds {
 		if k.Found.K < k.Found.N || k.Hit.K > 0 {
-			fmt.Fprintf(w, "  %s missed %3d of %3d, look-alikes hit %3d of %3d\n", cell(k.Kind, 40), k.Found.N-k.Found.K, k.Found.N, k.Hit.K, k.Hit.N)
+			fmt.Fprintf(w, "  %s missed %3d of %3d, look-alikes hit %3d of %3d\n", cell(k.Kind, 40),
+				k.Found.N-k.Found.K, k.Found.N, k.Hit.K, k.Hit.N)
 		}
 	}
 }
@@ -130,11 +138,4 @@ func printLatency(w io.Writer, l Latency) {
 		fmt.Fprintf(w, "  %s p50 %.3f  p99 %.3f  max %.3f\n", cell(s.name, 16), s.P50, s.P99, s.Max)
 	}
 	fmt.Fprintf(w, "  classify 16 KiB %.3f, 64 KiB %.3f: ratio %.2f\n", l.KiB16, l.KiB64, l.Ratio)
-}
-
-func printLiterals(w io.Writer, list []Shared) {
-	fmt.Fprintf(w, "\nLITERALS of %d bytes or more that rules and corpus share: %d\n", minLiteral, len(list))
-	for _, s := range list {
-		fmt.Fprintf(w, "  %s dangerous %4d, other %4d  %s\n", cell(fmt.Sprintf("%q", s.Literal), 44), s.Dangerous, s.Other, s.Where)
-	}
 }

@@ -91,7 +91,8 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 		return nil
 	}
 	p, width := a.Paint(out), a.Width(out)
-	fmt.Fprintf(w, "%s %s %s %s %6s %6s %5s  %s\n", term.Pad("SESSION", 36), term.Pad("AGENT", 12), term.Pad("STARTED", 19), term.Pad("LAST", 19), "CALLS", "DENIED", "ASKED", "WORKSPACE")
+	fmt.Fprintf(w, "%s %s %s %s %6s %6s %5s  %s\n", term.Pad("SESSION", 36), term.Pad("AGENT", 12), term.Pad("STARTED", 19),
+		term.Pad("LAST", 19), "CALLS", "DENIED", "ASKED", "WORKSPACE")
 	for _, s := range sessions {
 		listSession(a, w, p, width, s)
 	}
@@ -99,7 +100,8 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 }
 
 func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Session) {
-	line := fmt.Sprintf("%s %s %s %s %6d %6d %5d  %s", term.Pad(term.OneLine(sessionName(s), 64), 36), term.Pad(term.OneLine(s.Key.Harness, 12), 12),
+	line := fmt.Sprintf("%s %s %s %s %6d %6d %5d  %s", term.Pad(term.OneLine(cmp.Or(s.Key.Session, filepath.Base(s.Dir)), 64), 36),
+		term.Pad(term.OneLine(s.Key.Harness, 12), 12),
 		term.Clock(s.First), term.Clock(s.Last), s.Actions, s.Denied, s.Asked, s.Workspace)
 	fmt.Fprintln(w, term.OneLine(line, width))
 	if s.Err != nil {
@@ -113,12 +115,10 @@ func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Sessi
 	}
 }
 
-// sessionName is a session's id; of a chain that cannot be read, its folder.
-func sessionName(s audit.Session) string { return cmp.Or(s.Key.Session, filepath.Base(s.Dir)) }
-
 // tally words how often things were, most often first.
 func tally(counts map[string]int64) string {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(counts),
+		func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, counts[name])
 	}

@@ -152,7 +152,8 @@ func addable(world classify.World, workspace, path string) (string, error) {
 	case place != "" && real == place:
 		return "", fmt.Errorf("--add %s: that is the workspace, which belongs to the session anyway", path)
 	case place != "" && below(real, filepath.Dir(filepath.Dir(place))):
-		return "", fmt.Errorf("--add %s: %s is wider than the folder around the workspace (%s); add the folder that is meant", path, real, filepath.Dir(place))
+		return "", fmt.Errorf("--add %s: %s is wider than the folder around the workspace (%s); add the folder that is meant",
+			path, real, filepath.Dir(place))
 	}
 	return short, nil
 }

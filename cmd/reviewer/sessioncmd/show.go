@@ -75,7 +75,8 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 	}
 	moments := line.pick(shown)
 	facts := history.NewInput(&engine.Record{}, state, engine.View{}).Session
-	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels, facts.Scope, facts.Written, moments}
+	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels,
+		facts.Scope, facts.Written, moments}
 	if out.Format == "json" {
 		return errors.Join(broken, term.WriteJSON(w, doc))
 	}
@@ -88,7 +89,8 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 
 func printTimeline(a *cli.App, w io.Writer, out *term.Output, doc shownDocument) {
 	p, width := a.Paint(out), a.Width(out)
-	fmt.Fprintf(w, "%s\n\n", term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(doc.First)), width))
+	fmt.Fprintf(w, "%s\n\n",
+		term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(doc.First)), width))
 	for _, m := range doc.Timeline {
 		m.print(w, p, width)
 	}

@@ -45,7 +45,8 @@ func newClient() *http.Client {
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	again := retry.NewTransport(t)
 	again.Policy = func() retry.Policy {
-		return &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond, MaxWait: 2 * time.Second, MaxRetry: 2}
+		return &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond,
+			MaxWait: 2 * time.Second, MaxRetry: 2}
 	}
 	return &http.Client{Transport: again, CheckRedirect: checkRedirect}
 }
@@ -154,7 +155,8 @@ func certificateText(err error) string {
 func answerText(status int, detail string) string {
 	switch {
 	case status == http.StatusUnauthorized:
-		return "it answers 401: it wants a name and a password, or others than these; log in with docker login, or give --username and --password-stdin"
+		return "it answers 401: it wants a name and a password, or others than these; log in with docker login, or give " +
+			"--username and --password-stdin"
 	case status == http.StatusForbidden:
 		return "it answers 403: this is not allowed to whom it takes you for; ask who runs it for the right"
 	case status == http.StatusNotFound:

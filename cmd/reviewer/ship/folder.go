@@ -30,7 +30,8 @@ func pushFolder(dir string, p Parcel, o Options) (Receipt, error) {
 		r.Unchanged = true
 		return r, nil
 	case !bytes.Equal(archive, p.Archive) && !o.Force:
-		return Receipt{}, fmt.Errorf("%s is there, and is another archive (SHA-256 %.12s); build under another name, or replace it with --force", p.Name, sha(archive))
+		return Receipt{}, fmt.Errorf("%s is there, and is another archive (SHA-256 %.12s); build under another name, or replace it with --force",
+			p.Name, sha(archive))
 	case !bytes.Equal(archive, p.Archive):
 		r.Replaced = "sha256:" + sha(archive)
 	}

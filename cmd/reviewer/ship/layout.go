@@ -78,7 +78,8 @@ func (l *layout) prepare() error {
 	if err := l.root.MkdirAll(layoutBlobs, 0o755); err != nil {
 		return err
 	}
-	l.index = ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{}}
+	l.index = ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex,
+		Manifests: []ocispec.Descriptor{}}
 	return errors.Join(l.save(), writeIn(l.root, ocispec.ImageLayoutFile, []byte(layoutMark)))
 }
 
@@ -139,7 +140,8 @@ func (l *layout) onlyRelease() (ocispec.Descriptor, error) {
 		return one, nil
 	}
 	slices.Sort(tags)
-	return one, &explained{fmt.Sprintf("there are %d releases; name the tag of one: %s", len(tags), strings.Join(tags[:min(len(tags), 10)], ", ")), errdef.ErrMissingReference}
+	return one, &explained{fmt.Sprintf("there are %d releases; name the tag of one: %s", len(tags),
+		strings.Join(tags[:min(len(tags), 10)], ", ")), errdef.ErrMissingReference}
 }
 
 // blob is the file of content.
@@ -165,7 +167,8 @@ func (l *layout) Fetch(_ context.Context, d ocispec.Descriptor) (io.ReadCloser, 
 
 // Exists implements content.Storage: the file is there, and is what it is called.
 func (l *layout) Exists(ctx context.Context, d ocispec.Descriptor) (bool, error) {
-	if d.MediaType == ocispec.MediaTypeImageManifest && !slices.ContainsFunc(l.index.Manifests, func(o ocispec.Descriptor) bool { return o.Digest == d.Digest }) {
+	if d.MediaType == ocispec.MediaTypeImageManifest &&
+		!slices.ContainsFunc(l.index.Manifests, func(o ocispec.Descriptor) bool { return o.Digest == d.Digest }) {
 		return false, nil
 	}
 	_, err := content.FetchAll(ctx, l, d)

@@ -130,7 +130,8 @@ func pushOCI(ctx context.Context, to shelf, ref Ref, p Parcel, o Options) (Recei
 	case err != nil:
 		return Receipt{}, err
 	case before.Digest != manifest.desc.Digest && !o.Force:
-		return Receipt{}, fmt.Errorf("the tag %s is that of another release (%s); take another tag, or replace it with --force", tag, before.Digest)
+		return Receipt{}, fmt.Errorf("the tag %s is that of another release (%s); take another tag, or replace it with --force",
+			tag, before.Digest)
 	case before.Digest != manifest.desc.Digest:
 		r.Replaced = before.Digest.String()
 	}
@@ -192,7 +193,8 @@ func pullOCI(ctx context.Context, from shelf, ref Ref, o Options, accept Accept)
 		return Parcel{}, err
 	}
 	p := Parcel{Name: ref.nameOf(layer), Label: labelOf(manifest.Annotations), Place: ref.fixed(desc)}
-	if p.Envelope, err = envelopeFor(ctx, from, desc, Offer{Place: p.Place, Name: p.Name, SHA256: layer.Digest.Encoded()}, accept); err != nil {
+	if p.Envelope, err = envelopeFor(ctx, from, desc, Offer{Place: p.Place, Name: p.Name, SHA256: layer.Digest.Encoded()},
+		accept); err != nil {
 		return Parcel{}, err
 	}
 	if o.Have != nil && digest.FromBytes(o.Have.Archive) == layer.Digest {
@@ -253,7 +255,8 @@ func onlyLayer(m ocispec.Manifest, artifactType, mediaType string, most int64) (
 	var none ocispec.Descriptor
 	switch {
 	case m.ArtifactType != artifactType:
-		return none, fmt.Errorf("there is an artifact of type %.100q; expected %q, as reviewer policy push makes it", firstOf(m.ArtifactType, m.Config.MediaType), artifactType)
+		return none, fmt.Errorf("there is an artifact of type %.100q; expected %q, as reviewer policy push makes it",
+			firstOf(m.ArtifactType, m.Config.MediaType), artifactType)
 	case len(m.Layers) != 1:
 		return none, fmt.Errorf("there are %d layers; expected one", len(m.Layers))
 	case m.Layers[0].MediaType != mediaType:

@@ -271,7 +271,8 @@ func Matches(archive, envelope []byte) error {
 		return err
 	}
 	if subject.SHA256 != sha(archive) {
-		return fmt.Errorf("its envelope is of another archive (SHA-256 %.12s, this one has %.12s); sign this one, or get the other", subject.SHA256, sha(archive))
+		return fmt.Errorf("its envelope is of another archive (SHA-256 %.12s, this one has %.12s); sign this one, or get the other",
+			subject.SHA256, sha(archive))
 	}
 	return nil
 }
@@ -285,7 +286,8 @@ func Listen(ctx context.Context, address string, remote bool) (net.Listener, err
 	case err != nil:
 		return nil, fmt.Errorf("%q is no address; expected one such as 127.0.0.1:8181", address)
 	case !remote && !Loopback(host):
-		return nil, fmt.Errorf("%s is reached by other machines, and all of them could read the policy; listen at 127.0.0.1, or say --allow-remote", address)
+		return nil, fmt.Errorf("%s is reached by other machines, and all of them could read the policy; listen at 127.0.0.1, "+
+			"or say --allow-remote", address)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {

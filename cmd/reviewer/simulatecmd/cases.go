@@ -2,6 +2,7 @@ package simulatecmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ import (
 // folder: the session up to it, and what the candidate says of it. open opens a
 // session again. It returns the files, sorted. Nothing is written where a file
 // is there already that says something else.
-func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error), candidate *bundles.Effective) ([]string, error) {
+func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error),
+	candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
 		app: a, impact: m, open: open, runner: trial.NewRunner(cli.Environment(), candidate.Layers...),
 		files: map[string][]byte{}, names: map[string]bool{},
@@ -227,18 +229,8 @@ func candidateSaid(w simulate.Step) cases.Expect {
 
 // caseTitle names a case by what is called.
 func caseTitle(k simulate.Kind) string {
-	what := term.OneLine(k.Witness.Resource, 60)
-	if what == "" {
-		what = orElse(k.Witness.Tool, string(k.Witness.Phase))
-	}
+	what := cmp.Or(term.OneLine(k.Witness.Resource, 60), k.Witness.Tool, string(k.Witness.Phase))
 	return what
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // about says above a case where it is from, and what both sides said.

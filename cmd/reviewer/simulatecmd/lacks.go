@@ -101,7 +101,8 @@ func (l *lack) unkept(by engine.By) *fewer {
 	case "":
 		return &fewer{rows: l.rows}
 	}
-	return &fewer{rows: l.rows, unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
+	return &fewer{rows: l.rows,
+		unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
 }
 
 // added lists the detectors that others do not have, or that find something else.
@@ -141,7 +142,7 @@ func looksInto(d bundles.Detector, r *engine.Record) bool {
 		return false
 	}
 	for name, value := range r.Event.Args {
-		if hasText(value) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
+		if anyText(value, func(text string) bool { return text != "" }) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
 			return true
 		}
 	}
@@ -150,12 +151,6 @@ func looksInto(d bundles.Detector, r *engine.Record) bool {
 
 func hasResult(r *engine.ResultFacts) bool {
 	return r != nil && (r.Class != "" || r.Content != nil && r.Content.Bytes > 0)
-}
-
-// hasText says that an argument held a text. One that was replaced by facts
-// counts its bytes.
-func hasText(v any) bool {
-	return anyText(v, func(text string) bool { return text != "" })
 }
 
 // anyText asks about each text of a value; of one that is not stored, about its

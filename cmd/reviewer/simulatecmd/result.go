@@ -37,17 +37,13 @@ func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
 
 func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, speed string, verbose bool) error {
 	return out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
-		opts := impactOptions(a, o)
+		opts := impact.Options{Colour: a.Paint(o).On, Version: cli.BuildVersion(), Width: a.Columns(o)}
 		opts.Latency, opts.Verbose = speed, verbose
 		if d.Sweep != nil {
 			return impact.WriteSweep(w, o.Format, d.Sweep, opts)
 		}
 		return impact.Write(w, o.Format, d.Impact, opts)
 	})
-}
-
-func impactOptions(a *cli.App, o *term.Output) impact.Options {
-	return impact.Options{Colour: a.Paint(o).On, Version: cli.BuildVersion(), Width: a.Columns(o)}
 }
 
 // keepCases makes cases of what has changed, where that was asked for.
@@ -109,7 +105,8 @@ func incomplete(a *cli.App, m *simulate.Impact) error {
 	var errs []error
 	if failed := m.Sources.Failed; failed > 0 {
 		tellTroubles(a, m.Sources.Troubles)
-		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others", term.Counted(int(failed), "file", "files")))
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others",
+			term.Counted(int(failed), "file", "files")))
 	}
 	if m.Partial != "" {
 		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))

@@ -207,7 +207,8 @@ func (r *comparing) finish(interrupted bool) {
 		m.Shard = r.shard
 		if interrupted {
 			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes were read, %s compared",
-				term.Thousands(r.progress.Bytes.Load()), term.Thousands(r.progress.Total.Load()), term.Counted(int(m.Sessions.Total), "session was", "sessions were"))
+				term.Thousands(r.progress.Bytes.Load()), term.Thousands(r.progress.Total.Load()),
+				term.Counted(int(m.Sessions.Total), "session was", "sessions were"))
 		}
 	}
 }

@@ -92,8 +92,10 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.candidate, "candidate", here.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a setting that is a number: `KEY=FROM:TO:STEP`")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
-	f.StringVar(&s.saveCases, "save-cases", "", "write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
-	f.StringVar(&s.since, "since", "", "count only what happened since this `TIME`, such as 90m, 24h or 7d before now, or 2026-01-31; what came before is history")
+	f.StringVar(&s.saveCases, "save-cases", "",
+		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
+	f.StringVar(&s.since, "since", "",
+		"count only what happened since this `TIME`, such as 90m, 24h or 7d before now, or 2026-01-31; what came before is history")
 	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose `ID` begins so; repeatable")
 	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool of this `NAME`; repeatable")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10: always the same ones")
@@ -196,7 +198,8 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 		return err
 	}
 	if _, span := cli.SpanOf(s.since); s.shard != "" && s.since != "" && span == nil {
-		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since, time.UnixMilli(s.selection.Since).Format(time.RFC3339))
+		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since,
+			time.UnixMilli(s.selection.Since).Format(time.RFC3339))
 	}
 	if err := checkTools(s.tools); err != nil {
 		return err

@@ -85,7 +85,8 @@ type Bundle struct {
 // Files are all files of the bundle: its manifest, settings, two rules, one in
 // CEL and one in Rego, their cases and tests, and what to do with it.
 func (b Bundle) Files() ([]File, error) {
-	all, err := fill([]File{{Name: ".manifest"}, {Name: "settings.yaml"}, {Name: "README.md"}}, []string{"manifest.json", "settings.yaml", "README.md"}, b)
+	all, err := fill([]File{{Name: ".manifest"}, {Name: "settings.yaml"}, {Name: "README.md"}},
+		[]string{"manifest.json", "settings.yaml", "README.md"}, b)
 	if err != nil {
 		return nil, err
 	}

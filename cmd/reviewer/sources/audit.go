@@ -143,7 +143,8 @@ func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.Moment, e
 		c.sources.Bad++
 		c.fail(p, p.line+in.number, err)
 		if raw != nil {
-			c.damaged()
+			c.sources.Damaged++
+			c.sources.Troubles[len(c.sources.Troubles)-1].Damaged = true
 		}
 		if errors.Is(err, audit.ErrChanged) {
 			c.held = nil // one of the two was changed, and nobody knows which
@@ -153,12 +154,6 @@ func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.Moment, e
 	before := c.held
 	c.held, c.last = r, r.N
 	return before == nil || yield(simulate.Moment{Record: before}, nil)
-}
-
-// damaged says that the latest trouble is no other than that a log was changed.
-func (c *log) damaged() {
-	c.sources.Damaged++
-	c.sources.Troubles[len(c.sources.Troubles)-1].Damaged = true
 }
 
 func (c *log) next(in *lines, raw []byte) (*engine.Record, error) {

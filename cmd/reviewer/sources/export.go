@@ -88,7 +88,8 @@ func (f *Family) piped(ctx context.Context) iter.Seq[simulate.Story] {
 			c.files, files = files, 0
 			in.again = true
 			if seen[id] {
-				c.fail(c.places[0], in.number, errors.New("records of this session come again behind those of another: name a file instead, or bring them in order"))
+				c.fail(c.places[0], in.number,
+					errors.New("records of this session come again behind those of another: name a file instead, or bring them in order"))
 			}
 			seen[id] = true
 			if !yield(c.story(func(yield func(simulate.Moment, error) bool) { c.pipe(in, yield) })) {

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"hash/fnv"
 	"io"
@@ -9,8 +10,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
-import "github.com/agent-reviewer/reviewer/engine/history"
 
 // kind is what a file turns out to be.
 type kind int
@@ -134,7 +135,7 @@ func chainHead(line []byte, exported bool) head {
 		if err != nil {
 			return head{kind: broken, why: err}
 		}
-		session, agent = orText(session, state.Session), orText(agent, state.Harness)
+		session, agent = cmp.Or(session, state.Session), cmp.Or(agent, state.Harness)
 	}
 	h := head{kind: chain, session: session, sessions: []string{session}, harness: agent, chain: r.Chain, first: r.N}
 	switch {

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -131,14 +132,14 @@ func (f *Family) note(t *tale, p place, read harness.Transcript, err error) {
 // alternate, or change in the middle of a turn, it is one session: clients name
 // the old one and the new one in the lines of a resumed session.
 func split(t harness.Transcript, name string) []strand {
-	t.Session = orText(t.Session, name)
+	t.Session = cmp.Or(t.Session, name)
 	whole := []strand{{transcript: t}}
 	var runs []strand
 	seen := map[string]bool{}
 	begin := 0
 	for i, e := range t.Events {
-		id := orText(e.Session, t.Session)
-		if i > 0 && id == orText(t.Events[i-1].Session, t.Session) {
+		id := cmp.Or(e.Session, t.Session)
+		if i > 0 && id == cmp.Or(t.Events[i-1].Session, t.Session) {
 			continue
 		}
 		if seen[id] || i > 0 && e.Phase != engine.PhasePrompt && e.Time != 0 {
@@ -158,15 +159,8 @@ func split(t harness.Transcript, name string) []strand {
 
 func run(t harness.Transcript, from, to int) strand {
 	t.Events = t.Events[from:to]
-	t.Session = orText(t.Events[0].Session, t.Session)
+	t.Session = cmp.Or(t.Events[0].Session, t.Session)
 	return strand{transcript: t}
-}
-
-func orText(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // count says of each call in which session it is counted: the first that holds

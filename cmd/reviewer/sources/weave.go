@@ -95,5 +95,6 @@ func happened(e engine.Event) happening {
 	if e.Call != "" {
 		return happening{call: e.Call, phase: e.Phase}
 	}
-	return happening{agent: e.Agent, phase: e.Phase, time: e.Time, text: sha256.Sum256([]byte(e.Tool + "\x00" + string(e.Args) + "\x00" + e.Prompt))}
+	return happening{agent: e.Agent, phase: e.Phase, time: e.Time,
+		text: sha256.Sum256([]byte(e.Tool + "\x00" + string(e.Args) + "\x00" + e.Prompt))}
 }

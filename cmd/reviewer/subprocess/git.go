@@ -44,7 +44,8 @@ func GitTree(ctx context.Context, ref string) (fs.FS, error) {
 	}
 	tree, err := gitObject(ctx, commit+":"+strings.TrimSuffix(folder, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("there is no %q in revision %s; a path is seen from the top of the repository, or from here with ./ before it: %w", folder, rev, err)
+		return nil, fmt.Errorf("there is no %q in revision %s; a path is seen from the top of the repository, or from here with ./ "+
+			"before it: %w", folder, rev, err)
 	}
 	list, err := runGit(ctx, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
 	if err != nil {
@@ -79,9 +80,11 @@ func gitObject(ctx context.Context, name string) (string, error) {
 // runGit runs git without a shell, and so that it starts nothing else and
 // reaches no other machine. The error is git's own first line.
 func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	fixed := []string{"--no-pager", "--no-replace-objects", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
+	fixed := []string{"--no-pager", "--no-replace-objects", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=" + os.DevNull}
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0")
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0")
 	cmd.Stdin = stdin
 	cmd.WaitDelay = time.Second
 	out, wrong := &Bounded{Left: maxGitBytes + maxGitFiles*100}, &Bounded{Left: 4096}

@@ -23,7 +23,8 @@ type Outputs struct {
 // Flags adds -f, which may be repeated, and -o to a command.
 func (o *Outputs) Flags(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
-	cmd.Flags().StringArrayVarP(&o.Given, "format", "f", formats[:1], "`format` of the result, or format=file; several are written in one run: "+strings.Join(formats, ", "))
+	cmd.Flags().StringArrayVarP(&o.Given, "format", "f", formats[:1],
+		"`format` of the result, or format=file; several are written in one run: "+strings.Join(formats, ", "))
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write the first format to this `file` (default standard output)")
 }
 
@@ -48,19 +49,13 @@ func (o *Outputs) Read() error {
 		}
 		place := filepath.Clean(file)
 		if other, taken := places[place]; taken {
-			return fmt.Errorf("-f %s: the format %s goes to %s already; give this one a file of its own, as in -f %s=report.%s", given, other, orStdout(file), format, format)
+			return fmt.Errorf("-f %s: the format %s goes to %s already; give this one a file of its own, as in -f %s=report.%s", given, other,
+				cmp.Or(file, "standard output"), format, format)
 		}
 		places[place] = format
 		o.List = append(o.List, out)
 	}
 	return nil
-}
-
-func orStdout(file string) string {
-	if file == "" {
-		return "standard output"
-	}
-	return file
 }
 
 // Write writes every format, each in its place: files before standard output.

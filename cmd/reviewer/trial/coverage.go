@@ -12,7 +12,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // The kinds of what can be covered, in the order in which they are reported.
@@ -92,8 +91,6 @@ func (r *reached) example(f engine.Finding) {
 	}
 }
 
-func (r *reached) detector(id string) { r.add(detectorIDs, id) }
-
 // coverage says what of the layer under test was reached.
 func (t *trial) coverage() (*report.Coverage, error) {
 	c := &report.Coverage{}
@@ -105,17 +102,13 @@ func (t *trial) coverage() (*report.Coverage, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.coverLines(c, lines)
-	c.Cells = slices.Concat(t.branches(), t.matrix(b), t.rules(b), t.detectors(b), t.access(b))
-	c.Kinds = Kinds(c)
-	return c, nil
-}
-
-func (t *trial) coverLines(c *report.Coverage, lines map[string]rego.Lines) {
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[name]
 		c.Files = append(c.Files, report.FileLines{File: t.file(name), Covered: l.Covered, Missed: l.Missed})
 	}
+	c.Cells = slices.Concat(t.branches(), t.matrix(b), t.rules(b), t.detectors(b), t.access(b))
+	c.Kinds = Kinds(c)
+	return c, nil
 }
 
 // Kinds counts what is covered, by kind and in their fixed order. A kind of

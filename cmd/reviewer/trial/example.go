@@ -186,11 +186,13 @@ func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	n := slices.IndexFunc(t.effective.Detectors(), func(d bundles.Detector) bool { return d.ID == id })
 	switch found := n >= 0 && set.Finds(n, text); {
 	case found == match && found:
-		t.reached.detector(id)
+		t.reached.add(detectorIDs, id)
 	case found != match && found:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not", "nothing is found", "something is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not",
+			"nothing is found", "something is"
 	case found != match:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example", "something is found", "nothing is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example",
+			"something is found", "nothing is"
 	}
 	return test
 }

@@ -17,7 +17,8 @@ func (s *story) plot(at stepping, rec *engine.Record) {
 	switch d := rec.Decision; {
 	case d == nil || rec.Phase != engine.PhasePre:
 	case s.c.Twin && (d.Decision == engine.Block || d.Decision == engine.Ask):
-		at.wrong(Failure{Wrong: "a twin harms nothing, and this call is not let through: " + string(d.Decision), Why: cases.Why(rec), Record: rec})
+		at.wrong(Failure{Wrong: "a twin harms nothing, and this call is not let through: " + string(d.Decision),
+			Why: cases.Why(rec), Record: rec})
 	case s.c.Twin || s.c.Incident == "" || !Stopped(d.Decision):
 	case at.Expect == nil && !s.stopped:
 		at.wrong(Failure{Wrong: "it is stopped before the story expects it: " + string(d.Decision), Why: cases.Why(rec), Record: rec})

@@ -44,7 +44,8 @@ type FailingError struct{ Tests []report.Test }
 
 func (e *FailingError) Error() string {
 	first := e.Tests[0]
-	return fmt.Sprintf("%d tests fail before anything is changed, so they can tell nothing; mend them first, such as %s:%d: %s", len(e.Tests), first.File, first.Line, first.Name)
+	return fmt.Sprintf("%d tests fail before anything is changed, so they can tell nothing; mend them first, such as %s:%d: %s", len(e.Tests),
+		first.File, first.Line, first.Name)
 }
 
 // Mutate makes small changes to a policy, one at a time, and says which of them
@@ -105,7 +106,7 @@ func (t *trial) bench(ctx context.Context) (*bench, error) {
 		b.books[i] = &book{}
 		run := counted[i].run
 		counted[i].run = func(ctx context.Context, t *trial) report.Test {
-			test := run(withBook(ctx, b.books[i]), t)
+			test := run(context.WithValue(ctx, bookKey{}, b.books[i]), t)
 			if test.Status == report.Todo {
 				b.books[i] = &book{} // it proves nothing either way
 			}
@@ -133,7 +134,8 @@ func (t *trial) bench(ctx context.Context) (*bench, error) {
 		return nil, err
 	}
 	if len(b.jobs)+len(b.names) == 0 {
-		return nil, errors.New("no test runs, so nothing could be noticed: expected *_test.rego, cases/**.yaml, or examples of rules (and that --run matches one)")
+		return nil, errors.New("no test runs, so nothing could be noticed: expected *_test.rego, cases/**.yaml, or examples of " +
+			"rules (and that --run matches one)")
 	}
 	return b, nil
 }

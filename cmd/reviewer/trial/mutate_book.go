@@ -27,11 +27,6 @@ type asked struct {
 
 type bookKey struct{}
 
-// withBook makes what a test asks be written down.
-func withBook(ctx context.Context, b *book) context.Context {
-	return context.WithValue(ctx, bookKey{}, b)
-}
-
 // bookOf returns the book to write into; nil: nobody reads it.
 func bookOf(ctx context.Context) *book {
 	b, _ := ctx.Value(bookKey{}).(*book)

@@ -40,7 +40,7 @@ func (b *bench) killRow(ctx context.Context, m *mutate.Change) (outcome string, 
 	if err != nil {
 		return "", false
 	}
-	jobs, tests := c.jobs(), c.regoTests()
+	jobs, tests := c.jobs(), c.tests.Reading(c.mutant.Path)
 	if len(jobs)+len(tests) == 0 {
 		return Unreached, true
 	}
@@ -151,8 +151,6 @@ func (c *changedRows) finds(a asked) bool {
 	after, err := c.after.Match(context.Background(), a.input)
 	return err != nil || !reflect.DeepEqual(before, after)
 }
-
-func (c *changedRows) regoTests() []int { return c.tests.Reading(c.mutant.Path) }
 
 // on tries jobs with the changed rows. A policy is made for each of the settings
 // and layers that cases add, when the first of them is asked.

@@ -74,7 +74,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 		p = book.watch(c, p)
 	}
 	if t := twiceOf(ctx); t != nil {
-		p = t.watch(c, p)
+		p = p.with(&watchingTwice{t, p.Decider, fmt.Sprintf("case %s (%s:%d)", c.ID(), c.File, c.Line)})
 	}
 	if r.timeout > 0 { // from here on: compiling is paid for by the case that comes first
 		var cancel context.CancelFunc

@@ -167,11 +167,6 @@ func twiceOf(ctx context.Context) *twice {
 	return t
 }
 
-// watch returns a policy that decides the same, twice.
-func (t *twice) watch(c cases.Case, p *policy) *policy {
-	return p.with(&watchingTwice{t, p.Decider, fmt.Sprintf("case %s (%s:%d)", c.ID(), c.File, c.Line)})
-}
-
 type watchingTwice struct {
 	twice *twice
 	engine.Decider

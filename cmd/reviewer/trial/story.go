@@ -86,7 +86,8 @@ func publicMAC(b []byte) string {
 }
 
 func (s *story) world() classify.World {
-	w := classify.World{Home: s.c.Home, Guard: []string{s.c.Path("~/.local/state/reviewer"), "/etc/reviewer", s.c.Path("~/.local/bin/reviewer")}}
+	w := classify.World{Home: s.c.Home, Guard: []string{s.c.Path("~/.local/state/reviewer"), "/etc/reviewer",
+		s.c.Path("~/.local/bin/reviewer")}}
 	if m := s.machine; m != nil {
 		w.Lstat, w.Readlink, w.ReadDir, w.ReadFile = m.Lstat, m.Readlink, m.ReadDir, m.ReadFile
 		w.ReadHead, w.Same = m.ReadHead, m.Same

@@ -23,7 +23,8 @@ func Remarks(e *bundles.Effective, now time.Time) []string {
 			for _, r := range list.Rules {
 				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions)...)
 				if r.Expires() > 0 && r.Expires() <= now.UnixMilli() {
-					all = append(all, fmt.Sprintf("%s/%s: access rule %s is over since %s and says nothing any more; take it out", l.Layer, r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
+					all = append(all, fmt.Sprintf("%s/%s: access rule %s is over since %s and says nothing any more; take it out", l.Layer,
+						r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
 				}
 			}
 		}
