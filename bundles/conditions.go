@@ -128,7 +128,8 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists what the message of a rule with a condition may name in
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details", "deletions"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
+		"deletions"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it

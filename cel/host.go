@@ -50,7 +50,8 @@ func Compile(conditions []Condition) (*Host, error) {
 		problems = append(problems, c.validate()...)
 		at := place{c.List, c.Order}
 		if other, taken := places[at]; taken && c.List != "" {
-			problems = append(problems, &Error{ID: c.ID, Part: "order", Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
+			problems = append(problems, &Error{ID: c.ID, Part: "order",
+				Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
 		}
 		places[at] = c.ID
 		if seen[c.ID] && c.ID != "" {

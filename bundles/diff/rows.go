@@ -282,7 +282,8 @@ func levelsDirection(a, b []bundles.RuleLevel) Direction {
 	for _, l := range slices.Concat(a, b) {
 		all = append(all, stricter(float64(levelAt(a, l.At)), float64(levelAt(b, l.At))))
 	}
-	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), func(l bundles.RuleLevel) bool { return !slices.Contains(bundles.Severities(), l.Level) }) {
+	unknown := func(l bundles.RuleLevel) bool { return !slices.Contains(bundles.Severities(), l.Level) }
+	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), unknown) {
 		return Undecided
 	}
 	return together(all)

@@ -49,7 +49,8 @@ func (m *importer) hours(rule string, s *bundles.AccessSchedule, v foreign.Value
 	case !okStart || !okEnd:
 		return doubtful(fmt.Sprintf("hoursUtc is %s: expected two whole numbers, such as [9, 17]", v.JSON()))
 	case start == end:
-		m.policy.Note(rule, v.Line, "hoursUtc %s holds no hour, so the rule never speaks, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
+		m.policy.Note(rule, v.Line,
+			"hoursUtc %s holds no hour, so the rule never speaks, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
 		return exactly(never)
 	case start == 0 && end == 24:
 		return exactly(always)

@@ -73,7 +73,8 @@ func (d *Damage) Error() string {
 	if d.Line > 0 {
 		place += fmt.Sprintf(" line %d", d.Line)
 	}
-	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; the session goes on once a person has restored the file or moved its folder away)", place, d.What)
+	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; "+
+		"the session goes on once a person has restored the file or moved its folder away)", place, d.What)
 }
 
 // Update calls fn under the session's lock with the chain's end. The wait for

@@ -317,7 +317,8 @@ func (c *cutter) code(r *engine.Record) {
 		return
 	}
 	raw, err := json.Marshal(r.Event.Args)
-	if err == nil && slices.ContainsFunc(r.Action.Commands, func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }) {
+	hidden := func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }
+	if err == nil && slices.ContainsFunc(r.Action.Commands, hidden) {
 		c.lose("what stands in the files that it runs")
 	}
 }

@@ -85,7 +85,8 @@ func join(a, b Transcript) Transcript {
 	if b.Local {
 		b = b.renamed(a)
 	}
-	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{}, Local: a.Local || b.Local}
+	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
+		Local: a.Local || b.Local}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
 	var strands [2][]engine.Event
 	for i, events := range [][]engine.Event{a.Events, b.Events} {

@@ -152,7 +152,8 @@ func (s *scribe) geminiResult(c geminiCall) {
 
 // isGeminiRefusal knows a call that did not run by the client's own words.
 func isGeminiRefusal(text string) bool {
-	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked", "Tool execution denied", "User denied"} {
+	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked",
+		"Tool execution denied", "User denied"} {
 		if strings.Contains(text, words) {
 			return true
 		}

@@ -118,7 +118,8 @@ func thirdParty(place string) bool {
 
 // leavesSomething says that an effect is more than looking.
 func leavesSomething(e *engine.Effect) bool {
-	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall || e.Kind == engine.EffectNetwork && e.Egress
+	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall ||
+		e.Kind == engine.EffectNetwork && e.Egress
 }
 
 // leaves says that an effect sends data to another machine.
