@@ -199,9 +199,6 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
 
-// isPattern says that the file holds patterns.
-func (p *ruleParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
-
 // Pattern says that the row measures how a run goes, and follows the settings
 // of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
@@ -247,7 +244,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 		p.wrong(at(cmp.Or(map[bool]string{true: "hysteresis"}[r.Hysteresis != nil], "fixed")), "hysteresis and fixed are for rules that measure")
 	case r.Hysteresis != nil && (*r.Hysteresis < 0 || *r.Hysteresis > maxHysteresis):
 		p.wrong(at("hysteresis"), "hysteresis: %d is not between 0 and %d", *r.Hysteresis, maxHysteresis)
-	case p.isPattern() && r.Measure == "":
+	case strings.HasPrefix(p.file, "patterns/") && r.Measure == "":
 		p.wrong(at("id"), "%s: a pattern measures: measure is missing; rules without one are in rules/**.yaml", r.ID)
 	}
 	for i, l := range r.Levels {

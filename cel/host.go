@@ -304,7 +304,9 @@ func (e *expression) eval(vars *variables) (ref.Val, error) {
 		return nil, join(errs[:1])
 	}
 	if e.cover != nil {
-		e.cover().look(vars)
+		if w := e.cover(); w.program != nil { // once more, for what is seen on the way
+			_, _, _ = w.program.Eval(vars) // the evaluation that counts has had the same error
+		}
 	}
 	v, _, err := p.Eval(vars)
 	if err != nil {

@@ -130,7 +130,7 @@ func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
 	r.Effect = m.effect(r.ID, "effect", o.Get("effect"))
 	r.Description, _ = o.Get("description").Text()
 	cond := m.condition(r.ID, o.Get("condition"))
-	when := m.window(&r, o)
+	when := m.schedule(&r, o.Get("schedule")).and(m.expiry(&r, o.Get("expiresAt")))
 	all := cond.and(when)
 	if all.unsure() {
 		m.policy.Lose(r.ID, v.Line, v.JSON(), "%s; %s", strings.Join(all.why, "; "), m.strictly(r.Effect))

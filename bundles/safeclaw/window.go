@@ -11,12 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// window reads when a rule speaks: its schedule and its date go to the rule,
-// what they leave open is returned.
-func (m *importer) window(r *bundles.AccessRule, o foreign.Object) reading {
-	return m.schedule(r, o.Get("schedule")).and(m.expiry(r, o.Get("expiresAt")))
-}
-
 func (m *importer) schedule(r *bundles.AccessRule, v foreign.Value) reading {
 	if !truthy(v) {
 		return exactly(always)

@@ -270,7 +270,7 @@ func (c *check) scope() error {
 		c.channel = *c.trust.given
 	case !ok:
 		return refuse(Scope, "%s is of the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel,
-			strings.Join(c.trust.channelNames(), ", "))
+			strings.Join(slices.Sorted(maps.Keys(c.trust.Channels)), ", "))
 	case !c.channel.carries(r.Name):
 		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel,
 			strings.Join(c.channel.Names, ", "))

@@ -303,8 +303,5 @@ func (t *Trust) KeyName(k signing.PublicKey) string {
 // KeyID returns the id of a key by its name in the file.
 func (t *Trust) KeyID(name string) string { return t.keys[name].ID() }
 
-// channelNames lists the channels, sorted.
-func (t *Trust) channelNames() []string { return slices.Sorted(maps.Keys(t.Channels)) }
-
 // Bytes returns the file as it was read.
 func (t *Trust) Bytes() []byte { return slices.Clone(t.raw) }

@@ -229,7 +229,7 @@ func readAt(path string, b []byte, offset int64) error {
 
 func (v *verifier) purgedWhole(chain string) int64 {
 	for _, r := range v.purges[chain] {
-		if isWholePurge(r) {
+		if strings.HasPrefix(r.Note.Detail, purgedWhole) {
 			return r.Seal.N
 		}
 	}

@@ -186,11 +186,6 @@ func (s *Store) now() int64 {
 	return s.Now()
 }
 
-func (s *Store) keyframeEvery() int64 { return orDefault(s.KeyframeEvery, DefaultKeyframeEvery) }
-func (s *Store) rotateBytes() int64   { return orDefault(s.RotateBytes, DefaultRotateBytes) }
-func (s *Store) budgetBytes() int64   { return orDefault(s.BudgetBytes, DefaultBudgetBytes) }
-func (s *Store) retainDays() int      { return orDefault(s.RetainDays, DefaultRetainDays) }
-
 func orDefault[T int | int64](v, d T) T {
 	if v <= 0 {
 		return d

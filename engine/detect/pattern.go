@@ -89,8 +89,3 @@ func (p *pattern) countIn(text string, limit int64) int64 {
 // margin is what a pattern sees on either side of the longest match: one
 // character for \b, and one for a character that was cut in two.
 const margin = 2 * utf8.UTFMax
-
-// around returns where a match can lie that holds the bytes from start to end.
-func (p *pattern) around(start, end, size int) span {
-	return span{max(0, end-p.longest-margin), min(size, start+p.longest+margin)}
-}

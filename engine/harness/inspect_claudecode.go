@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -115,7 +116,7 @@ func (f *Findings) inspectHook(event, matcher string, raw json.RawMessage, clien
 	if err != nil {
 		return
 	}
-	what := orText(h.text("command"), orText(h.text("url"), orText(h.text("tool"), h.text("prompt"))))
+	what := cmp.Or(h.text("command"), h.text("url"), h.text("tool"), h.text("prompt"))
 	if args := strings.TrimSpace(string(h.value("args"))); args != "" {
 		what += " " + args
 	}

@@ -44,7 +44,7 @@ func (t *Transcript) bad(line int, why error) {
 	text := why.Error()
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(why, &mistyped) {
-		text = fmt.Sprintf("%s is of an unknown shape (%s)", orText(mistyped.Field, "the line"), mistyped.Value)
+		text = fmt.Sprintf("%s is of an unknown shape (%s)", cmp.Or(mistyped.Field, "the line"), mistyped.Value)
 	}
 	t.Bad = append(t.Bad, BadLine{Line: line, Why: text})
 }

@@ -122,9 +122,6 @@ func leavesSomething(e *engine.Effect) bool {
 		e.Kind == engine.EffectNetwork && e.Egress
 }
 
-// leaves says that an effect sends data to another machine.
-func leaves(e engine.Effect) bool { return e.Egress && !e.Loopback }
-
 // apart says that a file is one for secrets, or that git leaves it alone.
 func apart(e *engine.Effect) bool {
 	return e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile || e.Class == engine.ClassGitData || e.Git == "ignored"
