@@ -168,7 +168,8 @@ func entryName(name string) (string, error) {
 		return ".", nil
 	case !fs.ValidPath(clean) || strings.ContainsAny(clean, "\\\x00") || strings.ContainsFunc(clean, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		//lint:ignore ST1005 the dot at the end is the command's last word
-		return "", fmt.Errorf("the archive has an entry %q, which leads elsewhere or is spelled oddly; pack it with tar -C FOLDER -czf FILE .", name)
+		return "", fmt.Errorf("the archive has an entry %q, which leads elsewhere or is spelled oddly; pack it with tar -C FOLDER -czf FILE .",
+			name)
 	}
 	return clean, nil
 }

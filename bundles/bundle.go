@@ -291,7 +291,8 @@ func (b *Bundle) add(name string, content []byte) error {
 		b.Detectors = append(b.Detectors, rows...)
 		return err
 	}
-	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, patterns/**.yaml, access/**.yaml and detectors/**.yaml")
+	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, " +
+		"patterns/**.yaml, access/**.yaml and detectors/**.yaml")
 }
 
 // addManifest reads the manifest, which says how the other files are meant.
@@ -416,7 +417,11 @@ func (b *Bundle) checkData() error {
 			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.Root(), b.Layer)
 		}
 	}
-	for _, made := range [][2]string{{CatalogueKey, "rules/**.yaml; write its rows there"}, {AccessKey, "access/**.yaml; write the lists there"}, {DetectorsKey, "detectors/**.yaml; write the rows there"}} {
+	for _, made := range [][2]string{
+		{CatalogueKey, "rules/**.yaml; write its rows there"},
+		{AccessKey, "access/**.yaml; write the lists there"},
+		{DetectorsKey, "detectors/**.yaml; write the rows there"},
+	} {
 		if _, taken := b.OwnData()[made[0]]; taken {
 			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.Root()+"/"+made[0], made[1])
 		}
@@ -472,5 +477,6 @@ func LayerOf(fsys fs.FS) (string, error) {
 			return layer, nil
 		}
 	}
-	return "", inFile(manifestFile).wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
+	return "", inFile(manifestFile).wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project",
+		m.Roots)
 }

@@ -149,7 +149,8 @@ func (e *Effective) CheckRules() []*engine.Problem {
 	var list []*engine.Problem
 	for _, l := range e.Layers {
 		for _, name := range l.unread {
-			list = append(list, warning(spot{l.Layer, name, 0, 0}, "bundle.unread", "this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego"))
+			list = append(list, warning(spot{l.Layer, name, 0, 0}, "bundle.unread",
+				"this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego"))
 		}
 		for _, r := range l.Rules {
 			if why := r.Match.never(); why != "" {
@@ -199,7 +200,8 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
 		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
-			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed", "access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
+			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed",
+				"access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
 				l.FindingID(r.ID), l.Rules[before].ID))
 		}
 		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {

@@ -128,7 +128,8 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists what the message of a rule with a condition may name in
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details", "deletions"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
+		"deletions"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it
@@ -198,9 +199,6 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
 
-// isPattern says that the file holds patterns.
-func (p *ruleParser) isPattern() bool { return strings.HasPrefix(p.file, "patterns/") }
-
 // Pattern says that the row measures how a run goes, and follows the settings
 // of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
@@ -246,7 +244,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 		p.wrong(at(cmp.Or(map[bool]string{true: "hysteresis"}[r.Hysteresis != nil], "fixed")), "hysteresis and fixed are for rules that measure")
 	case r.Hysteresis != nil && (*r.Hysteresis < 0 || *r.Hysteresis > maxHysteresis):
 		p.wrong(at("hysteresis"), "hysteresis: %d is not between 0 and %d", *r.Hysteresis, maxHysteresis)
-	case p.isPattern() && r.Measure == "":
+	case strings.HasPrefix(p.file, "patterns/") && r.Measure == "":
 		p.wrong(at("id"), "%s: a pattern measures: measure is missing; rules without one are in rules/**.yaml", r.ID)
 	}
 	for i, l := range r.Levels {

@@ -128,7 +128,8 @@ func (p *rowParser) detector(n *yaml.Node) Detector {
 	p.idForm(nodes["id"], d.ID)
 	p.once(nodes["id"], p.seen, "id", d.ID)
 	if len(d.ID) > engine.MaxDetectorID {
-		p.wrong(nodes["id"], "id %s has %d bytes, at most %d: it stands in every record that it is found in", d.ID, len(d.ID), engine.MaxDetectorID)
+		p.wrong(nodes["id"], "id %s has %d bytes, at most %d: it stands in every record that it is found in", d.ID, len(d.ID),
+			engine.MaxDetectorID)
 	}
 	p.filled(nodes, "patterns", "in", "tools")
 	p.filled(examples, "match", "no_match")
@@ -183,7 +184,8 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 	var errs []error
 	for _, d := range l.Detectors {
 		if other, taken := owner[d.ID]; taken {
-			errs = append(errs, spot{l.Layer, d.file, d.line, 0}.wrong("detector %q is one of the %s layer already; no other may change it: give this one another id", d.ID, other))
+			errs = append(errs, spot{l.Layer, d.file, d.line, 0}.wrong("detector %q is one of the %s layer already; "+
+				"no other may change it: give this one another id", d.ID, other))
 			continue
 		}
 		owner[d.ID] = l.Layer

@@ -83,7 +83,8 @@ func checkOrder(layers []*Bundle) error {
 	}
 	for i, l := range layers[1:] {
 		if slices.Index(Layers(), l.Layer) <= slices.Index(Layers(), layers[i].Layer) {
-			return fmt.Errorf("layer %q may not follow %q: the order is %s, each at most once", l.Layer, layers[i].Layer, strings.Join(Layers(), ", "))
+			return fmt.Errorf("layer %q may not follow %q: the order is %s, each at most once", l.Layer, layers[i].Layer,
+				strings.Join(Layers(), ", "))
 		}
 	}
 	return nil
@@ -202,7 +203,8 @@ func (e *Effective) join(settings map[string]any) error {
 				continue // said where the layer was read
 			}
 			if taken {
-				errs = append(errs, r.at("id").in(l.Layer).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id", r.ID, l.Layer, other))
+				errs = append(errs, r.at("id").in(l.Layer).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id",
+					r.ID, l.Layer, other))
 				continue
 			}
 			owner[r.ID] = l.Layer
@@ -250,7 +252,8 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 		for _, id := range list.Speakers() {
 			if other, taken := owner[id]; taken {
 				at := spot{l.Layer, list.file, list.line, list.col}
-				errs = append(errs, at.wrong("access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.ID, l.Layer, id, other))
+				errs = append(errs, at.wrong("access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.ID,
+					l.Layer, id, other))
 				break
 			}
 			owner[id] = l.Layer

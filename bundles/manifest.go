@@ -73,18 +73,23 @@ func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
 	if len(d.Name) > maxReleaseName || !releaseName.MatchString(d.Name) {
-		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: lower-case letters and digits, with . _ - / between them", d.Name))
+		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: "+
+			"lower-case letters and digits, with . _ - / between them", d.Name))
 	}
 	if !IsVersion(d.Version) {
-		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version", d.Version))
+		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version",
+			d.Version))
 	}
 	if d.Sequence < 1 || d.Sequence > maxWhole {
-		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, in the manifest or by --sequence", d.Sequence))
+		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, "+
+			"in the manifest or by --sequence", d.Sequence))
 	}
 	if len(m.Revision) > maxRevision || strings.ContainsFunc(m.Revision, unicode.IsControl) {
-		errs = append(errs, at.wrong("revision has %d bytes or control characters; expected one line of at most %d bytes", len(m.Revision), maxRevision))
+		errs = append(errs, at.wrong("revision has %d bytes or control characters; expected one line of at most %d bytes", len(m.Revision),
+			maxRevision))
 	}
-	if t, err := time.Parse(time.RFC3339, d.Created); d.Created != "" && (err != nil || !strings.HasSuffix(d.Created, "Z") || t.Year() < 1970) {
+	if t, err := time.Parse(time.RFC3339, d.Created); d.Created != "" &&
+		(err != nil || !strings.HasSuffix(d.Created, "Z") || t.Year() < 1970) {
 		errs = append(errs, at.wrong("metadata.created is %q; expected a time in UTC such as 2026-11-22T08:00:00Z", d.Created))
 	}
 	return errors.Join(errs...)
@@ -118,7 +123,8 @@ func (b *Bundle) unpacked() error {
 		return fmt.Errorf("metadata.written: %w", err)
 	}
 	if what := b.Manifest.differs(m); what != "" {
-		return inFile(manifestFile).wrong("%s differs from that of the manifest that was written (metadata.written): build the archive again", what)
+		return inFile(manifestFile).wrong("%s differs from that of the manifest that was written (metadata.written): build the archive again",
+			what)
 	}
 	b.Files = maps.Clone(b.Files)
 	b.Files[manifestFile] = written
@@ -163,5 +169,6 @@ func ReleaseLayer(fsys fs.FS) (string, error) {
 
 // noManifest says what the least is that a release's manifest says.
 func noManifest(root, or string) error {
-	return inFile(manifestFile).wrong(`is missing; write one such as {"roots": [%q], "rego_version": 1, "metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}%s`, root, or)
+	return inFile(manifestFile).wrong(`is missing; write one such as {"roots": [%q], "rego_version": 1, `+
+		`"metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}%s`, root, or)
 }

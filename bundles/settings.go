@@ -2,6 +2,7 @@ package bundles
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 	})
 	var errs []error
 	for _, at := range slices.Sorted(maps.Keys(found)) {
-		errs = append(errs, b.where(at).wrong("%s: %w", orRoot(at), found[at]))
+		errs = append(errs, b.where(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
 	}
 	return errors.Join(errs...)
 }
@@ -297,13 +298,6 @@ func explain(e *jsonschema.ValidationError, say func(at string, e *jsonschema.Va
 	for _, c := range e.Causes {
 		explain(c, say)
 	}
-}
-
-func orRoot(at string) string {
-	if at == "" {
-		return "(top)"
-	}
-	return at
 }
 
 // where returns the place of a setting of the bundle, such as

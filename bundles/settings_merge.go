@@ -232,7 +232,8 @@ func (m *merger) notMilder(at string, s *SchemaNode, doc map[string]any, a, b [2
 	second, is := cell(b)
 	node := s.Properties[a[0]].Properties[a[1]]
 	if was != nil && is != nil && node.Rank(is) < node.Rank(was) {
-		m.errs = append(m.errs, m.place(second, first).wrong("%s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", second, is, first, was))
+		m.errs = append(m.errs, m.place(second, first).wrong(
+			"%s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", second, is, first, was))
 	}
 }
 

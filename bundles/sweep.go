@@ -88,7 +88,8 @@ func (e *Effective) sweepable(path string, settings map[string]any) error {
 	}
 	if first, _, _ := strings.Cut(path, "."); first == "patterns" || first == "rules" {
 		if slices.ContainsFunc(e.Rules(), func(r Rule) bool { return strings.Contains(path+".", "."+r.ID+".") }) {
-			return fmt.Errorf("%s: the numbers of single rules and patterns are in their rows, not in the settings; patterns.factors.medium is a factor on the thresholds of all patterns", path)
+			return fmt.Errorf("%s: the numbers of single rules and patterns are in their rows, not in the settings; "+
+				"patterns.factors.medium is a factor on the thresholds of all patterns", path)
 		}
 	}
 	return fmt.Errorf("there is no setting %s", e.meant(path, known))
@@ -278,7 +279,8 @@ func steps(from, to, step *big.Rat) ([]float64, error) {
 	}
 	count := new(big.Rat).Quo(way, step)
 	if count.Cmp(big.NewRat(MaxSweep, 1)) >= 0 {
-		return nil, fmt.Errorf("more than %d values; make STEP at least %s", MaxSweep, decimalOf(new(big.Rat).Quo(way, big.NewRat(MaxSweep-1, 1))))
+		return nil, fmt.Errorf("more than %d values; make STEP at least %s", MaxSweep,
+			decimalOf(new(big.Rat).Quo(way, big.NewRat(MaxSweep-1, 1))))
 	}
 	var values []float64
 	for at := from; at.Cmp(to)*step.Sign() <= 0; at = new(big.Rat).Add(at, step) {

@@ -121,13 +121,6 @@ func (l *language) watched(e *expression) *watched {
 	return &watched{program, f.list}
 }
 
-// look evaluates once more, for what is seen on the way.
-func (w *watched) look(vars *variables) {
-	if w.program != nil {
-		_, _, _ = w.program.Eval(vars) // the evaluation that counts has had the same error
-	}
-}
-
 // questions finds what is true or false in an expression as it is written:
 // what macros such as exists are made of is no question of the author's.
 type questions struct {

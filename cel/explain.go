@@ -29,7 +29,8 @@ func (l *language) explain(e *expression, issues *cel.Issues) []*Error {
 		if field, ok := quoted(i.Message, "undefined field '"); ok {
 			p.Message = l.undefined(field, owners[i.ExprID])
 		}
-		if name, ok := quoted(i.Message, "undeclared reference to '"); ok && (engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
+		if name, ok := quoted(i.Message, "undeclared reference to '"); ok &&
+			(engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
 			p.Message = l.undeclared(name)
 		}
 		p.Message = applied(syntax(p.Message))

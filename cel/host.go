@@ -50,7 +50,8 @@ func Compile(conditions []Condition) (*Host, error) {
 		problems = append(problems, c.validate()...)
 		at := place{c.List, c.Order}
 		if other, taken := places[at]; taken && c.List != "" {
-			problems = append(problems, &Error{ID: c.ID, Part: "order", Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
+			problems = append(problems, &Error{ID: c.ID, Part: "order",
+				Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
 		}
 		places[at] = c.ID
 		if seen[c.ID] && c.ID != "" {
@@ -303,7 +304,9 @@ func (e *expression) eval(vars *variables) (ref.Val, error) {
 		return nil, join(errs[:1])
 	}
 	if e.cover != nil {
-		e.cover().look(vars)
+		if w := e.cover(); w.program != nil { // once more, for what is seen on the way
+			_, _, _ = w.program.Eval(vars) // the evaluation that counts has had the same error
+		}
 	}
 	v, _, err := p.Eval(vars)
 	if err != nil {

@@ -63,7 +63,8 @@ func ordinal(n int) string {
 // twice.
 func SortProblems(list []*Problem) []*Problem {
 	slices.SortStableFunc(list, func(a, b *Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), strings.Compare(a.Message, b.Message))
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			strings.Compare(a.Message, b.Message))
 	})
 	return slices.CompactFunc(list, func(a, b *Problem) bool { return *a == *b })
 }

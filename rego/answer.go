@@ -47,7 +47,8 @@ func (h *Host) Ask(ctx context.Context, in *engine.Input, findings []engine.Find
 	return rs[0].Expressions[0].Value, true, nil
 }
 
-func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Finding, path string, tracer topdown.QueryTracer) (opa.ResultSet, error) {
+func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Finding, path string,
+	tracer topdown.QueryTracer) (opa.ResultSet, error) {
 	options := []func(*opa.Rego){
 		opa.Query(path), opa.Compiler(h.compiler), opa.Store(h.store), opa.Transaction(h.txn),
 		opa.Capabilities(Capabilities()), opa.ParsedInput(h.encode.input(in, findings)),
@@ -66,7 +67,8 @@ func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Find
 // rule whose facts (the tests on input that OPA looks up before it evaluates) do
 // not hold is not among them.
 func (h *Host) Silent(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]Silent, error) {
-	t := &silence{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{}, nearest: map[string]*frame{}}
+	t := &silence{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{},
+		nearest: map[string]*frame{}}
 	var errs []error
 	for _, path := range h.speakers() {
 		_, err := h.ask(ctx, in, findings, path, t)

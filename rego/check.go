@@ -141,7 +141,8 @@ func (c *checker) inRoot(name string, m *ast.Module) {
 	layer, _, _ := strings.Cut(name, "/")
 	root := rootOf(layer)
 	if p := m.Package.Path.String(); p != root && !strings.HasPrefix(p, root+".") {
-		wrong := c.wrong(m.Package.Location, "rego.root", "package %s lies outside the root of the %s layer", strings.TrimPrefix(p, "data."), layer)
+		wrong := c.wrong(m.Package.Location, "rego.root", "package %s lies outside the root of the %s layer",
+			strings.TrimPrefix(p, "data."), layer)
 		wrong.Expected = fmt.Sprintf("%s, or a package below it", strings.TrimPrefix(root, "data."))
 	}
 }

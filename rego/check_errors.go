@@ -25,7 +25,8 @@ func (c *checker) compileError(e *ast.Error) {
 	case ast.UnsafeVarErr:
 		c.unsafe(e)
 	case ast.RecursionErr:
-		c.wrong(e.Location, "rego.recursion", "%s; take one of the steps out: a rule cannot depend on itself", dotted(strings.TrimPrefix(e.Message, "rule ")))
+		c.wrong(e.Location, "rego.recursion", "%s; take one of the steps out: a rule cannot depend on itself",
+			dotted(strings.TrimPrefix(e.Message, "rule ")))
 	default:
 		c.wrong(e.Location, "rego.compile", "%s", compileText(e.Message))
 	}

@@ -109,7 +109,8 @@ func (d *demands) add(e *ast.Expr) string {
 		return d.member(e, a, b)
 	}
 	if scalar(a) && !scalar(b) {
-		op, a, b = mirrored(op), b, a
+		sides := map[string]string{"eq": "eq", "equal": "eq", "neq": "neq", "lt": "gt", "gt": "lt", "lte": "gte", "gte": "lte"}
+		op, a, b = sides[op], b, a
 	}
 	if v, isVar := a.Value.(ast.Var); isVar && op == "eq" && !e.Negated {
 		if _, isRef := b.Value.(ast.Ref); isRef && d.alias[v] == nil {
@@ -121,19 +122,9 @@ func (d *demands) add(e *ast.Expr) string {
 		return ""
 	}
 	if e.Negated {
-		op = opposite(op)
+		op = map[string]string{"eq": "neq", "equal": "neq"}[op] // what is not there is neither less nor more
 	}
 	return d.demand(a).ask(op, b, e)
-}
-
-// mirrored is the operator with its sides exchanged.
-func mirrored(op string) string {
-	return map[string]string{"eq": "eq", "equal": "eq", "neq": "neq", "lt": "gt", "gt": "lt", "lte": "gte", "gte": "lte"}[op]
-}
-
-// opposite is only sure for equality: what is not there is neither less nor more.
-func opposite(op string) string {
-	return map[string]string{"eq": "neq", "equal": "neq"}[op]
 }
 
 // demand returns what is asked of a value so far; nil: it cannot be told from

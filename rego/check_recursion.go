@@ -21,7 +21,9 @@ func (c *checker) apart() map[string]*ast.Module {
 		m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r *ast.Rule) bool {
 			at := wholeRead(r, m.Package.Path)
 			if at != nil {
-				c.wrong(at.Location, "rego.recursion", "this reads all of %s, of which this rule is a part", dottedRef(at)).Expected = "the path of what is wanted of it, such as data.reviewer.risk"
+				wrong := c.wrong(at.Location, "rego.recursion", "this reads all of %s, of which this rule is a part",
+					strings.TrimPrefix(at.String(), "data."))
+				wrong.Expected = "the path of what is wanted of it, such as data.reviewer.risk"
 			}
 			return at != nil
 		})
@@ -29,8 +31,6 @@ func (c *checker) apart() map[string]*ast.Module {
 	}
 	return modules
 }
-
-func dottedRef(t *ast.Term) string { return strings.TrimPrefix(t.String(), "data.") }
 
 // wholeRead finds a reference to a document of packages; nil: there is none.
 func wholeRead(r *ast.Rule, own ast.Ref) (found *ast.Term) {

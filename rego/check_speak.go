@@ -206,7 +206,8 @@ func (c *checker) annotated() {
 			}
 			if !titled[path] && !r.Default {
 				titled[path] = true
-				c.remark(r.Location, "rule.metadata", "%s has no METADATA with a title above it: say what it is for, or begin its name with _", last(path))
+				c.remark(r.Location, "rule.metadata", "%s has no METADATA with a title above it: say what it is for, or begin its name with _",
+					last(path))
 			}
 		}
 	}

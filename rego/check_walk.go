@@ -38,7 +38,8 @@ const maxPasses = 20
 // walk looks at all rules until nothing new is known of any, and then says what
 // is wrong.
 func (c *checker) walk(compiled *ast.Compiler) {
-	w := &walker{checker: c, input: shapeOfSchema(c.schema), data: shapeOfData(c.Data, []string{}), rules: map[string]*defined{}, rows: c.catalogue()}
+	w := &walker{checker: c, input: shapeOfSchema(c.schema), data: shapeOfData(c.Data, []string{}), rules: map[string]*defined{},
+		rows: c.catalogue()}
 	w.collect(compiled)
 	for range maxPasses {
 		if !w.pass(compiled) {
@@ -495,7 +496,8 @@ func (w *walker) compare(a *ast.Term, known *shape, b *ast.Term, other *shape) {
 
 func (w *walker) word(t *ast.Term, of *shape) {
 	word, ok := t.Value.(ast.String)
-	if !ok || !w.report || w.silent || of == nil || of.kind != text || of.words == nil || slices.Contains(of.words, string(word)) || t.Location == nil {
+	if !ok || !w.report || w.silent || of == nil || of.kind != text || of.words == nil || slices.Contains(of.words, string(word)) ||
+		t.Location == nil {
 		return
 	}
 	if slices.Contains(w.Broken, string(word)) {

@@ -57,7 +57,8 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 	}
 	if r.Decision.Strictness() > d.Enforced.Strictness() {
 		d.Enforced = r.Decision
-		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome holds: %s. A person can look at `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
+		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome holds: %s. "+
+			"A person can look at `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
 	}
 	if len(d.Alternatives) == 0 && d.Decision != engine.Allow {
 		d.Alternatives = []string{"tell the person that this rule of the policy does not work"}

@@ -11,7 +11,8 @@ import (
 // Format returns a module in the form that OPA gives it. The name is for the
 // error where it is no Rego.
 func Format(name string, src []byte) ([]byte, error) {
-	out, err := format.SourceWithOpts(name, src, format.Opts{RegoVersion: ast.RegoV1, ParserOptions: &ast.ParserOptions{RegoVersion: ast.RegoV1}})
+	v1 := &ast.ParserOptions{RegoVersion: ast.RegoV1}
+	out, err := format.SourceWithOpts(name, src, format.Opts{RegoVersion: ast.RegoV1, ParserOptions: v1})
 	var wrong ast.Errors
 	switch {
 	case errors.As(err, &wrong):
@@ -39,7 +40,8 @@ func sameRules(name string, src, out []byte) error {
 	}
 	for i, r := range before.Rules {
 		if i >= len(after.Rules) || !r.Equal(after.Rules[i]) {
-			return fmt.Errorf("%s:%d: OPA's formatter would change what this rule says, so the file was left as it is; put what is in brackets into a rule of its own", name, r.Location.Row)
+			return fmt.Errorf("%s:%d: OPA's formatter would change what this rule says, so the file was left as it is; "+
+				"put what is in brackets into a rule of its own", name, r.Location.Row)
 		}
 	}
 	return nil

@@ -203,7 +203,8 @@ func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host,
 		return fmt.Errorf("prepare %s: %w", query, err)
 	}
 	cache := topdown.NewVirtualCache()
-	n.answer, err = evaluate(ctx, q, h.txn, input, opa.EvalQueryTracer(n), opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false), opa.EvalVirtualCache(cache))
+	n.answer, err = evaluate(ctx, q, h.txn, input, opa.EvalQueryTracer(n), opa.EvalRuleIndexing(false), opa.EvalEarlyExit(false),
+		opa.EvalVirtualCache(cache))
 	if input != nil && n.answer != nil {
 		n.known = documents(cache)
 	}
@@ -212,7 +213,8 @@ func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host,
 }
 
 // evaluate returns what a query comes to; nil: to nothing, or to an error.
-func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transaction, input ast.Value, more ...opa.EvalOption) (ast.Value, error) {
+func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transaction, input ast.Value,
+	more ...opa.EvalOption) (ast.Value, error) {
 	cancel := topdown.NewCancel()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
 	options := append([]opa.EvalOption{

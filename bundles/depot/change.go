@@ -130,7 +130,8 @@ func (s *State) lost(err error) error {
 func (s *State) remember() {
 	for layer, a := range s.Active.Layers {
 		if !slices.ContainsFunc(s.History, func(h Activation) bool { return h.Generation == a.Generation }) {
-			s.Lost = append(s.Lost, fmt.Errorf("%w: its history does not tell of generation %d, which is active in the %s layer", ErrDamaged, a.Generation, layer))
+			s.Lost = append(s.Lost, fmt.Errorf("%w: its history does not tell of generation %d, which is active in the %s layer", ErrDamaged,
+				a.Generation, layer))
 			s.History = append(s.History, a)
 		}
 	}
@@ -165,7 +166,8 @@ func (a Activation) names(what string) bool {
 	case what == fmt.Sprint(a.Sequence):
 		return true
 	}
-	return len(what) >= least && (strings.HasPrefix(a.Archive, what) || strings.HasPrefix(strings.TrimPrefix(a.Digest, "h1:"), strings.TrimPrefix(what, "h1:")))
+	return len(what) >= least && (strings.HasPrefix(a.Archive, what) ||
+		strings.HasPrefix(strings.TrimPrefix(a.Digest, "h1:"), strings.TrimPrefix(what, "h1:")))
 }
 
 // Previous returns what a layer goes back to: the zero value is no bundle. It is
@@ -183,7 +185,8 @@ func (s *State) Previous(layer string) (Activation, error) {
 			return a, nil
 		}
 	}
-	return Activation{}, fmt.Errorf("what was active before %s is no longer kept; name another with --to: `reviewer policy list` shows them", now.Release)
+	return Activation{}, fmt.Errorf("what was active before %s is no longer kept; name another with --to: `reviewer policy list` shows them",
+		now.Release)
 }
 
 // begin makes the folders, and the files that are there from the start: without

@@ -207,7 +207,8 @@ func (d *Depot) neverSeen() error {
 	if _, err := d.disk.Size(activeName); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is missing, and without it an older policy would pass for a new one; activate a policy with --allow-rollback and a reason, which makes the file anew", ErrDamaged, seenName)
+	return fmt.Errorf("%w: %s is missing, and without it an older policy would pass for a new one; "+
+		"activate a policy with --allow-rollback and a reason, which makes the file anew", ErrDamaged, seenName)
 }
 
 // Seen is the highest sequence of each release, by its name and channel.

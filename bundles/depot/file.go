@@ -46,7 +46,8 @@ func (d *Depot) read(name string, max int64, into any) error {
 	}
 	switch {
 	case f.Version > fileVersion:
-		return fmt.Errorf("%s was written by a newer reviewer (format %d, this one knows %d); install that version again", name, f.Version, fileVersion)
+		return fmt.Errorf("%s was written by a newer reviewer (format %d, this one knows %d); install that version again", name, f.Version,
+			fileVersion)
 	case f.Version != fileVersion || f.Sum != Sum(f.Says):
 		return fmt.Errorf("%w: %s is not what was written", ErrDamaged, name)
 	}

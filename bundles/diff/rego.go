@@ -51,7 +51,8 @@ func (d *differ) layers(a, b *bundles.Effective) error {
 		switch {
 		case was == nil && is == nil:
 		case was == nil || is == nil:
-			d.add(Change{Kind: KindLayer, Name: layer, Did: did(was != nil, is != nil), Direction: Unaffected, Before: release(was), After: release(is)})
+			d.add(Change{Kind: KindLayer, Name: layer, Did: did(was != nil, is != nil), Direction: Unaffected, Before: release(was),
+				After: release(is)})
 		default:
 			d.manifest(layer, was, is)
 		}

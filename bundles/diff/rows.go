@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 	for _, id := range bothKeys(before, after) {
 		was, is := before[id], after[id]
 		whole := Undecided
-		if one := cmpOr(is, was); one.restrains() {
+		if one := cmp.Or(is, was); one.restrains() {
 			whole = Tightened
 		}
 		if c := rowChange(id, was.base(), is.base(), whole, ruleJudge(was, is)); c != nil {
@@ -139,14 +140,6 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 		}
 	}
 	return nil
-}
-
-// cmpOr is the first that is there.
-func cmpOr(a, b *ruleRow) *ruleRow {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // restrains says that the rule can only make answers stricter: patterns add to
@@ -282,7 +275,8 @@ func levelsDirection(a, b []bundles.RuleLevel) Direction {
 	for _, l := range slices.Concat(a, b) {
 		all = append(all, stricter(float64(levelAt(a, l.At)), float64(levelAt(b, l.At))))
 	}
-	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), func(l bundles.RuleLevel) bool { return !slices.Contains(bundles.Severities(), l.Level) }) {
+	unknown := func(l bundles.RuleLevel) bool { return !slices.Contains(bundles.Severities(), l.Level) }
+	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(slices.Concat(a, b), unknown) {
 		return Undecided
 	}
 	return together(all)

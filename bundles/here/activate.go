@@ -243,7 +243,8 @@ func (s *activation) load(holds *Layers, files bundles.Memory) (err error) {
 	case s.in.Layer != "" && s.in.Layer != s.layer:
 		return fmt.Errorf("%s is written for the %s layer; expected %s", s.in.File, s.layer, s.in.Layer)
 	case !slices.Contains(ActiveKinds(), s.layer):
-		return fmt.Errorf("%s is written for the %s layer, which lies in the workspace: put its folder into %s there", s.in.File, s.layer, projectDir)
+		return fmt.Errorf("%s is written for the %s layer, which lies in the workspace: put its folder into %s there", s.in.File, s.layer,
+			projectDir)
 	}
 	if err := holds.mayHoldBundle(s.layer); err != nil {
 		return err

@@ -32,7 +32,8 @@ func filesOfLayer(layer, dir string) (fs.FS, error) {
 		case err != nil:
 			return nil, err
 		case short && folder && Exists(filepath.Join(dir, settingsFile)):
-			return nil, fmt.Errorf("%s and %s both hold the project's settings; put them into one of the two", filepath.Join(root, ShortSettings), filepath.Join(dir, settingsFile))
+			return nil, fmt.Errorf("%s and %s both hold the project's settings; put them into one of the two", filepath.Join(root, ShortSettings),
+				filepath.Join(dir, settingsFile))
 		case short:
 			return projectFiles{os.DirFS(root)}, nil
 		}

@@ -103,7 +103,8 @@ func (h *Layers) Source(layer string) (*Source, error) {
 	bundle = bundle && !now.None()
 	switch {
 	case bundle && files != nil:
-		return nil, fmt.Errorf("the %s layer is the folder %s and the activated bundle %s: remove the folder, or run `reviewer policy rollback --layer %s --to none --reason TEXT`", layer, dir, now.Release, layer)
+		return nil, fmt.Errorf("the %s layer is the folder %s and the activated bundle %s: remove the folder, "+
+			"or run `reviewer policy rollback --layer %s --to none --reason TEXT`", layer, dir, now.Release, layer)
 	case bundle:
 		return h.bundle(now)
 	case files != nil && layer == bundles.Organisation:
@@ -129,7 +130,8 @@ func (h *Layers) mayBeFolder(dir string) error {
 	case t.None():
 		return nil
 	}
-	return fmt.Errorf("the policy in %s is a folder, which nobody signed, and %s says whose signatures count: pack it with `reviewer policy build`, have it signed, activate the archive and remove the folder", dir, t.Path)
+	return fmt.Errorf("the policy in %s is a folder, which nobody signed, and %s says whose signatures count: "+
+		"pack it with `reviewer policy build`, have it signed, activate the archive and remove the folder", dir, t.Path)
 }
 
 // bundle reads an activated bundle, if it is still the one that was activated.
@@ -170,7 +172,8 @@ func (h *Layers) vouched(now depot.Activation, raw []byte) (bundles.Memory, erro
 	case t.None():
 		return nil, h.ungoverned(now.Layer)
 	case now.Unsigned:
-		return nil, fmt.Errorf("it was activated before there was a trust file, and nobody vouched for it; %s says whose signatures count", t.Path)
+		return nil, fmt.Errorf("it was activated before there was a trust file, and nobody vouched for it; %s says whose signatures count",
+			t.Path)
 	case !t.Organisation:
 		return nil, nil
 	}
@@ -178,7 +181,8 @@ func (h *Layers) vouched(now depot.Activation, raw []byte) (bundles.Memory, erro
 	if err != nil {
 		return nil, err
 	}
-	v := t.Check(trust.Candidate{File: now.Release.String(), Archive: raw, Envelope: envelope, Name: now.Name, Channel: now.Channel, Now: now.At})
+	v := t.Check(trust.Candidate{File: now.Release.String(), Archive: raw, Envelope: envelope, Name: now.Name, Channel: now.Channel,
+		Now: now.At})
 	return v.Files, v.Err()
 }
 
@@ -188,7 +192,8 @@ func (h *Layers) ungoverned(layer string) error {
 	if there, err := IsDir(h.organisation); err != nil || !there || layer != bundles.Base {
 		return err
 	}
-	return fmt.Errorf("the organisation's policy in %s is written for the base that ships, and nobody there signed another one; the organisation can allow it with a trust file", h.organisation)
+	return fmt.Errorf("the organisation's policy in %s is written for the base that ships, and nobody there signed another one; "+
+		"the organisation can allow it with a trust file", h.organisation)
 }
 
 // unusable says of an activated bundle why it cannot be used, and what can be
@@ -226,7 +231,8 @@ func (s *Source) Load() (*bundles.Bundle, error) {
 	switch {
 	case a == nil:
 	case a.Digest != b.Digest:
-		return nil, fmt.Errorf("%s policy in %s: its files make the digest %s, and %s was activated; activate the archive again", s.Layer, s.At, b.Digest, a.Digest)
+		return nil, fmt.Errorf("%s policy in %s: its files make the digest %s, and %s was activated; activate the archive again", s.Layer, s.At,
+			b.Digest, a.Digest)
 	case a.Checked == s.program():
 		b.Known()
 	}

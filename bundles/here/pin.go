@@ -76,7 +76,8 @@ func TrustInForce(log *audit.Store) (Trust, ledgerWord, error) {
 		return t, word, fmt.Errorf("%s: %w", t.Path, err)
 	}
 	if !t.None() && !t.Organisation && pin == (trust.Pin{}) {
-		return t, word, &trust.Refusal{Code: trust.Untrusted, Err: fmt.Errorf("%s %w: read it, and let a person run `reviewer policy trust rotate %s --init`", t.Path, ErrNeverBelieved, t.Path)}
+		return t, word, &trust.Refusal{Code: trust.Untrusted,
+			Err: fmt.Errorf("%s %w: read it, and let a person run `reviewer policy trust rotate %s --init`", t.Path, ErrNeverBelieved, t.Path)}
 	}
 	return t, word, nil
 }

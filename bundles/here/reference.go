@@ -106,7 +106,8 @@ func PolicyOfFiles(ref string, open func() (fs.FS, error)) (*bundles.Effective, 
 			return nil, err
 		}
 		if len(layers[len(layers)-1].Files) == 0 {
-			return nil, errors.New("holds no file of a policy at its top; name the folder that has .manifest, data.yaml, settings.yaml or rules in it")
+			return nil, errors.New("holds no file of a policy at its top; name the folder that has .manifest, data.yaml, " +
+				"settings.yaml or rules in it")
 		}
 		return bundles.Assemble(layers...)
 	}()
@@ -162,7 +163,8 @@ func (r References) kept(beginning string) (*bundles.Effective, error) {
 	case 1:
 		return store.Get(found[0])
 	}
-	return nil, fmt.Errorf("policy %s: %d policies begin so; give more digits: %s", beginning, len(found), strings.Join(found[:min(4, len(found))], ", "))
+	return nil, fmt.Errorf("policy %s: %d policies begin so; give more digits: %s", beginning, len(found),
+		strings.Join(found[:min(4, len(found))], ", "))
 }
 
 // KeptIn is where policies that decided are kept.

@@ -314,7 +314,8 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 	was := in.Content
 	at := slices.Index(was, key)
 	without := slices.Delete(slices.Clone(was), at, at+2)
-	g.add(mutant.DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without }, func() { in.Content = was })
+	g.add(mutant.DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without },
+		func() { in.Content = was })
 }
 
 // textAt is a place in a text as a place in the file.

@@ -140,7 +140,8 @@ func (p place) only(spec string) string {
 		test = "e.short.matches(" + re(`\.`) + ")"
 	default:
 		p.deep = p.deep && !strings.HasPrefix(spec, "./")
-		test = `event.cwd != "" && e.target.startsWith(event.cwd + "/") && e.target.substring(size(event.cwd)).matches(` + re(p.depth(false)) + ")"
+		test = `event.cwd != "" && e.target.startsWith(event.cwd + "/") && e.target.substring(size(event.cwd)).matches(` +
+			re(p.depth(false)) + ")"
 	}
 	return `size(action.effects) > 0 && action.effects.all(e, e.certainty == "exact" && e.target == action.resource && ` + test + ")"
 }

@@ -24,16 +24,19 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 		return nil, fmt.Errorf("%s:%w", file, err)
 	}
 	m := &importer{policy: &foreign.Policy{}, read: read, seen: map[string]bool{}}
-	m.policy.List = bundles.AccessList{ID: "claude_permissions", Title: "Permission rules of Claude Code", Default: bundles.EffectAllow, Rules: []bundles.AccessRule{}}
-	m.policy.Note("", 0, "what no rule matches stays with Claude Code's own prompt (default: allow says nothing), and so does what a rule allows; "+
-		"to hold up all that no rule allows, set default: deny or default: require_approval")
+	m.policy.List = bundles.AccessList{ID: "claude_permissions", Title: "Permission rules of Claude Code", Default: bundles.EffectAllow,
+		Rules: []bundles.AccessRule{}}
+	m.policy.Note("", 0,
+		"what no rule matches stays with Claude Code's own prompt (default: allow says nothing), and so does what a rule allows; "+
+			"to hold up all that no rule allows, set default: deny or default: require_approval")
 	for _, key := range lists {
 		if err := m.list(file, key, o.Get(key)); err != nil {
 			return nil, err
 		}
 	}
 	if m.files {
-		m.policy.Note("", 0, "rules for files do not hold up a search of a whole folder (Grep, grep -r), and Claude Code's own Grep leaves such files out: keep them in Claude Code's settings too")
+		m.policy.Note("", 0, "rules for files do not hold up a search of a whole folder (Grep, grep -r), "+
+			"and Claude Code's own Grep leaves such files out: keep them in Claude Code's settings too")
 	}
 	m.others(o)
 	return m.policy, nil
@@ -211,7 +214,8 @@ func (m *importer) others(o foreign.Object) {
 		case "defaultMode":
 			m.policy.Note("", member.Line, "defaultMode %s stays with Claude Code%s", member.Value.JSON(), modeHint(member.Value))
 		case "additionalDirectories":
-			m.policy.Note("", member.Line, "additionalDirectories stays with Claude Code: it is no rule; where writing is in scope here is the setting scope")
+			m.policy.Note("", member.Line,
+				"additionalDirectories stays with Claude Code: it is no rule; where writing is in scope here is the setting scope")
 		default:
 			m.policy.Note("", member.Line, "%s is not read: it is no rule, and stays with Claude Code", member.Key)
 		}

@@ -46,7 +46,8 @@ func (c command) alone() string {
 	if c.open {
 		re += `(?:\s(?s:.*))?`
 	}
-	return "size(action.commands) == 1 && size(action.opaque) == 0 && size(action.commands[0].wrappers) == 0 && size(action.commands[0].via) == 0" +
+	return "size(action.commands) == 1 && size(action.opaque) == 0 && size(action.commands[0].wrappers) == 0 && " +
+		"size(action.commands[0].via) == 0" +
 		" && !action.resource.matches(" + foreign.Quote(joints) + ")" +
 		" && action.resource.matches(" + foreign.Quote(re+"$") + ")"
 }
@@ -85,7 +86,8 @@ func (c command) found() string {
 		return "false"
 	}
 	if len(words) > 1 && plainWord.MatchString(words[0]) && plainWord.MatchString(words[1]) {
-		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]), foreign.Quote(words[1])))
+		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]),
+			foreign.Quote(words[1])))
 	}
 	if !c.open && !strings.Contains(c.text, "*") {
 		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words
@@ -111,5 +113,6 @@ func program(word string) string {
 	if open {
 		return "c.name.startsWith(" + q + ")"
 	}
-	return "(c.name == " + q + " || " + q + " in c.wrappers || c.via.exists(v, v == " + q + " || v.startsWith(" + foreign.Quote(name+"-") + ")))"
+	return "(c.name == " + q + " || " + q + " in c.wrappers || c.via.exists(v, v == " + q + " || v.startsWith(" +
+		foreign.Quote(name+"-") + ")))"
 }

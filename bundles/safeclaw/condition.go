@@ -18,7 +18,8 @@ func (m *importer) condition(rule string, v foreign.Value) reading {
 		if v.Data == nil {
 			return doubtful("without a condition SafeClaw may fail, or never match: give the rule one, or remove it")
 		}
-		m.policy.Note(rule, v.Line, "condition is %s and never matches, as in SafeClaw: expected any, all, or field, operator and value", v.Kind())
+		m.policy.Note(rule, v.Line, "condition is %s and never matches, as in SafeClaw: expected any, all, or field, operator and value",
+			v.Kind())
 		return exactly(never)
 	}
 	r := m.parts(rule, o)
@@ -59,7 +60,8 @@ func (m *importer) predicates(rule, key string, v foreign.Value, f func([]expr) 
 		return doubtful(fmt.Sprintf("%s is %s and no list, at which SafeClaw fails: make a list of it", key, v.Kind()))
 	}
 	if len(items) == 0 {
-		m.policy.Note(rule, v.Line, "%s is empty, so the rule holds %s, as in SafeClaw", key, map[string]string{"any": "never", "all": "always"}[key])
+		m.policy.Note(rule, v.Line, "%s is empty, so the rule holds %s, as in SafeClaw", key,
+			map[string]string{"any": "never", "all": "always"}[key])
 	}
 	list := make([]reading, len(items))
 	for i, item := range items {
@@ -235,7 +237,8 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 	}
 	pattern, err := translate(source)
 	if err != nil {
-		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write it in plain RE2, or say it in CEL over what the call does (action.commands, action.effects)", source, err))
+		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write it in plain RE2, "+
+			"or say it in CEL over what the call does (action.commands, action.effects)", source, err))
 	}
 	e := expr{cel: p.field + ".matches(" + foreign.Quote(pattern) + ")"}
 	if err := m.read(e.cel); err != nil {

@@ -36,7 +36,8 @@ func (m *importer) names(rule string, v foreign.Value) {
 			m.policy.Note(rule, v.Line, "calls of %s are named %s here, not %s: add that name if the rule is meant for them", tool, name, word)
 		} else if (ok || word == "unknown") && unknownTools(word) != "" && !m.unknown {
 			m.unknown = true
-			m.policy.Note(rule, v.Line, "some tools that SafeClaw calls unknown have names of their own here, and the rule does not hold for them: %s", unknownTools(word))
+			m.policy.Note(rule, v.Line,
+				"some tools that SafeClaw calls unknown have names of their own here, and the rule does not hold for them: %s", unknownTools(word))
 		}
 	}
 }

@@ -25,7 +25,8 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	rules, ok := top.Get("rules").List()
 	if !ok {
 		line := max(1, top.Get("rules").Line)
-		return nil, fmt.Errorf("%s:%d: rules: expected a list of rules, got %s%s", file, line, top.Get("rules").Kind(), suggestion("rules", top.Keys()))
+		return nil, fmt.Errorf("%s:%d: rules: expected a list of rules, got %s%s", file, line, top.Get("rules").Kind(),
+			suggestion("rules", top.Keys()))
 	}
 	m := &importer{policy: &foreign.Policy{}, read: read}
 	m.head(top)
@@ -129,7 +130,7 @@ func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
 	r.Effect = m.effect(r.ID, "effect", o.Get("effect"))
 	r.Description, _ = o.Get("description").Text()
 	cond := m.condition(r.ID, o.Get("condition"))
-	when := m.window(&r, o)
+	when := m.schedule(&r, o.Get("schedule")).and(m.expiry(&r, o.Get("expiresAt")))
 	all := cond.and(when)
 	if all.unsure() {
 		m.policy.Lose(r.ID, v.Line, v.JSON(), "%s; %s", strings.Join(all.why, "; "), m.strictly(r.Effect))
@@ -165,10 +166,12 @@ func (m *importer) add(r bundles.AccessRule, line int) {
 func (m *importer) shadowed(n int, v foreign.Value, o foreign.Object) {
 	id := m.name(n, v, o)
 	if m.strict {
-		m.policy.Lose(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, holds always here and this one stands behind it; make that rule's condition exact and put this one back", m.always)
+		m.policy.Lose(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, holds always here and this one stands behind it; "+
+			"make that rule's condition exact and put this one back", m.always)
 		return
 	}
-	m.policy.Note(id, v.Line, "left out, since rule %s before it holds always: it never speaks in SafeClaw either; move it up if it should", m.always)
+	m.policy.Note(id, v.Line, "left out, since rule %s before it holds always: it never speaks in SafeClaw either; move it up if it should",
+		m.always)
 	m.policy.Comment(id, fmt.Sprintf("never speaks, since rule %s holds always: %s", m.always, v.JSON()))
 }
 
@@ -192,11 +195,14 @@ func (m *importer) name(n int, v foreign.Value, o foreign.Object) string {
 func (m *importer) finish() {
 	m.settle()
 	if m.resources {
-		m.policy.Note("", 0, "action.resource is not quite SafeClaw's: secrets are replaced by other words, the text is cut at about 500 bytes instead of 200 characters, "+
-			"for Grep it is the folder (there the pattern), for tools of servers the arguments in the order of their keys; try the list on past sessions with `reviewer policy simulate`")
+		m.policy.Note("", 0, "action.resource is not quite SafeClaw's: secrets are replaced by other words, "+
+			"the text is cut at about 500 bytes instead of 200 characters, "+
+			"for Grep it is the folder (there the pattern), for tools of servers the arguments in the order of their keys; "+
+			"try the list on past sessions with `reviewer policy simulate`")
 	}
 	if m.deepMCP {
-		m.policy.Note("", 0, "mcp__server__a__b is called mcp.server.a__b here, and mcp.server.a.b in SafeClaw: rules for tools with __ in their names need the name of here")
+		m.policy.Note("", 0, "mcp__server__a__b is called mcp.server.a__b here, and mcp.server.a.b in SafeClaw: "+
+			"rules for tools with __ in their names need the name of here")
 	}
 	if m.wide {
 		m.policy.Note("", 0, "in patterns, characters beyond U+FFFF (emoji) count as one here and as two in SafeClaw")
@@ -215,7 +221,8 @@ func (m *importer) settle() {
 		}
 		r := &list.Rules[i]
 		r.Effect = bundles.EffectDeny
-		m.policy.Note(r.ID, m.lines[i], "denies instead of asking, since it may now stand before a denial: make its condition exact and set require_approval again")
+		m.policy.Note(r.ID, m.lines[i],
+			"denies instead of asking, since it may now stand before a denial: make its condition exact and set require_approval again")
 		m.policy.Comment(r.ID, "denies instead of asking, since it may now stand before a denial")
 	}
 }

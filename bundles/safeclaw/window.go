@@ -11,12 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// window reads when a rule speaks: its schedule and its date go to the rule,
-// what they leave open is returned.
-func (m *importer) window(r *bundles.AccessRule, o foreign.Object) reading {
-	return m.schedule(r, o.Get("schedule")).and(m.expiry(r, o.Get("expiresAt")))
-}
-
 func (m *importer) schedule(r *bundles.AccessRule, v foreign.Value) reading {
 	if !truthy(v) {
 		return exactly(always)
@@ -49,7 +43,8 @@ func (m *importer) hours(rule string, s *bundles.AccessSchedule, v foreign.Value
 	case !okStart || !okEnd:
 		return doubtful(fmt.Sprintf("hoursUtc is %s: expected two whole numbers, such as [9, 17]", v.JSON()))
 	case start == end:
-		m.policy.Note(rule, v.Line, "hoursUtc %s holds no hour, so the rule never speaks, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
+		m.policy.Note(rule, v.Line,
+			"hoursUtc %s holds no hour, so the rule never speaks, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
 		return exactly(never)
 	case start == 0 && end == 24:
 		return exactly(always)

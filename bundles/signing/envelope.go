@@ -99,7 +99,8 @@ func (raw *envelopeJSON) decode() (*Envelope, error) {
 		case err != nil:
 			return nil, fmt.Errorf("signature %d of the envelope %w", i+1, err)
 		case len(sig) == 0 || len(sig) > maxSignature || len(s.KeyID) > maxKeyID:
-			return nil, fmt.Errorf("signature %d of the envelope has %d bytes and a key id of %d; expected 1 to %d, and at most %d", i+1, len(sig), len(s.KeyID), maxSignature, maxKeyID)
+			return nil, fmt.Errorf("signature %d of the envelope has %d bytes and a key id of %d; expected 1 to %d, and at most %d", i+1, len(sig),
+				len(s.KeyID), maxSignature, maxKeyID)
 		}
 		e.Signatures = append(e.Signatures, Signature{s.KeyID, sig})
 	}
@@ -151,7 +152,8 @@ func (e *Envelope) Signers(keys []PublicKey) ([]PublicKey, error) {
 	case len(e.Signatures) == 0:
 		return nil, ErrUnsigned
 	case len(e.Signatures) > MaxSignatures || len(keys) > maxKeys:
-		return nil, fmt.Errorf("%d signatures and %d keys are too many to check; at most %d and %d", len(e.Signatures), len(keys), MaxSignatures, maxKeys)
+		return nil, fmt.Errorf("%d signatures and %d keys are too many to check; at most %d and %d", len(e.Signatures), len(keys),
+			MaxSignatures, maxKeys)
 	}
 	signed := map[string]bool{}
 	message := e.PAE()

@@ -67,7 +67,8 @@ func typeOf(key any) (Type, error) {
 		}
 		return ECDSAP256, nil
 	case *rsa.PublicKey:
-		return "", errors.New("the key is RSA, which is not taken: its signatures have several forms, weak ones among them; make one with reviewer policy keygen, or ssh-keygen -t ed25519")
+		return "", errors.New("the key is RSA, which is not taken: its signatures have several forms, weak ones among them; " +
+			"make one with reviewer policy keygen, or ssh-keygen -t ed25519")
 	}
 	return "", fmt.Errorf("the key is a %T; expected ed25519 or ECDSA on P-256", key)
 }

@@ -24,7 +24,8 @@ func Forms() []string { return []string{string(FormPEM), string(FormOpenSSH)} }
 
 // errEncrypted says what to do with a key that needs a passphrase: asking for one
 // would need a terminal, which a build has not.
-var errEncrypted = errors.New("the key is encrypted; sign with a copy without a passphrase (ssh-keygen -p -f COPY, or openssl pkey -in KEY -out COPY), or let a program that asks for it sign: --signing-key 'exec:PROGRAM ARG…'")
+var errEncrypted = errors.New("the key is encrypted; sign with a copy without a passphrase (ssh-keygen -p -f COPY, " +
+	"or openssl pkey -in KEY -out COPY), or let a program that asks for it sign: --signing-key 'exec:PROGRAM ARG…'")
 
 // ParsePrivateKey reads one private key: PEM (PKCS #8, or SEC 1 for ECDSA) or
 // OpenSSH's own form, neither of them encrypted. No error quotes the key.
@@ -55,7 +56,8 @@ func notPrivate(text []byte) error {
 	if _, err := parseSSHPublic(text); err == nil {
 		return errors.New("this is a public key; signing needs the private one, the file without .pub")
 	}
-	return errors.New("this is no private key: expected PEM that begins with -----BEGIN, such as reviewer policy keygen or ssh-keygen -t ed25519 make (a shared secret is none: whoever could check with it could sign, too)")
+	return errors.New("this is no private key: expected PEM that begins with -----BEGIN, " +
+		"such as reviewer policy keygen or ssh-keygen -t ed25519 make (a shared secret is none: whoever could check with it could sign, too)")
 }
 
 // privateOf returns the key of a PEM block.
@@ -77,7 +79,8 @@ func privateOf(block *pem.Block) (any, error) {
 	case "PUBLIC KEY":
 		return nil, errors.New("this is a public key; signing needs the private one, the file without .pub")
 	default: // RSA, DSA and whatever else
-		return nil, fmt.Errorf("the PEM block is %.60q; expected PRIVATE KEY, EC PRIVATE KEY or OPENSSH PRIVATE KEY, of ed25519 or ECDSA on P-256", block.Type)
+		return nil, fmt.Errorf("the PEM block is %.60q; expected PRIVATE KEY, EC PRIVATE KEY or OPENSSH PRIVATE KEY, "+
+			"of ed25519 or ECDSA on P-256", block.Type)
 	}
 	if err != nil {
 		return nil, unreadable("private key", err)

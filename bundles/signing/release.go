@@ -67,10 +67,12 @@ func (Release) PredicateType() string { return ReleaseType }
 // Check implements Predicate. It names every field that is wrong.
 func (r Release) Check() error {
 	return errors.Join(
-		plainWord("name", r.Name, true), plainWord("channel", r.Channel, true), plainWord("revision", r.Revision, false), plainWord("policy", r.Policy, true),
+		plainWord("name", r.Name, true), plainWord("channel", r.Channel, true), plainWord("revision", r.Revision, false),
+		plainWord("policy", r.Policy, true),
 		unless(semver.IsValid("v"+r.Version) && len(r.Version) <= maxWord, "version is %.100q; expected one such as 1.4.0", r.Version),
 		unless(r.Sequence > 0, "sequence is %d; expected one from 1 on", r.Sequence),
-		unless(r.RollbackOf >= 0 && r.RollbackOf < r.Sequence, "rollback_of is %d; expected a sequence below this one, %d", r.RollbackOf, r.Sequence),
+		unless(r.RollbackOf >= 0 && r.RollbackOf < r.Sequence,
+			"rollback_of is %d; expected a sequence below this one, %d", r.RollbackOf, r.Sequence),
 		unless(r.Created > 0, "created is missing"),
 		unless(r.Expires == 0 || r.Expires > r.Created, "expires is %s; expected a time behind created, %s", r.Expires, r.Created),
 		isSHA256("capabilities", r.Capabilities),
@@ -112,7 +114,8 @@ func (s *Simulation) check() error {
 	counts := []int64{s.Decisions, s.Changed, s.Tightened, s.Loosened, s.Maybe, s.Unknown}
 	return errors.Join(
 		plainWord("simulation.baseline", s.Baseline, true),
-		unless(slices.Min(counts) >= 0 && slices.Max(counts) <= s.Decisions, "simulation: counts are below 0, or above its %d decisions", s.Decisions),
+		unless(slices.Min(counts) >= 0 && slices.Max(counts) <= s.Decisions,
+			"simulation: counts are below 0, or above its %d decisions", s.Decisions),
 		isSHA256("simulation.report_sha256", s.Report),
 	)
 }

@@ -115,7 +115,8 @@ func ReadSignature(key PublicKey, message, printed []byte) ([]byte, error) {
 			return sig, nil
 		}
 	}
-	return nil, fmt.Errorf("what was printed (%d bytes) is no signature of key %s over what was given to sign; expected a raw %s signature or base64 of it%s", len(printed), key.ShortID(), key.typ, overWhat(key.typ))
+	return nil, fmt.Errorf("what was printed (%d bytes) is no signature of key %s over what was given to sign; "+
+		"expected a raw %s signature or base64 of it%s", len(printed), key.ShortID(), key.typ, overWhat(key.typ))
 }
 
 func overWhat(t Type) string {

@@ -33,7 +33,8 @@ func sshPublic(key ssh.PublicKey) (PublicKey, error) {
 	case strings.Contains(t, "cert"):
 		return PublicKey{}, fmt.Errorf("this is a certificate (%s); give the key itself", t)
 	case strings.HasPrefix(t, "sk-"):
-		return PublicKey{}, fmt.Errorf("this is a key on a security token (%s), whose signatures are over more than the message and are not taken; use an ed25519 key, or one that a program signs with (exec:)", t)
+		return PublicKey{}, fmt.Errorf("this is a key on a security token (%s), "+
+			"whose signatures are over more than the message and are not taken; use an ed25519 key, or one that a program signs with (exec:)", t)
 	//lint:ignore SA1019 it is named in order to be refused
 	case t == ssh.InsecureKeyAlgoDSA:
 		return PublicKey{}, errors.New("the key is DSA, which is too weak; make one with reviewer policy keygen, or ssh-keygen -t ed25519")

@@ -93,7 +93,8 @@ func (s Subject) check() error {
 	return errors.Join(
 		plainWord("subject.name", s.Name, true),
 		isSHA256("subject.digest.sha256", s.SHA256),
-		unless(!strings.ContainsAny(s.Name, `/\`) && s.Name != "." && s.Name != "..", "subject.name is %.100q; expected the name of a file, without folders", s.Name),
+		unless(!strings.ContainsAny(s.Name, `/\`) && s.Name != "." && s.Name != "..",
+			"subject.name is %.100q; expected the name of a file, without folders", s.Name),
 	)
 }
 

@@ -94,7 +94,8 @@ func sameAgain(doc []byte, v any) error {
 		}
 	}
 	if !reflect.DeepEqual(was, is) {
-		return errors.New("a field is missing, empty, or not written exactly as expected; expected a document such as reviewer policy sign writes")
+		return errors.New("a field is missing, empty, or not written exactly as expected; " +
+			"expected a document such as reviewer policy sign writes")
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ var (
 )
 
 // ErrNotBuilt is what Verify returns in a program without the library.
-var ErrNotBuilt = errors.New("this reviewer was built without Sigstore; build one that has it with `go build -tags sigstore ./cmd/reviewer`, or `go install -tags sigstore github.com/agent-reviewer/reviewer/cmd/reviewer@VERSION`")
+var ErrNotBuilt = errors.New("this reviewer was built without Sigstore; build one that has it with `go build " +
+	"-tags sigstore ./cmd/reviewer`, or `go install -tags sigstore github.com/agent-reviewer/reviewer/cmd/reviewer@VERSION`")
 
 // Believed is whose signature counts: that of an identity, or of a key.
 type Believed struct {

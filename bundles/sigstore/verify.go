@@ -165,7 +165,8 @@ func (b Believed) signer(h *how) error {
 		return fmt.Errorf("the key is none that can be used: %w", err)
 	}
 	always := root.NewExpiringKey(v, time.Time{}, time.Time{})
-	h.material = append(h.material, root.NewTrustedPublicKeyMaterial(func(string) (root.TimeConstrainedVerifier, error) { return always, nil }))
+	forever := func(string) (root.TimeConstrainedVerifier, error) { return always, nil }
+	h.material = append(h.material, root.NewTrustedPublicKeyMaterial(forever))
 	h.who = verify.WithKey()
 	return nil
 }

@@ -224,7 +224,8 @@ func (t *Trust) Current(now int64) error {
 // says is looked at only if somebody did.
 func (c *check) signatures() error {
 	if c.in.Envelope == nil {
-		return refuse(Unsigned, "%s has no signatures: there is no %s%s beside it; sign it with `reviewer policy sign`, or get that file too", c.in.File, c.in.File, EnvelopeSuffix)
+		return refuse(Unsigned, "%s has no signatures: there is no %s%s beside it; sign it with `reviewer policy sign`, or get that file too",
+			c.in.File, c.in.File, EnvelopeSuffix)
 	}
 	var err error
 	if c.envelope, err = signing.DecodeEnvelope(c.in.Envelope); err != nil {
@@ -237,7 +238,8 @@ func (c *check) signatures() error {
 		c.v.Signers = append(c.v.Signers, Signer{c.trust.KeyName(k), k.ID()})
 	}
 	if len(c.signed) == 0 {
-		return refuse(Threshold, "none of the %d signatures of %s is of a key that is trusted; have it signed by one of those that `reviewer policy trust show` lists", len(c.envelope.Signatures), c.in.File)
+		return refuse(Threshold, "none of the %d signatures of %s is of a key that is trusted; "+
+			"have it signed by one of those that `reviewer policy trust show` lists", len(c.envelope.Signatures), c.in.File)
 	}
 	if c.said, c.release, err = signing.Open[signing.Release](c.envelope); err != nil {
 		return refuse(Unsigned, "what was signed of %s is no release of a policy: %w", c.in.File, err)
@@ -253,7 +255,8 @@ func (c *check) subject() error {
 		c.v.SHA256 = c.said.SHA256
 	}
 	if c.said.SHA256 != c.v.SHA256 {
-		return refuse(Digest, "%s is not what was signed: its SHA-256 is %.16s…, the signatures are for %.16s… (%s); get the archive that belongs to the signatures, or sign this one", c.in.File, c.v.SHA256, c.said.SHA256, c.said.Name)
+		return refuse(Digest, "%s is not what was signed: its SHA-256 is %.16s…, the signatures are for %.16s… (%s); "+
+			"get the archive that belongs to the signatures, or sign this one", c.in.File, c.v.SHA256, c.said.SHA256, c.said.Name)
 	}
 	return nil
 }
@@ -266,9 +269,11 @@ func (c *check) scope() error {
 	case c.trust.given != nil:
 		c.channel = *c.trust.given
 	case !ok:
-		return refuse(Scope, "%s is of the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel, strings.Join(c.trust.channelNames(), ", "))
+		return refuse(Scope, "%s is of the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel,
+			strings.Join(slices.Sorted(maps.Keys(c.trust.Channels)), ", "))
 	case !c.channel.carries(r.Name):
-		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel, strings.Join(c.channel.Names, ", "))
+		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel,
+			strings.Join(c.channel.Names, ", "))
 	}
 	if c.in.Name != "" && c.in.Name != r.Name {
 		return refuse(Scope, "%s is a release of %s; expected %s", c.in.File, r.Name, c.in.Name)
@@ -297,7 +302,8 @@ func (c *check) ask(role, why string) error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
-	return refuse(Threshold, "%s is signed by %d of the keys of role %s (%s), and %d have to%s; add a signature with `reviewer policy sign %s --add --signing-key KEY`",
+	return refuse(Threshold, "%s is signed by %d of the keys of role %s (%s), and %d have to%s; "+
+		"add a signature with `reviewer policy sign %s --add --signing-key KEY`",
 		c.in.File, a.Signed, role, strings.Join(r.Keys, ", "), a.Threshold, why, c.in.File)
 }
 
@@ -349,9 +355,11 @@ func (c *check) sequence() error {
 	case err != nil:
 		err = refuse(Rollback, "what was seen of %s before cannot be told, so it may be an older one: %w", r.Name, err)
 	case r.Sequence < seen.Sequence:
-		err = refuse(Rollback, "%s is sequence %d of %s, and %d was seen already; release the old contents under a higher sequence, or go back on this machine with --allow-rollback and a reason", c.in.File, r.Sequence, r.Name, seen.Sequence)
+		err = refuse(Rollback, "%s is sequence %d of %s, and %d was seen already; release the old contents under a higher sequence, "+
+			"or go back on this machine with --allow-rollback and a reason", c.in.File, r.Sequence, r.Name, seen.Sequence)
 	case r.Sequence == seen.Sequence && seen.SHA256 != c.v.SHA256:
-		err = refuse(Rollback, "%s is another archive than sequence %d of %s that was seen (SHA-256 %.16s…); give each release a sequence of its own", c.in.File, r.Sequence, r.Name, seen.SHA256)
+		err = refuse(Rollback, "%s is another archive than sequence %d of %s that was seen (SHA-256 %.16s…); "+
+			"give each release a sequence of its own", c.in.File, r.Sequence, r.Name, seen.SHA256)
 	default:
 		return nil
 	}
@@ -373,7 +381,8 @@ func (c *check) fresh() error {
 	case r.Expires > 0 && now >= int64(r.Expires):
 		return refuse(Expired, "%s expired at %s; release it again, or get a newer one", c.in.File, r.Expires)
 	case maxAge > 0 && now >= int64(r.Created)+maxAge.Milliseconds():
-		return refuse(Expired, "%s was made at %s, and releases of the channel %s may be %s old; release it again, or get a newer one", c.in.File, r.Created, r.Channel, c.channel.MaxAge)
+		return refuse(Expired, "%s was made at %s, and releases of the channel %s may be %s old; release it again, or get a newer one", c.in.File,
+			r.Created, r.Channel, c.channel.MaxAge)
 	}
 	if c.in.Latest > c.in.Now+skew.Milliseconds() {
 		c.warn("the clock says %s, and the log has seen %s, which counts; set the clock", signing.Moment(c.in.Now), signing.Moment(c.in.Latest))
@@ -444,7 +453,8 @@ func (c *check) manifest() error {
 		{"sequence", strconv.FormatInt(m.Metadata.Sequence, 10), strconv.FormatInt(r.Sequence, 10)},
 	} {
 		if field.inside != field.signed {
-			return refuse(Scope, "%s: its manifest says %s %q, and %q was signed; build it with what is to be signed, and sign it again", c.in.File, field.what, field.inside, field.signed)
+			return refuse(Scope, "%s: its manifest says %s %q, and %q was signed; build it with what is to be signed, and sign it again", c.in.File,
+				field.what, field.inside, field.signed)
 		}
 	}
 	if r.SkippedTests {
@@ -468,7 +478,8 @@ func (c *check) readManifest() (bundles.Manifest, error) {
 // unsigned begins the check of a bundle of which nobody is asked to vouch.
 func (c *check) unsigned() error {
 	if c.in.Envelope != nil {
-		c.warn("it has signatures, and there is no trust file that says whose count: `reviewer policy trust add KEY --role root --init` begins one")
+		c.warn("it has signatures, and there is no trust file that says whose count: " +
+			"`reviewer policy trust add KEY --role root --init` begins one")
 	}
 	return nil
 }
@@ -485,7 +496,8 @@ func (c *check) claims() error {
 	if c.in.Name != "" && c.in.Name != d.Name {
 		return refuse(Scope, "%s is a release of %q; expected %s", c.in.File, d.Name, c.in.Name)
 	}
-	c.release = signing.Release{Created: c.release.Created, Name: d.Name, Version: d.Version, Sequence: d.Sequence, Revision: m.Revision, Requires: d.Requires, SkippedTests: d.TestsSkipped}
+	c.release = signing.Release{Created: c.release.Created, Name: d.Name, Version: d.Version, Sequence: d.Sequence, Revision: m.Revision,
+		Requires: d.Requires, SkippedTests: d.TestsSkipped}
 	c.v.Release = &c.release
 	return nil
 }

@@ -161,7 +161,8 @@ func misnamed[T any](what string, entries map[string]T) []error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		if !nameForm.MatchString(name) || len(name) > 64 {
-			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them", name, what))
+			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them",
+				name, what))
 		}
 	}
 	return errs
@@ -211,7 +212,8 @@ func (t *Trust) checkRoles() []error {
 			errs = append(errs, wrong("roles.%.100s: threshold is %d; expected 1 to %d, the number of its keys", name, r.Threshold, len(seen)))
 		}
 		if r.Threshold > signing.MaxSignatures {
-			errs = append(errs, wrong("roles.%.100s: threshold is %d; an envelope has at most %d signatures", name, r.Threshold, signing.MaxSignatures))
+			errs = append(errs, wrong("roles.%.100s: threshold is %d; an envelope has at most %d signatures", name, r.Threshold,
+				signing.MaxSignatures))
 		}
 	}
 	return errs
@@ -300,9 +302,6 @@ func (t *Trust) KeyName(k signing.PublicKey) string {
 
 // KeyID returns the id of a key by its name in the file.
 func (t *Trust) KeyID(name string) string { return t.keys[name].ID() }
-
-// channelNames lists the channels, sorted.
-func (t *Trust) channelNames() []string { return slices.Sorted(maps.Keys(t.Channels)) }
 
 // Bytes returns the file as it was read.
 func (t *Trust) Bytes() []byte { return slices.Clone(t.raw) }

@@ -26,7 +26,8 @@ func (Statement) PredicateType() string { return StatementType }
 // Check implements signing.Predicate.
 func (s Statement) Check() error {
 	if s.Version < 1 || s.Document == "" || len(s.Document) > MaxFile {
-		return fmt.Errorf("a trust file of version %d with %d bytes; expected a version from 1 on, and 1 to %d bytes", s.Version, len(s.Document), MaxFile)
+		return fmt.Errorf("a trust file of version %d with %d bytes; expected a version from 1 on, and 1 to %d bytes", s.Version,
+			len(s.Document), MaxFile)
 	}
 	return nil
 }
@@ -85,7 +86,8 @@ func opened(f Files) (*Trust, error) {
 		err = old.precedes(sealed, e)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not what %s%s signs: put the right one back, or have it signed (`reviewer policy trust sign`): %w", FileName, FileName, EnvelopeSuffix, err)
+		return nil, fmt.Errorf("%s is not what %s%s signs: put the right one back, or have it signed (`reviewer policy trust sign`): %w",
+			FileName, FileName, EnvelopeSuffix, err)
 	}
 	return sealed, nil
 }
@@ -122,7 +124,8 @@ func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 	if int64(len(signed)) >= root.Threshold {
 		return nil
 	}
-	return fmt.Errorf("%s version %d is signed by %d of the root keys of version %d (%s), and %d have to: `reviewer policy trust sign FILE --signing-key KEY`",
+	return fmt.Errorf("%s version %d is signed by %d of the root keys of version %d (%s), and %d have to: "+
+		"`reviewer policy trust sign FILE --signing-key KEY`",
 		FileName, what.Version, len(signed), t.Version, strings.Join(root.Keys, ", "), root.Threshold)
 }
 
@@ -130,7 +133,8 @@ func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 // version, signed by enough root keys of both.
 func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
 	if next.Version != t.Version+1 {
-		return fmt.Errorf("%s has version %d, and version %d holds; the next one is %d: give it that, and have it signed", FileName, next.Version, t.Version, t.Version+1)
+		return fmt.Errorf("%s has version %d, and version %d holds; the next one is %d: give it that, and have it signed", FileName, next.Version,
+			t.Version, t.Version+1)
 	}
 	if err := t.signedBy(next, e); err != nil {
 		return err
@@ -147,9 +151,11 @@ func (t *Trust) Follows(pin Pin) error {
 	case t == nil:
 		return refuse(Untrusted, "%s version %d was used on this machine, and is gone; put it and its envelope back", FileName, pin.Version)
 	case t.Version < pin.Version:
-		return refuse(Untrusted, "%s has version %d, and version %d was used on this machine already; put that one back", FileName, t.Version, pin.Version)
+		return refuse(Untrusted, "%s has version %d, and version %d was used on this machine already; put that one back", FileName, t.Version,
+			pin.Version)
 	case t.Version == pin.Version && t.SHA256 != pin.SHA256:
-		return refuse(Untrusted, "%s is another version %d than was used on this machine (SHA-256 %.16s…); replace trust files with `reviewer policy trust rotate` only", FileName, t.Version, pin.SHA256)
+		return refuse(Untrusted, "%s is another version %d than was used on this machine (SHA-256 %.16s…); "+
+			"replace trust files with `reviewer policy trust rotate` only", FileName, t.Version, pin.SHA256)
 	}
 	return nil
 }
@@ -173,7 +179,8 @@ func Rotate(holds *Trust, next Files, now int64) (*Trust, error) {
 	case err != nil:
 		return nil, &Refusal{Untrusted, err}
 	case !bytes.Equal(t.raw, next.Document):
-		return nil, refuse(Untrusted, "the envelope is that of another file; sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
+		return nil, refuse(Untrusted,
+			"the envelope is that of another file; sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
 	}
 	if err := holds.precedes(t, e); err != nil {
 		return nil, &Refusal{Untrusted, err}

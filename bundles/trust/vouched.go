@@ -49,7 +49,8 @@ func (c *check) accept(vouch func() (Vouched, error)) error {
 		c.v.Release = &c.release
 		return nil
 	default:
-		return refuse(Unsigned, "what was signed of %s says something of type %.200q, which may be that it is bad; expected a signature of the archive, or a statement of type %s or %s", c.in.File, kind, signing.ReleaseType, provenanceType)
+		return refuse(Unsigned, "what was signed of %s says something of type %.200q, which may be that it is bad; "+
+			"expected a signature of the archive, or a statement of type %s or %s", c.in.File, kind, signing.ReleaseType, provenanceType)
 	}
 }
 
@@ -82,7 +83,8 @@ func (c *check) follow() error {
 // channel that is asked for.
 func (c *check) unnamed() error {
 	if c.in.Channel != "" {
-		return refuse(Scope, "what was signed of %s names no channel; expected %s: have a statement of type %s signed, or leave the channel out", c.in.File, c.in.Channel, signing.ReleaseType)
+		return refuse(Scope, "what was signed of %s names no channel; expected %s: have a statement of type %s signed, or leave the channel out",
+			c.in.File, c.in.Channel, signing.ReleaseType)
 	}
 	c.warn("the signature is of the archive alone: it says neither which channel it is for nor when it ends")
 	return nil

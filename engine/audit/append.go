@@ -110,12 +110,12 @@ func (h *hold) append(r *engine.Record) error {
 	if r.Kind == engine.KindOpen && r.Open != nil && r.Open.Of == "" {
 		return errors.New("append to audit log: the chain is open already")
 	}
-	if c.end.Offset >= h.s.rotateBytes() {
+	if c.end.Offset >= orDefault(h.s.RotateBytes, DefaultRotateBytes) {
 		if err := h.rotate(); err != nil {
 			return err
 		}
 	}
-	if c.end.Offset == 0 || c.state.N+1-c.end.Keyframe >= h.s.keyframeEvery() {
+	if c.end.Offset == 0 || c.state.N+1-c.end.Keyframe >= orDefault(h.s.KeyframeEvery, DefaultKeyframeEvery) {
 		if err := h.putState(max(r.T, c.state.T)); err != nil {
 			return err
 		}

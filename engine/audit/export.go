@@ -80,7 +80,8 @@ func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) erro
 type CSV struct{}
 
 func csvColumns() []string {
-	return []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode", "rules", "risk", "reason", "form"}
+	return []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode", "rules", "risk",
+		"reason", "form"}
 }
 
 // Export writes one row per record, the newest last.

@@ -84,7 +84,8 @@ func (v *verifier) torn(c *verified, i int, at func(int64, int64, string) *Probl
 	if found.torn == 0 {
 		return nil
 	}
-	return at(found.lines+1, found.lastN+1, fmt.Sprintf("the file ends in half a line of %d bytes: the next record of the session mends that", found.torn))
+	return at(found.lines+1, found.lastN+1, fmt.Sprintf("the file ends in half a line of %d bytes: the next record of the session mends that",
+		found.torn))
 }
 
 // seam looks at a file's first line.
@@ -146,7 +147,8 @@ func (v *verifier) whole(c *verified, last *scan) {
 	if seals := v.seals[c.chain]; len(seals) > 0 {
 		if n := seals[len(seals)-1].N; n > last.lastN {
 			f := c.files[len(c.files)-1]
-			v.problem(c, Problem{File: f.path, What: fmt.Sprintf("the chain ends at line %d, but a seal covers line %d: its end was cut off", last.lastN, n)})
+			v.problem(c, Problem{File: f.path,
+				What: fmt.Sprintf("the chain ends at line %d, but a seal covers line %d: its end was cut off", last.lastN, n)})
 			return
 		}
 	}
@@ -162,7 +164,8 @@ func (v *verifier) whole(c *verified, last *scan) {
 	}
 	// A chain of one line may have lost its process before the ledger was told.
 	if !v.named[c.chain] && last.lastN > 1 {
-		v.problem(c, Problem{File: c.files[0].path, What: "the ledger does not name the chain: it, or a part of the ledger, was put there by somebody else"})
+		v.problem(c, Problem{File: c.files[0].path,
+			What: "the ledger does not name the chain: it, or a part of the ledger, was put there by somebody else"})
 	}
 }
 
@@ -226,7 +229,7 @@ func readAt(path string, b []byte, offset int64) error {
 
 func (v *verifier) purgedWhole(chain string) int64 {
 	for _, r := range v.purges[chain] {
-		if isWholePurge(r) {
+		if strings.HasPrefix(r.Note.Detail, purgedWhole) {
 			return r.Seal.N
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -65,7 +64,7 @@ func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 		}
 	}
 	total -= s.dropOld(chains, now)
-	s.dropOldest(chains, now, total-s.budgetBytes())
+	s.dropOldest(chains, now, total-orDefault(s.BudgetBytes, DefaultBudgetBytes))
 	for _, r := range chains {
 		if r.drop > 0 {
 			_ = s.purge(ctx, r) // tried again when the next session opens
@@ -75,7 +74,7 @@ func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 
 // dropOld chooses the files that are older than the retention time.
 func (s *Store) dropOld(chains []*retained, now int64) (bytes int64) {
-	from := now - int64(s.retainDays())*24*time.Hour.Milliseconds()
+	from := now - int64(orDefault(s.RetainDays, DefaultRetainDays))*24*time.Hour.Milliseconds()
 	for _, r := range chains {
 		for r.drop < len(r.files) && r.files[r.drop].mtime < from {
 			bytes += r.files[r.drop].size
@@ -192,8 +191,4 @@ func lastLine(path string) (n int64, hash string, err error) {
 		return err == nil
 	})
 	return n, hash, err
-}
-
-func isWholePurge(r *engine.Record) bool {
-	return strings.HasPrefix(r.Note.Detail, purgedWhole)
 }

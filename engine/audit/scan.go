@@ -124,7 +124,8 @@ func (s *scanner) line(f *scan, line []byte, err error, seals []engine.Seal) *ba
 func (s *scanner) blame(f *scan, second []byte, seals []engine.Seal) *badLine {
 	h, _ := parseHead(second)
 	if h.n != f.lastN+1 {
-		return &badLine{f.lines + 1, h.n, fmt.Sprintf("n is %d after %d, and prev is not the hash of the line before: lines were taken out, put in or moved", h.n, f.lastN)}
+		return &badLine{f.lines + 1, h.n,
+			fmt.Sprintf("n is %d after %d, and prev is not the hash of the line before: lines were taken out, put in or moved", h.n, f.lastN)}
 	}
 	hash := engine.LineHash(second)
 	known := sealedHead(seals, h.n)
@@ -139,7 +140,8 @@ func (s *scanner) blame(f *scan, second []byte, seals []engine.Seal) *badLine {
 	case "":
 		return &badLine{f.lines, f.lastN, "the line was changed, or the prev of the newest line behind it"}
 	}
-	return &badLine{f.lines + 1, f.lastN + 1, "the line was changed: its prev is not the hash of the line before, and its hash is not what follows it says"}
+	return &badLine{f.lines + 1, f.lastN + 1,
+		"the line was changed: its prev is not the hash of the line before, and its hash is not what follows it says"}
 }
 
 // sealedHead returns the hash that a seal gives line n, or "".

@@ -73,7 +73,8 @@ func (d *Damage) Error() string {
 	if d.Line > 0 {
 		place += fmt.Sprintf(" line %d", d.Line)
 	}
-	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; the session goes on once a person has restored the file or moved its folder away)", place, d.What)
+	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; "+
+		"the session goes on once a person has restored the file or moved its folder away)", place, d.What)
 }
 
 // Update calls fn under the session's lock with the chain's end. The wait for
@@ -184,11 +185,6 @@ func (s *Store) now() int64 {
 	}
 	return s.Now()
 }
-
-func (s *Store) keyframeEvery() int64 { return orDefault(s.KeyframeEvery, DefaultKeyframeEvery) }
-func (s *Store) rotateBytes() int64   { return orDefault(s.RotateBytes, DefaultRotateBytes) }
-func (s *Store) budgetBytes() int64   { return orDefault(s.BudgetBytes, DefaultBudgetBytes) }
-func (s *Store) retainDays() int      { return orDefault(s.RetainDays, DefaultRetainDays) }
 
 func orDefault[T int | int64](v, d T) T {
 	if v <= 0 {

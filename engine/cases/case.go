@@ -137,7 +137,8 @@ const pathArgument = "file_path"
 
 // meant says which tool with a short form is called nearly so.
 func meant(tool string) string {
-	near := engine.Nearest(tool, []string{"Bash", "PowerShell", "Monitor", "Read", "Write", "Edit", "WebFetch", "WebSearch", "Glob", "Grep", "Agent", "Task"})
+	near := engine.Nearest(tool, []string{"Bash", "PowerShell", "Monitor", "Read", "Write", "Edit", "WebFetch", "WebSearch", "Glob", "Grep",
+		"Agent", "Task"})
 	if near == "" {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -179,9 +180,9 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	}
 	switch by.Do {
 	case engine.ControlStop:
-		return Event{Stop: orElse(by.Reason, unsaid)}, true
+		return Event{Stop: cmp.Or(by.Reason, unsaid)}, true
 	case engine.ControlResume:
-		return Event{Resume: orElse(by.Reason, unsaid)}, true
+		return Event{Resume: cmp.Or(by.Reason, unsaid)}, true
 	}
 	word, allows := strings.CutPrefix(by.Do, "allow_")
 	of := c.numbers[by.Record]
@@ -193,13 +194,6 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 		e.Call = of
 	}
 	return e, true
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // result makes an event of what a call came to.
@@ -215,7 +209,7 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 	}
 	if facts := r.Event.Result; facts != nil {
 		if facts.Outcome == engine.OutcomeFailed {
-			e.Result.Failed = orElse(facts.Class, failedResult)
+			e.Result.Failed = cmp.Or(facts.Class, failedResult)
 		}
 		if facts.Content != nil && facts.Content.Bytes > 0 {
 			c.lose("what calls gave back")
@@ -317,7 +311,8 @@ func (c *cutter) code(r *engine.Record) {
 		return
 	}
 	raw, err := json.Marshal(r.Event.Args)
-	if err == nil && slices.ContainsFunc(r.Action.Commands, func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }) {
+	hidden := func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }
+	if err == nil && slices.ContainsFunc(r.Action.Commands, hidden) {
 		c.lose("what stands in the files that it runs")
 	}
 }

@@ -304,7 +304,7 @@ func failure(r *engine.Record) string {
 func Why(r *engine.Record) []string {
 	d := r.Decision
 	if d == nil {
-		return []string{"nothing was decided: " + orUnasked(failure(r))}
+		return []string{"nothing was decided: " + cmp.Or(failure(r), "policy is not asked about this event")}
 	}
 	var why []string
 	if d.Risk != nil && d.Rationality != nil {
@@ -328,11 +328,4 @@ func severityOf(d *engine.Decision) string {
 		return "not computed"
 	}
 	return d.SideEffects.Severity
-}
-
-func orUnasked(failure string) string {
-	if failure == "" {
-		return "policy is not asked about this event"
-	}
-	return failure
 }

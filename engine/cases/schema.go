@@ -18,7 +18,8 @@ func (Case) Schema(title string) map[string]any {
 	kinds["event"], kinds["row"] = withTools(event), withTools(row)
 	kinds["result"] = either(map[string]any{"enum": []string{"ok", "failed"}}, kinds["result"])
 	kinds["form"] = either(text(), map[string]any{"type": "object"})
-	kinds["file"] = either(text(), map[string]any{"type": "null"}, object(map[string]any{"link": text()}, "link"), object(map[string]any{"same": text()}, "same"))
+	kinds["file"] = either(text(), map[string]any{"type": "null"}, object(map[string]any{"link": text()}, "link"),
+		object(map[string]any{"same": text()}, "same"))
 	fields(kinds["case"])["git"] = map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": GitStates()}}
 	one := map[string]any{"$ref": "#/definitions/case"}
 	return map[string]any{

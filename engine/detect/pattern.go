@@ -44,11 +44,13 @@ func explain(err error) error {
 	}
 	switch expr := wrong.Expr; {
 	case strings.HasPrefix(expr, "(?=") || strings.HasPrefix(expr, "(?!") || strings.HasPrefix(expr, "(?<"):
-		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, or make two detectors and let a rule ask for one without the other", expr)
+		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, "+
+			"or make two detectors and let a rule ask for one without the other", expr)
 	case wrong.Code == syntax.ErrInvalidEscape && backreference.MatchString(expr):
 		return fmt.Errorf("%s: RE2 has no references to groups; write the group out again", expr)
 	case strings.HasPrefix(expr, "(?>") || wrong.Code == syntax.ErrInvalidRepeatOp:
-		return fmt.Errorf("%s: RE2 has no atomic groups and no possessive repetitions, and needs none, since it never goes back; write a plain group or repetition", expr)
+		return fmt.Errorf("%s: RE2 has no atomic groups and no possessive repetitions, and needs none, since it never goes back; "+
+			"write a plain group or repetition", expr)
 	}
 	return fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
 }
@@ -87,8 +89,3 @@ func (p *pattern) countIn(text string, limit int64) int64 {
 // margin is what a pattern sees on either side of the longest match: one
 // character for \b, and one for a character that was cut in two.
 const margin = 2 * utf8.UTFMax
-
-// around returns where a match can lie that holds the bytes from start to end.
-func (p *pattern) around(start, end, size int) span {
-	return span{max(0, end-p.longest-margin), min(size, start+p.longest+margin)}
-}

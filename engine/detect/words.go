@@ -129,7 +129,7 @@ func (f *found) add(p *pattern, patterns, start, end, size int) {
 	if f.spans == nil {
 		f.spans = make([][]span, patterns)
 	}
-	s := p.around(start, end, size)
+	s := span{max(0, end-p.longest-margin), min(size, start+p.longest+margin)} // where a match can lie
 	list := f.spans[p.number]
 	if n := len(list); n > 0 && s.from <= list[n-1].to {
 		list[n-1].to = max(list[n-1].to, s.to)

@@ -111,7 +111,8 @@ func claudeCodeEvent(argument string, doc document) (string, error) {
 	if answerPhase(said) == engine.PhasePre {
 		name = said
 	}
-	return name, fmt.Errorf("the hook's command names the event %q and hook_event_name says %q: run `reviewer install claude-code` again", argument, said)
+	return name, fmt.Errorf("the hook's command names the event %q and hook_event_name says %q: run `reviewer install claude-code` again",
+		argument, said)
 }
 
 // document is a hook's input, one level deep.

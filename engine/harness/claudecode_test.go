@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -272,7 +273,7 @@ func TestEncode(t *testing.T) {
 			if stderr != "" {
 				text += fmt.Sprintf("stderr %q\n", stderr)
 			}
-			a.Files = append(a.Files, txtar.File{Name: orText(event, "(none)") + "/" + c.name, Data: []byte(text)})
+			a.Files = append(a.Files, txtar.File{Name: cmp.Or(event, "(none)") + "/" + c.name, Data: []byte(text)})
 		}
 	}
 	wantGolden(t, hooks+"golden/claude-code/encode.txtar", string(txtar.Format(&a)))

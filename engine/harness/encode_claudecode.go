@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"unicode/utf16"
 
@@ -88,10 +89,10 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 		fallthrough // without another form there is nothing that may run unasked
 	case engine.Ask:
 		s.Decision = "ask"
-		s.Reason = orText(a.Text, "reviewer asks a person to decide about this call.")
+		s.Reason = cmp.Or(a.Text, "reviewer asks a person to decide about this call.")
 	default:
 		s.Decision = "deny"
-		s.Reason = orText(a.Text, "reviewer denied this call.")
+		s.Reason = cmp.Or(a.Text, "reviewer denied this call.")
 		return encode(claudeCodeOutput{Specific: s}), s.Reason + "\n", 2
 	}
 	return encode(claudeCodeOutput{Specific: s}), "", 0
@@ -119,7 +120,7 @@ func encodeRequest(a engine.Answer) ([]byte, string, int) {
 	if a.Effect.Strictness() < engine.Block.Strictness() {
 		return nil, "", 0
 	}
-	text := orText(a.Text, "reviewer denied this call.")
+	text := cmp.Or(a.Text, "reviewer denied this call.")
 	s := &claudeSpecific{Event: permissionRequest, Request: &claudeBehavior{Behavior: "deny", Message: text}}
 	return encode(claudeCodeOutput{Specific: s}), text + "\n", 2
 }
@@ -131,7 +132,7 @@ func encodePost(event string, a engine.Answer) []byte {
 		return encodeContext(event, a)
 	}
 	no := false
-	return encode(claudeCodeOutput{Continue: &no, StopReason: orText(a.Text, "reviewer stopped this session.")})
+	return encode(claudeCodeOutput{Continue: &no, StopReason: cmp.Or(a.Text, "reviewer stopped this session.")})
 }
 
 func encodeContext(event string, a engine.Answer) []byte {
@@ -158,13 +159,6 @@ func encode(out claudeCodeOutput) []byte {
 		return nil // not reached: the type holds strings, and JSON that was looked at
 	}
 	return b.Bytes()
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // shorten takes from the middle of a text: its beginning says what is wrong,

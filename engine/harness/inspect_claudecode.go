@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -115,7 +116,7 @@ func (f *Findings) inspectHook(event, matcher string, raw json.RawMessage, clien
 	if err != nil {
 		return
 	}
-	what := orText(h.text("command"), orText(h.text("url"), orText(h.text("tool"), h.text("prompt"))))
+	what := cmp.Or(h.text("command"), h.text("url"), h.text("tool"), h.text("prompt"))
 	if args := strings.TrimSpace(string(h.value("args"))); args != "" {
 		what += " " + args
 	}
@@ -185,7 +186,8 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 	report(!filepath.IsAbs(o.Program), "the program is not an absolute path: PATH decides what runs")
 	report(o.Home == "", "no --home: the environment decides where the state is")
 	report(!namesEvent(h, o.Event), "the arguments do not name the event "+o.Event)
-	report(o.Form == "exec" && client != "" && !ExecForm(client), "clients below "+execSince+" run the call when a program in exec form is missing")
+	report(o.Form == "exec" && client != "" && !ExecForm(client), "clients below "+execSince+
+		" run the call when a program in exec form is missing")
 	report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client knows the exec form")
 	report(h.value("if") != nil, "`if` leaves calls out")
 	report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")

@@ -53,7 +53,8 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 	for _, e := range t.Calls() {
 		r.Calls++
 		entry, found := logged(e.Session, e.Call)
-		d := Doubt{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]), Record: entry.ID}
+		d := Doubt{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]),
+			Record: entry.ID}
 		switch {
 		case found && entry.Answer == engine.Block && ran(results[e.Call]):
 			r.Reviewed++

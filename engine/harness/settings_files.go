@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,7 +44,7 @@ func SettingsLayers(p Places) []Layer {
 	if p.OS == "darwin" {
 		managed = "/Library/Application Support/ClaudeCode"
 	}
-	config := orText(p.ConfigDir, filepath.Join(p.Home, ".claude"))
+	config := cmp.Or(p.ConfigDir, filepath.Join(p.Home, ".claude"))
 	layers := []Layer{
 		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.json")},
 		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.d"), Dir: true},

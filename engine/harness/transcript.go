@@ -44,7 +44,7 @@ func (t *Transcript) bad(line int, why error) {
 	text := why.Error()
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(why, &mistyped) {
-		text = fmt.Sprintf("%s is of an unknown shape (%s)", orText(mistyped.Field, "the line"), mistyped.Value)
+		text = fmt.Sprintf("%s is of an unknown shape (%s)", cmp.Or(mistyped.Field, "the line"), mistyped.Value)
 	}
 	t.Bad = append(t.Bad, BadLine{Line: line, Why: text})
 }
@@ -85,7 +85,8 @@ func join(a, b Transcript) Transcript {
 	if b.Local {
 		b = b.renamed(a)
 	}
-	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{}, Local: a.Local || b.Local}
+	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
+		Local: a.Local || b.Local}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
 	var strands [2][]engine.Event
 	for i, events := range [][]engine.Event{a.Events, b.Events} {

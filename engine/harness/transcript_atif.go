@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -87,7 +88,7 @@ func (s *scribe) atifHead(d *docReader, key string) error {
 	}
 	var agent struct{ Name, Version string }
 	if s.decode(raw, &agent) && len(agent.Name) <= maxName {
-		s.out.Harness, s.out.Version = orText(agent.Name, s.out.Harness), agent.Version
+		s.out.Harness, s.out.Version = cmp.Or(agent.Name, s.out.Harness), agent.Version
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (s *scribe) atifCall(c atifCall) string {
 	for s.calls[id] != nil || id == "" {
 		id = strings.TrimPrefix(id+"@"+strconv.Itoa(s.at)+"."+strconv.Itoa(len(s.out.Events)), "@")
 	}
-	s.call(id, orText(c.Name, "unnamed"), c.Args)
+	s.call(id, cmp.Or(c.Name, "unnamed"), c.Args)
 	return id
 }
 
@@ -142,7 +143,7 @@ func (s *scribe) atifResults(results []atifResult, ids map[string]string) {
 		if r.Call == "" && !known {
 			continue // seen without a call
 		}
-		if err := s.result(orText(id, r.Call), ended(contentText(r.Content), "")); err != nil {
+		if err := s.result(cmp.Or(id, r.Call), ended(contentText(r.Content), "")); err != nil {
 			s.bad(err)
 		}
 	}

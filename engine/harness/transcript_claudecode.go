@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,8 +164,8 @@ func (t *claudeReader) document(l claudeLine) error {
 // fromStream gives the fields of stream-json the names of the transcript. A
 // stream names no sub-agent, only the call that started it.
 func (l *claudeLine) fromStream() {
-	l.Session, l.Version = orText(l.Session, l.StreamID), orText(l.Version, l.Client)
-	l.Agent = orText(l.Agent, l.StreamTool)
+	l.Session, l.Version = cmp.Or(l.Session, l.StreamID), cmp.Or(l.Version, l.Client)
+	l.Agent = cmp.Or(l.Agent, l.StreamTool)
 	if l.Result == nil {
 		l.Result = l.StreamValue
 	}
@@ -173,10 +174,10 @@ func (l *claudeLine) fromStream() {
 
 // remember keeps what later lines leave out.
 func (t *claudeReader) remember(l *claudeLine) {
-	t.out.Session, t.out.Version = orText(t.out.Session, l.Session), orText(t.out.Version, l.Version)
-	t.cwd, t.mode, t.prompt = orText(l.CWD, t.cwd), orText(l.Mode, t.mode), orText(l.PromptID, t.prompt)
+	t.out.Session, t.out.Version = cmp.Or(t.out.Session, l.Session), cmp.Or(t.out.Version, l.Version)
+	t.cwd, t.mode, t.prompt = cmp.Or(l.CWD, t.cwd), cmp.Or(l.Mode, t.mode), cmp.Or(l.PromptID, t.prompt)
 	if l.Sidechain && l.Agent == "" {
-		l.Agent = orText(t.agents[l.Parent], l.UUID)
+		l.Agent = cmp.Or(t.agents[l.Parent], l.UUID)
 	}
 	if l.Agent != "" && l.UUID != "" {
 		t.agents[l.UUID] = l.Agent
@@ -185,8 +186,8 @@ func (t *claudeReader) remember(l *claudeLine) {
 
 func (t *claudeReader) event(l claudeLine, name string) engine.Event {
 	e := engine.Event{
-		Harness: ClaudeCode, Name: name, Phase: claudeCodePhase(name), Session: orText(l.Session, t.out.Session),
-		Agent: l.Agent, CWD: orText(l.CWD, t.cwd), Mode: t.mode, PromptID: t.prompt,
+		Harness: ClaudeCode, Name: name, Phase: claudeCodePhase(name), Session: cmp.Or(l.Session, t.out.Session),
+		Agent: l.Agent, CWD: cmp.Or(l.CWD, t.cwd), Mode: t.mode, PromptID: t.prompt,
 	}
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
 		e.Time = at.UnixMilli()
@@ -352,8 +353,8 @@ func (t *claudeReader) progress(l claudeLine) error {
 	}
 	inner := data.Message
 	inner.Session, inner.CWD, inner.Sidechain = l.Session, l.CWD, true
-	inner.Agent = orText(data.Agent, l.UUID)
-	inner.Timestamp = orText(inner.Timestamp, l.Timestamp)
+	inner.Agent = cmp.Or(data.Agent, l.UUID)
+	inner.Timestamp = cmp.Or(inner.Timestamp, l.Timestamp)
 	if inner.Type != "assistant" && inner.Type != "user" {
 		return nil
 	}
@@ -402,7 +403,8 @@ func (t *claudeReader) human(l claudeLine, text string) {
 // writes notices of its own as if a person had.
 func typed(text string) string {
 	text = strings.TrimSpace(text)
-	for _, notice := range []string{"<local-command-", "<bash-", "<task-notification", "<system-reminder", "<teammate-message", "[Request interrupted by user"} {
+	for _, notice := range []string{"<local-command-", "<bash-", "<task-notification", "<system-reminder", "<teammate-message",
+		"[Request interrupted by user"} {
 		if strings.HasPrefix(text, notice) {
 			return ""
 		}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (c *codexReader) kind(line, item string) func(codexItem) {
 }
 
 func (c *codexReader) turn(i codexItem) {
-	c.cwd = orText(i.CWD, c.cwd)
+	c.cwd = cmp.Or(i.CWD, c.cwd)
 	c.approval(i.Approval)
 }
 
@@ -169,7 +170,7 @@ func (c *codexReader) meta(i codexItem) {
 			} `json:"thread_spawn"`
 		} `json:"subagent"`
 	}
-	c.out.Session, c.out.Version, c.cwd = i.ID, i.Version, orText(i.CWD, c.cwd)
+	c.out.Session, c.out.Version, c.cwd = i.ID, i.Version, cmp.Or(i.CWD, c.cwd)
 	if json.Unmarshal(orNull(i.Source), &source) == nil && source.Sub.Spawn.Parent != "" {
 		c.out.Session, c.agent = source.Sub.Spawn.Parent, i.ID
 	}
@@ -216,11 +217,11 @@ func (c *codexReader) called(i codexItem) {
 		}
 		c.note(i.Call, translate(codexTool(i), map[string]any{"input": text}))
 	case "local_shell_call":
-		c.call(orText(i.Call, i.ID), "local_shell", i.Action)
+		c.call(cmp.Or(i.Call, i.ID), "local_shell", i.Action)
 	case "web_search_call":
 		c.searched(i)
 	default: // a tool that came later
-		c.call(orText(i.Call, i.ID), i.Type, i.Action)
+		c.call(cmp.Or(i.Call, i.ID), i.Type, i.Action)
 	}
 }
 
@@ -254,7 +255,7 @@ func (c *codexReader) searched(i codexItem) {
 	if action.URL != "" {
 		call = encoded("WebFetch", map[string]any{"url": action.URL})
 	}
-	id := c.note(orText(i.Call, i.ID), []toolCall{call})
+	id := c.note(cmp.Or(i.Call, i.ID), []toolCall{call})
 	if i.Status == "completed" {
 		_ = c.result(id, ended("", "")) // what was found goes to the model only
 	}
@@ -281,7 +282,7 @@ func (c *codexReader) shown(i codexItem) {
 // aborted ends the calls of the turn that wait for a result.
 func (c *codexReader) aborted(reason string) {
 	for _, id := range c.open {
-		r := ended("", "turn aborted: "+orText(reason, "interrupted"))
+		r := ended("", "turn aborted: "+cmp.Or(reason, "interrupted"))
 		r.Interrupted = true
 		_ = c.result(id, r) // it is known
 	}

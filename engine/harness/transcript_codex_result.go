@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // codexEnd is what an event says about a call that ended.
 func codexEnd(i codexItem) engine.Result {
-	output := orText(i.Shown, strings.TrimSpace(i.Stdout+"\n"+i.Stderr))
+	output := cmp.Or(i.Shown, strings.TrimSpace(i.Stdout+"\n"+i.Stderr))
 	r := ended(output, "")
 	switch {
 	case i.Type == "mcp_tool_call_end":
@@ -18,10 +19,10 @@ func codexEnd(i codexItem) engine.Result {
 	case i.Exit != nil && *i.Exit != 0:
 		r = ended("", exitCode(strconv.Itoa(*i.Exit), output))
 	case i.Success != nil && !*i.Success:
-		r = ended("", orText(output, "failed"))
+		r = ended("", cmp.Or(output, "failed"))
 	}
 	if i.Status == "declined" {
-		r = ended("", orText(output, i.Status))
+		r = ended("", cmp.Or(output, i.Status))
 		r.Refused = true
 	}
 	r.DurationMS = codexDuration(i.Duration)
@@ -43,9 +44,9 @@ func codexServerEnd(raw json.RawMessage) engine.Result {
 	case err != nil:
 		return ended(string(raw), "")
 	case result.OK == nil:
-		return ended("", orText(contentText(result.Err), "failed"))
+		return ended("", cmp.Or(contentText(result.Err), "failed"))
 	case result.OK.Wrong:
-		return ended("", orText(contentText(result.OK.Content), "failed"))
+		return ended("", cmp.Or(contentText(result.OK.Content), "failed"))
 	}
 	return engine.Result{Output: result.OK.Content}
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -71,7 +72,7 @@ func (s *scribe) geminiDocument(d *docReader) error {
 		switch key {
 		case "sessionId":
 			text, err := d.text()
-			s.out.Session = orText(s.out.Session, text)
+			s.out.Session = cmp.Or(s.out.Session, text)
 			return err
 		case "messages":
 			return d.array(func() error {
@@ -94,7 +95,7 @@ func (s *scribe) geminiRecord(raw []byte) {
 	if !s.decode(raw, &r) {
 		return
 	}
-	s.out.Session = orText(s.out.Session, orText(r.Session, r.Set.Session))
+	s.out.Session = cmp.Or(s.out.Session, r.Session, r.Set.Session)
 	s.clock(r.Timestamp)
 	if r.Type == "user" {
 		s.prompt(contentText(r.Content))
@@ -134,7 +135,7 @@ func (s *scribe) geminiResult(c geminiCall) {
 	switch c.Status {
 	case "success":
 	case "error", "cancelled":
-		r = ended("", orText(orText(failure, output), c.Status))
+		r = ended("", cmp.Or(failure, output, c.Status))
 		r.Refused = isGeminiRefusal(r.Error)
 		r.Interrupted = c.Status == "cancelled" && !r.Refused
 	default:
@@ -152,7 +153,8 @@ func (s *scribe) geminiResult(c geminiCall) {
 
 // isGeminiRefusal knows a call that did not run by the client's own words.
 func isGeminiRefusal(text string) bool {
-	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked", "Tool execution denied", "User denied"} {
+	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked",
+		"Tool execution denied", "User denied"} {
 		if strings.Contains(text, words) {
 			return true
 		}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"path"
@@ -80,7 +81,7 @@ func (s *scribe) sweStep(raw []byte) {
 		s.bad(err)
 	}
 	if before || s.cwd == "" {
-		s.cwd = orText(state.Dir, s.cwd) // a session begins where its first step ends
+		s.cwd = cmp.Or(state.Dir, s.cwd) // a session begins where its first step ends
 	}
 	if calls := sweCalls(step.Action, sweState{Dir: s.cwd, File: state.File}); calls != nil {
 		id := "step-" + strconv.Itoa(s.at)
@@ -89,7 +90,7 @@ func (s *scribe) sweStep(raw []byte) {
 			s.bad(err)
 		}
 	}
-	s.cwd = orText(state.Dir, s.cwd)
+	s.cwd = cmp.Or(state.Dir, s.cwd)
 }
 
 // readSWEState reads a state, and says whether it is the one before the action:

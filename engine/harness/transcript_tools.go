@@ -127,7 +127,8 @@ func each(as, name string, values []string, tool string, args map[string]any) []
 // editorCall is the editor that several agents share: one tool, told by its
 // command what to do.
 func editorCall(tool string, args map[string]any) toolCall {
-	to, known := map[string]alias{"view": aliasRead, "create": aliasWrite, "str_replace": aliasEdit, "insert": aliasEdit}[word(args, "command")]
+	aliases := map[string]alias{"view": aliasRead, "create": aliasWrite, "str_replace": aliasEdit, "insert": aliasEdit}
+	to, known := aliases[word(args, "command")]
 	if !known {
 		return encoded(tool, args)
 	}

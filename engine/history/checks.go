@@ -85,15 +85,13 @@ func (a *agentState) changed(e *engine.Effect, own bool) {
 	for i := range a.Checks {
 		c := &a.Checks[i]
 		switch {
-		case tests || c.reads(key):
+		case tests || key != "" && hasDigits(c.Reads, keyDigits(key)):
 			c.Edited = c.Edited || !own && !(tests && c.Passed)
 		case e.Location == engine.LocationInside && e.Class == "":
 			c.Source = true
 		}
 	}
 }
-
-func (c *checkRun) reads(key string) bool { return key != "" && hasDigits(c.Reads, keyDigits(key)) }
 
 // checks says how often a check was run again after an edit of what it judges by
 // alone, this run included.

@@ -118,11 +118,9 @@ func thirdParty(place string) bool {
 
 // leavesSomething says that an effect is more than looking.
 func leavesSomething(e *engine.Effect) bool {
-	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall || e.Kind == engine.EffectNetwork && e.Egress
+	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall ||
+		e.Kind == engine.EffectNetwork && e.Egress
 }
-
-// leaves says that an effect sends data to another machine.
-func leaves(e engine.Effect) bool { return e.Egress && !e.Loopback }
 
 // apart says that a file is one for secrets, or that git leaves it alone.
 func apart(e *engine.Effect) bool {

@@ -167,8 +167,6 @@ func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 // is forgotten is new again.
 const maxHosts = 64
 
-func (h *State) foldHosts(a *engine.Action) { h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts) }
-
 func (h *State) newHosts(a *engine.Action) int64 {
 	hosts := hostDigits(a)
 	return int64(len(hosts) - shared(hosts, h.Hosts))

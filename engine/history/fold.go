@@ -27,7 +27,8 @@ func (h *State) Append(r *engine.Record) {
 		h.foldControl(r)
 	case engine.KindNote:
 		if r.Phase == engine.PhaseEnd {
-			h.endAllowed()
+			// Whoever takes the session up again is asked again.
+			h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowed) bool { return !a.Once })
 		}
 	case engine.KindAct:
 		h.foldAct(r)
@@ -106,7 +107,9 @@ func (h *State) foldPre(r *engine.Record) {
 	}
 	h.foldFindings(r)
 	if denied {
-		h.foldDenial(r)
+		h.Denied++
+		h.DeniedRow++
+		h.deny(r.N, r.Action)
 	} else {
 		h.DeniedRow = 0
 		h.spend(r)
@@ -114,12 +117,6 @@ func (h *State) foldPre(r *engine.Record) {
 		h.foldEffects(r)
 	}
 	h.foldCall(r, denied)
-}
-
-func (h *State) foldDenial(r *engine.Record) {
-	h.Denied++
-	h.DeniedRow++
-	h.deny(r.N, r.Action)
 }
 
 func (h *State) foldCall(r *engine.Record, denied bool) {
@@ -164,7 +161,7 @@ func (h *State) foldEffects(r *engine.Record) {
 		}
 	}
 	h.foldFlow(r, a)
-	h.foldHosts(a)
+	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
 	h.foldUse(a)
 }
 

@@ -34,7 +34,8 @@ func (h *State) foldGoal(g *engine.Goal) {
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
 	if wantsChanges(g) {
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(c engine.Constraint) bool { return c == engine.Constraint{Kind: engine.ConstraintRead} })
+		read := engine.Constraint{Kind: engine.ConstraintRead}
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(c engine.Constraint) bool { return c == read })
 	}
 	for _, c := range g.Constraints {
 		s.constrain(c)
@@ -47,7 +48,8 @@ func (h *State) foldGoal(g *engine.Goal) {
 // one thing, a freeze or a plan is not taken back by it.
 func wantsChanges(g *engine.Goal) bool {
 	return slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
-		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean || i == engine.IntentMigrate
+		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean ||
+			i == engine.IntentMigrate
 	})
 }
 

@@ -102,7 +102,8 @@ func (h *State) fired(a *agentState) map[string]engine.FiredFacts {
 		m[id] = engine.FiredFacts{Ago: engine.NeverAgo, Told: engine.NeverAgo, Times: times}
 	}
 	for id, f := range a.Fired {
-		facts := engine.FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: engine.NeverAgo, ToldLevel: f.ToldLevel, Times: max(1, h.Fired[id])}
+		facts := engine.FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: engine.NeverAgo, ToldLevel: f.ToldLevel,
+			Times: max(1, h.Fired[id])}
 		if f.ToldLevel != "" {
 			facts.Told = ago(a.Events, f.Told)
 		}

@@ -15,7 +15,7 @@ func (h *State) secretsOut(a *engine.Action) []engine.WayOut {
 	if asksElsewhere(a) && slices.Contains(a.Carries, engine.LabelSecret) {
 		list = append(list, engine.OutText)
 	}
-	if !slices.ContainsFunc(a.Effects, leaves) {
+	if !slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Egress && !e.Loopback }) {
 		return list
 	}
 	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {

@@ -24,12 +24,6 @@ func (h *State) foldAllow(r *engine.Record) {
 	h.Allowed = keepLast(append(h.Allowed, a), maxAllowed)
 }
 
-// endAllowed takes back what was allowed for the session. Whoever takes the
-// session up again is asked again.
-func (h *State) endAllowed() {
-	h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowed) bool { return !a.Once })
-}
-
 // spend takes a word for a single call back once such a call is let through.
 // One that is denied all the same leaves it.
 func (h *State) spend(r *engine.Record) {

@@ -199,7 +199,8 @@ func (r *Reviewer) opening(rec *engine.Record, workspace string) *engine.Record 
 // again answers a call that was answered before: the hook is installed twice.
 func (r *Reviewer) again(ctx context.Context, t history.Tail, h *hearing, first *engine.Record) (engine.Answer, error) {
 	rec := h.rec
-	note := &engine.Record{Kind: engine.KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase, Note: &engine.Note{What: "duplicate"}}
+	note := &engine.Record{Kind: engine.KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase,
+		Note: &engine.Note{What: "duplicate"}}
 	note.Stamp(t.History.T)
 	answer := engine.AnswerOf(first)
 	answer.Mode = engine.ModeDuplicate

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,7 +114,7 @@ func adds(before, after *engine.Record, cut []engine.Cut) error {
 	}
 	for _, n := range after.Action.Effects {
 		if !slices.ContainsFunc(before.Action.Effects, func(o engine.Effect) bool { return within(n, o) }) {
-			return fmt.Errorf("the other form would %s %s, which the call itself does not", n.Verb, nameOf(n))
+			return fmt.Errorf("the other form would %s %s, which the call itself does not", n.Verb, cmp.Or(n.Short, n.Target))
 		}
 	}
 	for _, s := range after.Action.Signals {
@@ -127,13 +128,6 @@ func adds(before, after *engine.Record, cut []engine.Cut) error {
 		}
 	}
 	return nil
-}
-
-func nameOf(e engine.Effect) string {
-	if e.Short != "" {
-		return e.Short
-	}
-	return e.Target
 }
 
 // within says that an effect does no more than another one: the same kind of

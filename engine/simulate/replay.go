@@ -59,7 +59,8 @@ func (r Report) Err() error {
 // other, and a chain may begin with a keyframe. policies finds a policy by its
 // digest, env is what decides now. An error means that the records could not be
 // read to the end; what differs is in the Report.
-func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*review.Policy, error), env engine.Env) (Report, error) {
+func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*review.Policy, error),
+	env engine.Env) (Report, error) {
 	p := newReplay(policies, env)
 	for rec, err := range records {
 		if err == nil {
@@ -166,7 +167,8 @@ func (p *replay) form(ctx context.Context, policy *review.Policy, rec, form *eng
 	}
 	was := rec.Rewritten
 	return p.compare(rec, field{"rewritten.sha.input", was.SHA.Input, v.SHA.Input},
-		field{"rewritten.decision", was.Decision, v.Decision.Enforced}, field{"rewritten.rules", orEmpty(was.Rules), orEmpty(v.Decision.RuleIDs())})
+		field{"rewritten.decision", was.Decision, v.Decision.Enforced},
+		field{"rewritten.rules", orEmpty(was.Rules), orEmpty(v.Decision.RuleIDs())})
 }
 
 func orEmpty(s []string) []string {

@@ -105,7 +105,8 @@ func (r *Rehearsal) mask(s string) string {
 func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 	before := len(r.chain.records)
 	answer, err := r.reviewer.Handle(ctx, e)
-	a := Action{Session: r.mask(e.Session), Call: r.mask(e.Call), Tool: r.mask(e.Tool), Decision: answer.Effect, Enforced: answer.Effect, Rules: []string{}}
+	a := Action{Session: r.mask(e.Session), Call: r.mask(e.Call), Tool: r.mask(e.Tool), Decision: answer.Effect, Enforced: answer.Effect,
+		Rules: []string{}}
 	if err != nil {
 		a.Error = r.mask(err.Error())
 		return a

@@ -12,7 +12,8 @@ import (
 // cannot be classified is recorded without an action. copied says which calls
 // are counted in another session; nil: none. It ends with an error when the
 // context does.
-func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env, copied func(call string) bool) iter.Seq2[Moment, error] {
+func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env,
+	copied func(call string) bool) iter.Seq2[Moment, error] {
 	return func(yield func(Moment, error) bool) {
 		t := &transcriber{
 			id: chainID(s.ID), session: s.ID, classifier: c, env: env,

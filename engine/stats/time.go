@@ -63,7 +63,8 @@ func (t *times) quantile(q float64) float64 {
 }
 
 func (t *times) document() ReviewTime {
-	d := ReviewTime{Count: t.count, SumMS: places(t.sum, 2), P50: t.quantile(0.5), P90: t.quantile(0.9), P99: t.quantile(0.99), Max: places(t.max, 2), Buckets: []Bucket{}}
+	d := ReviewTime{Count: t.count, SumMS: places(t.sum, 2), P50: t.quantile(0.5), P90: t.quantile(0.9), P99: t.quantile(0.99),
+		Max: places(t.max, 2), Buckets: []Bucket{}}
 	var sum int64
 	for i, le := range bounds() {
 		sum += t.buckets[i]

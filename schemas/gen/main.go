@@ -53,7 +53,8 @@ func documents() []document {
 }
 
 func main() {
-	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"), writePatterns("../docs/patterns.md"), writeMetrics("../docs")); err != nil {
+	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
+		writePatterns("../docs/patterns.md"), writeMetrics("../docs")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
