@@ -94,6 +94,17 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestShippedIsTheDefault(t *testing.T) {
+	b, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, digest, err := Shipped()
+	if err != nil || digest != b.Digest || !cmp.Equal(m, b.Manifest) {
+		t.Errorf("Shipped() = %v, %s, %v; want %v, %s", m, digest, err, b.Manifest, b.Digest)
+	}
+}
+
 func TestLoadWithoutManifest(t *testing.T) {
 	for _, name := range Layers() {
 		b := layer(t, name, "x.rego", "package x")

@@ -3,7 +3,6 @@ package bundles
 import (
 	"cmp"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -194,7 +193,7 @@ func (p *ruleParser) row(n *yaml.Node) {
 	p.rules = append(p.rules, r)
 }
 
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+var placeholder = engine.Regexp(`\{([^{}]*)\}`)
 
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
@@ -221,7 +220,7 @@ func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Nod
 
 // template reports fields that a message cannot name.
 func (p *rowParser) template(n *yaml.Node, message string) {
-	for _, m := range placeholder.FindAllStringSubmatch(message, -1) {
+	for _, m := range placeholder().FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {
 			p.wrong(n, "message: unknown field %s", engine.Meant(m[1], MessageFields()))
 		}

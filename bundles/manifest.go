@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"golang.org/x/mod/semver"
 )
 
@@ -60,7 +60,7 @@ func (m Manifest) released(r Release, written []byte) Manifest {
 }
 
 // releaseName is what a name may be: also a part of a reference to a registry.
-var releaseName = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
+var releaseName = engine.Regexp(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
 
 // Bounds of what a release is called.
 const (
@@ -72,9 +72,14 @@ const (
 func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
+<<<<<<< HEAD
 	if len(d.Name) > maxReleaseName || !releaseName.MatchString(d.Name) {
 		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: "+
 			"lower-case letters and digits, with . _ - / between them", d.Name))
+=======
+	if len(d.Name) > maxReleaseName || !releaseName().MatchString(d.Name) {
+		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: lower-case letters and digits, with . _ - / between them", d.Name))
+>>>>>>> start
 	}
 	if !IsVersion(d.Version) {
 		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version",

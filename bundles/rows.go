@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,10 +253,10 @@ func (p *rowParser) word(n *yaml.Node, name string, known []string) {
 	}
 }
 
-var idForm = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
+var idForm = engine.Regexp(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
 
 func (p *rowParser) idForm(n *yaml.Node, id string) {
-	if !idForm.MatchString(id) {
+	if !idForm().MatchString(id) {
 		p.wrong(n, "id %q: expected lower-case words joined by . _ or -, such as git.force_push", id)
 	}
 }

@@ -185,7 +185,7 @@ func (g *mutation) call(e *ast.Expr, terms []*ast.Term) {
 
 // factsRef is where an input says in a word what its details say again. A rule
 // asks it first, so that the index can leave the rule out.
-var factsRef = ast.MustParseRef("input.facts")
+var factsRef = ast.Ref{ast.InputRootDocument, ast.StringTerm("facts")}
 
 // saidBefore says that an expression asks for one of the facts: what stands
 // behind it asks the same in detail, and without it nothing changes but the time

@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/format"
 )
@@ -172,7 +171,7 @@ func statesSame(text, tree string) bool {
 
 // wildcard is the name that the parser gives to a _, numbered in the module. It is
 // compiled when it is first used: a hook compares nothing.
-var wildcard = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"type":"var","value":"\$[0-9]+"`) })
+var wildcard = engine.Regexp(`"type":"var","value":"\$[0-9]+"`)
 
 // treeOf is all that OPA has understood of a rule, as JSON. A rule without a
 // body is one whose body is true.

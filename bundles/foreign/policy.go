@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -99,15 +100,15 @@ func (p *Policy) ID(name string) string {
 const maxWord = 60
 
 var (
-	others = regexp.MustCompile(`[^a-z0-9]*[^a-z0-9_.-][^a-z0-9]*`)
-	joints = regexp.MustCompile(`[_.-]{2,}`)
+	others = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]*[^a-z0-9_.-][^a-z0-9]*`) })
+	joints = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[_.-]{2,}`) })
 )
 
 // Word makes an id of any name: lower-case words joined by . _ or -; empty where
 // nothing of the name is left.
 func Word(name string) string {
-	w := others.ReplaceAllString(strings.ToLower(name), "_")
-	w = joints.ReplaceAllStringFunc(w, func(s string) string { return s[:1] })
+	w := others().ReplaceAllString(strings.ToLower(name), "_")
+	w = joints().ReplaceAllStringFunc(w, func(s string) string { return s[:1] })
 	w = strings.Trim(w, "_.-")
 	return strings.Trim(w[:min(len(w), maxWord)], "_.-")
 }

@@ -2,7 +2,6 @@ package permissions
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -107,7 +106,7 @@ type rule struct {
 	allow bool   // it must not match more than the original; otherwise not less
 }
 
-var form = regexp.MustCompile(`(?s)^([^()\s]+)(?:\((.*)\))?$`)
+var form = engine.Regexp(`(?s)^([^()\s]+)(?:\((.*)\))?$`)
 
 // match is what an access rule asks for.
 type match struct {
@@ -126,7 +125,7 @@ func (m *importer) rule(key, text string, line int) {
 		return
 	}
 	r := rule{text: text, allow: key == "allow"}
-	parts := form.FindStringSubmatch(text)
+	parts := form().FindStringSubmatch(text)
 	if parts == nil {
 		m.lose(id, key, r, line, "it is no rule: expected Tool or Tool(what)")
 		return

@@ -3,10 +3,10 @@ package permissions
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // command is the pattern of a rule for Bash: * stands for anything, and a space
@@ -74,7 +74,7 @@ func (c command) found() string {
 	}
 	var literal []string
 	for _, w := range words[1:] {
-		if !odd.MatchString(w) {
+		if !odd().MatchString(w) {
 			literal = append(literal, w)
 		}
 	}
@@ -85,9 +85,14 @@ func (c command) found() string {
 	if len(tests) == 0 {
 		return "false"
 	}
+<<<<<<< HEAD
 	if len(words) > 1 && plainWord.MatchString(words[0]) && plainWord.MatchString(words[1]) {
 		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]),
 			foreign.Quote(words[1])))
+=======
+	if len(words) > 1 && plainWord().MatchString(words[0]) && plainWord().MatchString(words[1]) {
+		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]), foreign.Quote(words[1])))
+>>>>>>> start
 	}
 	if !c.open && !strings.Contains(c.text, "*") {
 		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words
@@ -96,17 +101,17 @@ func (c command) found() string {
 }
 
 // odd words are not what the shell makes of them, or stand for several.
-var odd = regexp.MustCompile("[*'\"\\\\$`{}<>;&|()]")
+var odd = engine.Regexp("[*'\"\\\\$`{}<>;&|()]")
 
 // plainWord is the name of a program or a subcommand, and no flag.
-var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var plainWord = engine.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // program is the test of a command's name; empty where it can be any, or is
 // found by its text only.
 func program(word string) string {
 	before, _, open := strings.Cut(word, "*")
 	name := path.Base(before)
-	if before == "" || strings.HasSuffix(before, "/") || odd.MatchString(before) {
+	if before == "" || strings.HasSuffix(before, "/") || odd().MatchString(before) {
 		return ""
 	}
 	q := foreign.Quote(name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // editing are the tools that a rule for Edit is about.
@@ -39,14 +40,14 @@ func (r rule) server() []string {
 	return []string{r.tool}
 }
 
-var ofServer = regexp.MustCompile(`^mcp__[^*]+?__`)
+var ofServer = engine.Regexp(`^mcp__[^*]+?__`)
 
 // pattern reads a * in a tool's name. One that allows must name the server.
 func (r rule) pattern(whole bool) (match, string) {
 	switch {
 	case !whole:
 		return match{}, "a * in the name and something in parentheses do not go together"
-	case r.allow && !ofServer.MatchString(r.tool):
+	case r.allow && !ofServer().MatchString(r.tool):
 		return match{}, "Claude Code allows nothing by a * in a tool's name, unless it stands behind mcp__server__"
 	case strings.Index(r.tool, "*") == len(r.tool)-1:
 		return match{tools: []string{r.tool}}, ""
@@ -103,11 +104,11 @@ func (r rule) skill() (match, string) {
 	return match{[]string{"Skill"}, argument("skill", name) + " || " + argument("command", name)}, ""
 }
 
-var parameter = regexp.MustCompile(`(?s)^([A-Za-z_]\w*):\s?(.+)$`)
+var parameter = engine.Regexp(`(?s)^([A-Za-z_]\w*):\s?(.+)$`)
 
 // argument reads Tool(argument:value), which can deny and ask only.
 func (r rule) argument() (match, string) {
-	p := parameter.FindStringSubmatch(r.spec)
+	p := parameter().FindStringSubmatch(r.spec)
 	switch {
 	case p == nil:
 		return match{}, "what stands in the parentheses is not known for this tool"

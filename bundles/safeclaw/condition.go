@@ -2,7 +2,6 @@ package safeclaw
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -141,10 +140,10 @@ type predicate struct {
 	value foreign.Value
 }
 
-var dotted = regexp.MustCompile(`^[A-Za-z0-9_.:/-]+$`)
+var dotted = engine.Regexp(`^[A-Za-z0-9_.:/-]+$`)
 
 func (p predicate) typed(text string) bool {
-	return p.field == "action.name" && dotted.MatchString(text)
+	return p.field == "action.name" && dotted().MatchString(text)
 }
 
 func (p predicate) is(text string) expr {
@@ -230,7 +229,7 @@ func (p predicate) oneOf(texts []string) expr {
 
 // matches carries a regular expression over.
 func (m *importer) matches(rule string, p predicate, source string) reading {
-	if guarded.MatchString(source) {
+	if guarded().MatchString(source) {
 		m.policy.Note(rule, p.value.Line, "the guard of SafeClaw refuses the pattern %s, so it never matched there, and does not here: "+
 			"to turn it on, write a condition with the same meaning yourself, such as %s", source, m.hint(p, source))
 		return exactly(never)
@@ -244,15 +243,15 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 	if err := m.read(e.cel); err != nil {
 		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write a shorter one", source, err))
 	}
-	m.wide = m.wide || counts.MatchString(pattern)
-	if maybeGuarded.MatchString(source) {
+	m.wide = m.wide || counts().MatchString(pattern)
+	if maybeGuarded().MatchString(source) {
 		return between(never, e, fmt.Sprintf("the guard of SafeClaw may refuse the pattern %s, and then it never matched there", source))
 	}
 	return exactly(e)
 }
 
 // counts finds classes that can hold characters beyond U+FFFF.
-var counts = regexp.MustCompile(`\[\^|\\[DW]`)
+var counts = engine.Regexp(`\[\^|\\[DW]`)
 
 // hint is the condition that a refused pattern would be.
 func (m *importer) hint(p predicate, source string) string {

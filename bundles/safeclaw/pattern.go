@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Spaces and line ends are other characters for JavaScript than for RE2.
@@ -40,11 +42,11 @@ type pattern struct {
 }
 
 var (
-	assertion = regexp.MustCompile(`^(\^|\$|\\[bB])([*+?]|\{\d+(,\d*)?\})`)
-	looking   = regexp.MustCompile(`^\(\?<?[=!]`)
-	odd       = regexp.MustCompile(`^\[\^?\]`)
-	escapes   = regexp.MustCompile(`^\\(?:[dDwWbBtnvfr]|x[0-9A-Fa-f]{2}|[!-/:-@[-` + "`" + `{-~ ])`)
-	unicodes  = regexp.MustCompile(`^\\u[0-9A-Fa-f]{4}`)
+	assertion = engine.Regexp(`^(\^|\$|\\[bB])([*+?]|\{\d+(,\d*)?\})`)
+	looking   = engine.Regexp(`^\(\?<?[=!]`)
+	odd       = engine.Regexp(`^\[\^?\]`)
+	escapes   = engine.Regexp(`^\\(?:[dDwWbBtnvfr]|x[0-9A-Fa-f]{2}|[!-/:-@[-` + "`" + `{-~ ])`)
+	unicodes  = engine.Regexp(`^\\u[0-9A-Fa-f]{4}`)
 )
 
 // next takes the next character, or what begins with it.
@@ -59,12 +61,12 @@ func (p *pattern) next() error {
 		return errors.New("[: in a class means something else to RE2; write [ as \\[")
 	case p.class:
 		p.class = r != ']'
-	case odd.MatchString(p.rest):
+	case odd().MatchString(p.rest):
 		return errors.New("RE2 has no empty class")
-	case assertion.MatchString(p.rest):
+	case assertion().MatchString(p.rest):
 		return errors.New("JavaScript has nothing to repeat there")
-	case looking.MatchString(p.rest):
-		return fmt.Errorf("%s…) looks around, which RE2 cannot", looking.FindString(p.rest))
+	case looking().MatchString(p.rest):
+		return fmt.Errorf("%s…) looks around, which RE2 cannot", looking().FindString(p.rest))
 	case strings.HasPrefix(p.rest, "(?") && !strings.HasPrefix(p.rest, "(?:"):
 		return fmt.Errorf("a group that begins with %.3s; write (?:…) or (…)", p.rest)
 	case r == '.':
@@ -79,7 +81,7 @@ func (p *pattern) next() error {
 
 func (p *pattern) escape() error {
 	switch {
-	case assertion.MatchString(p.rest) && !p.class:
+	case assertion().MatchString(p.rest) && !p.class:
 		return errors.New("JavaScript has nothing to repeat there")
 	case strings.HasPrefix(p.rest, `\s`) && p.class:
 		p.put(2, spaces)
@@ -87,10 +89,10 @@ func (p *pattern) escape() error {
 		p.put(2, "["+spaces+"]")
 	case strings.HasPrefix(p.rest, `\S`) && !p.class:
 		p.put(2, "[^"+spaces+"]")
-	case escapes.MatchString(p.rest):
-		text := escapes.FindString(p.rest)
+	case escapes().MatchString(p.rest):
+		text := escapes().FindString(p.rest)
 		p.put(len(text), text)
-	case unicodes.MatchString(p.rest):
+	case unicodes().MatchString(p.rest):
 		n, _ := strconv.ParseUint(p.rest[2:6], 16, 32)
 		if n >= 0xD800 && n <= 0xDFFF {
 			return fmt.Errorf("%s is half a character", p.rest[:6])
@@ -111,7 +113,7 @@ func (p *pattern) put(n int, text string) {
 // Of SafeClaw's guard against patterns that take forever it is known that it
 // looks at the text only: it refuses a group whose last character is + or * and
 // which is repeated, as in (a+)+, and lets ((a)+)+ and (\w+\s?)* pass.
-var guarded = regexp.MustCompile(`\([^)]*[+*]\)[+*{]`)
+var guarded = engine.Regexp(`\([^)]*[+*]\)[+*{]`)
 
 // maybeGuarded is what the guard could refuse besides.
-var maybeGuarded = regexp.MustCompile(`\([^)]*[+*][^)]*\)[+*{]`)
+var maybeGuarded = engine.Regexp(`\([^)]*[+*][^)]*\)[+*{]`)

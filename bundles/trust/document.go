@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // FileName is what the trust file is called; beside it lies its envelope,
@@ -152,7 +152,7 @@ func (t *Trust) readTimes() error {
 }
 
 // nameForm is how keys, roles and channels are named.
-var nameForm = regexp.MustCompile(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
+var nameForm = engine.Regexp(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
 
 func misnamed[T any](what string, entries map[string]T) []error {
 	var errs []error
@@ -160,9 +160,14 @@ func misnamed[T any](what string, entries map[string]T) []error {
 		errs = append(errs, wrong("there are no %ss; give at least one", what))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
+<<<<<<< HEAD
 		if !nameForm.MatchString(name) || len(name) > 64 {
 			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them",
 				name, what))
+=======
+		if !nameForm().MatchString(name) || len(name) > 64 {
+			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them", name, what))
+>>>>>>> start
 		}
 	}
 	return errs

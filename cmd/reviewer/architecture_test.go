@@ -12,7 +12,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -373,8 +375,11 @@ func sourceFiles(t *testing.T) map[string]*ast.File {
 func TestSources(t *testing.T) {
 	for name, file := range sourceFiles(t) {
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
-				checkFunction(t, name, f)
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				checkFunction(t, name, d)
+			case *ast.GenDecl:
+				checkStart(t, name, d)
 			}
 		}
 		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "core", "pkg", "misc"}, file.Name.Name) {
@@ -404,6 +409,39 @@ func checkFunction(t *testing.T, file string, f *ast.FuncDecl) {
 	if clock && slices.Contains(timeless(), path.Dir(file)) {
 		t.Errorf("%s: %s reads the clock; time is the event's, or replay comes out differently", file, f.Name.Name)
 	}
+}
+
+// checkStart finds variables that take their time in every process, be it one
+// that answers a single hook, and compiles the expressions that wait.
+func checkStart(t *testing.T, file string, d *ast.GenDecl) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false // runs when it is asked
+		case *ast.CallExpr:
+			switch name := nameOfCall(n); {
+			case strings.HasPrefix(name, "regexp."), strings.HasPrefix(name, "ast.MustParse"):
+				t.Errorf("%s: %s in a variable of the package runs in every process; engine.Regexp or sync.OnceValue waits", file, name)
+			case name == "engine.Regexp":
+				if _, err := regexp.Compile(literal(n.Args[0])); err != nil || literal(n.Args[0]) == "" {
+					t.Errorf("%s: engine.Regexp needs a literal that compiles: %v", file, err)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// literal returns the text of literals that are added up; empty: it is none.
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, _ := strconv.Unquote(e.Value)
+		return s
+	case *ast.BinaryExpr:
+		return literal(e.X) + literal(e.Y)
+	}
+	return ""
 }
 
 // nameOfCall returns the name of what is called: f or p.f.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // pattern is a regular expression with what can be said of all that it matches.
@@ -44,9 +46,14 @@ func explain(err error) error {
 	}
 	switch expr := wrong.Expr; {
 	case strings.HasPrefix(expr, "(?=") || strings.HasPrefix(expr, "(?!") || strings.HasPrefix(expr, "(?<"):
+<<<<<<< HEAD
 		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, "+
 			"or make two detectors and let a rule ask for one without the other", expr)
 	case wrong.Code == syntax.ErrInvalidEscape && backreference.MatchString(expr):
+=======
+		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, or make two detectors and let a rule ask for one without the other", expr)
+	case wrong.Code == syntax.ErrInvalidEscape && backreference().MatchString(expr):
+>>>>>>> start
 		return fmt.Errorf("%s: RE2 has no references to groups; write the group out again", expr)
 	case strings.HasPrefix(expr, "(?>") || wrong.Code == syntax.ErrInvalidRepeatOp:
 		return fmt.Errorf("%s: RE2 has no atomic groups and no possessive repetitions, and needs none, since it never goes back; "+
@@ -55,7 +62,7 @@ func explain(err error) error {
 	return fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
 }
 
-var backreference = regexp.MustCompile(`^\\[1-9k]`)
+var backreference = engine.Regexp(`^\\[1-9k]`)
 
 // span is a stretch of a text, in bytes.
 type span struct{ from, to int }

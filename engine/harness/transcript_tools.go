@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"regexp"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // toolCall is a call in Claude Code's language.
@@ -99,12 +100,12 @@ func translate(tool string, args map[string]any) []toolCall {
 // maxTouched bounds the calls that one call comes to.
 const maxTouched = 256
 
-var webAddress = regexp.MustCompile(`https?://[^\s"'<>()\x60]+`)
+var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
 
 // addresses are those that a text asks to fetch, without the marks of its
 // sentences.
 func addresses(text string) []string {
-	found := webAddress.FindAllString(text, maxTouched+1)
+	found := webAddress().FindAllString(text, maxTouched+1)
 	for i := range found {
 		found[i] = strings.TrimRight(found[i], ".,;:!?")
 	}

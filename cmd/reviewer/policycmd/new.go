@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -79,11 +78,11 @@ func (u *author) assemble(b *bundles.Bundle) error {
 	return err
 }
 
-var idForm = regexp.MustCompile(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
+var idForm = engine.Regexp(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
 
 // newID checks the id of a rule that is to be: its form, and that no other has it.
 func (u *author) newID(id string) error {
-	if !idForm.MatchString(id) {
+	if !idForm().MatchString(id) {
 		return fmt.Errorf("id %q: expected lower-case words joined by . _ or -, such as shop.kubectl", id)
 	}
 	for _, l := range u.effective.Layers {

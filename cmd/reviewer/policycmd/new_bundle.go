@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func newBundle(ctx context.Context, a *cli.App, dir, name, layer string) error {
 	if name == "" {
 		name = nameOfFolder(dir)
 	}
-	if !bundleName.MatchString(name) {
+	if !bundleName().MatchString(name) {
 		if named == "" {
 			return fmt.Errorf("the folder's name is none for a bundle; give one with --name, such as shop")
 		}
@@ -100,7 +99,7 @@ func empty(dir string) error {
 	return nil
 }
 
-var bundleName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
+var bundleName = engine.Regexp(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 // nameOfFolder makes a name of that of a folder.
 func nameOfFolder(dir string) string {

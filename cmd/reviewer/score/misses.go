@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -127,7 +126,7 @@ func (r Report) writeMisses(name string) error {
 	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-var ownModule = regexp.MustCompile(`(?m)^module github\.com/agent-reviewer/reviewer$`)
+var ownModule = engine.Regexp(`(?m)^module github\.com/agent-reviewer/reviewer$`)
 
 // outside refuses a file within the project: rows of a corpus do not belong
 // into it.
@@ -141,7 +140,7 @@ func outside(name string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("write misses: %w", err)
 		}
-		if ownModule.Match(mod) {
+		if ownModule().Match(mod) {
 			return fmt.Errorf("%s is within the project, which holds nothing of a corpus: name a file outside of %s", name, dir)
 		}
 		if dir == filepath.Dir(dir) {

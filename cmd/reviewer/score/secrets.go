@@ -1,15 +1,15 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
 // masked matches what stands in a secret's place: its kind, and the tag that
 // the same secret has everywhere.
-var masked = regexp.MustCompile(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
+var masked = engine.Regexp(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
 
 // seen is what redaction did to a sample.
 type seen struct {
@@ -30,7 +30,7 @@ func redact(s Sample) seen {
 
 func compare(s Sample, text string) seen {
 	out := seen{Touched: text != s.Text}
-	for _, m := range masked.FindAllStringSubmatch(text, -1) {
+	for _, m := range masked().FindAllStringSubmatch(text, -1) {
 		if out.As == "" {
 			out.As = m[1]
 		}

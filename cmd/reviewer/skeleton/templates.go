@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -36,12 +37,12 @@ func words(id string) []string {
 	return strings.FieldsFunc(id, func(c rune) bool { return strings.ContainsRune("._-", c) })
 }
 
-var familyForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*`)
+var familyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*`) })
 
 // Family is the folder in which a rule and its cases lie: what stands before the
 // first dot of its id, else all of it. Each folder has one file of rules, since
 // stock OPA takes the files of a folder for one document.
-func Family(id string) string { return familyForm.FindString(id) }
+func Family(id string) string { return familyForm().FindString(id) }
 
 // Files are the row, the module and the test where it is Rego, and the cases.
 func (r Rule) Files() ([]File, error) {

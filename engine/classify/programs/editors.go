@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -51,42 +50,42 @@ func editorLines(c *shell.Call, text abstract.Arg) {
 			continue
 		}
 		editorLine(c, text.With(l))
-		typing = inserts.MatchString(strings.TrimSpace(l))
+		typing = inserts().MatchString(strings.TrimSpace(l))
 	}
 }
 
 var (
-	inserts      = regexp.MustCompile(`^[0-9$.,%]*(a|i|c|append|insert|change)$`)
-	editorRange  = regexp.MustCompile(`^[:\s]*(silent!?\s+|keep\w+\s+|noauto\w*\s+|exec(ute)?\s+["'])*[0-9$.,%;'<>+-]*\s*`)
-	editorWrite  = regexp.MustCompile(`^(w|wr|write|wq|x|xit|exi|exit|W|sav|saveas|up|update|wn)!?\s*(>>)?\s*([^|!\s]\S*)`)
-	editorOpen   = regexp.MustCompile(`^(e|ed|edit|f|file|sp|split|new|tabe|tabedit|badd|enew)!?\s+([^|!\s]\S*)`)
-	editorShell  = regexp.MustCompile(`^(?:(?:(?:w|write|e|f)\s+|(?:r|read)\s*)?!|(?:te|ter|term|terminal)\s+)(.*)`)
-	editorSystem = regexp.MustCompile(`\b(system|systemlist|termopen|jobstart|job_start)\(\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")`)
-	editorDelete = regexp.MustCompile(`\b(delete|mkdir|writefile|rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
-	editorCode   = regexp.MustCompile(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua)\s+(.+)`)
+	inserts      = engine.Regexp(`^[0-9$.,%]*(a|i|c|append|insert|change)$`)
+	editorRange  = engine.Regexp(`^[:\s]*(silent!?\s+|keep\w+\s+|noauto\w*\s+|exec(ute)?\s+["'])*[0-9$.,%;'<>+-]*\s*`)
+	editorWrite  = engine.Regexp(`^(w|wr|write|wq|x|xit|exi|exit|W|sav|saveas|up|update|wn)!?\s*(>>)?\s*([^|!\s]\S*)`)
+	editorOpen   = engine.Regexp(`^(e|ed|edit|f|file|sp|split|new|tabe|tabedit|badd|enew)!?\s+([^|!\s]\S*)`)
+	editorShell  = engine.Regexp(`^(?:(?:(?:w|write|e|f)\s+|(?:r|read)\s*)?!|(?:te|ter|term|terminal)\s+)(.*)`)
+	editorSystem = engine.Regexp(`\b(system|systemlist|termopen|jobstart|job_start)\(\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")`)
+	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
+	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua)\s+(.+)`)
 )
 
 // editorLine is one command of vi, ex or ed.
 func editorLine(c *shell.Call, line abstract.Arg) {
-	text := line.Text[len(editorRange.FindString(line.Text)):]
-	if m := editorShell.FindStringSubmatch(text); m != nil {
+	text := line.Text[len(editorRange().FindString(line.Text)):]
+	if m := editorShell().FindStringSubmatch(text); m != nil {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(line.With(m[1]), "editor", false) })
 		return
 	}
-	if m := editorCode.FindStringSubmatch(text); m != nil {
+	if m := editorCode().FindStringSubmatch(text); m != nil {
 		c.Extract(editorLanguage(m[1]), line.With(m[2]), "editor")
 		return
 	}
-	if m := editorWrite.FindStringSubmatch(text); m != nil {
+	if m := editorWrite().FindStringSubmatch(text); m != nil {
 		c.Writes("write", editorPath(c, line.With(m[3])))
 	}
-	if m := editorOpen.FindStringSubmatch(text); m != nil {
+	if m := editorOpen().FindStringSubmatch(text); m != nil {
 		c.Writes("write", editorPath(c, line.With(m[2])))
 	}
-	for _, m := range editorSystem.FindAllStringSubmatch(text, -1) {
+	for _, m := range editorSystem().FindAllStringSubmatch(text, -1) {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(line.With(m[2]+m[3]), "editor", false) })
 	}
-	for _, m := range editorDelete.FindAllStringSubmatch(text, -1) {
+	for _, m := range editorDelete().FindAllStringSubmatch(text, -1) {
 		editorFile(c, m[1], line.With(m[2]), m[3])
 	}
 }

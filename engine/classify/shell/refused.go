@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Code that bash cannot parse is not harmless for that: the person's shell may
@@ -10,8 +11,8 @@ import (
 // in angle brackets, a call as other languages write it. People and manuals
 // write them down among commands.
 var (
-	keyNames   = regexp.MustCompile(`^(<[^<>|&;$()\x60\n]*>\s*)+$`)
-	callOfCode = regexp.MustCompile(`^[\pL_][\pL\pN_.]*\([^|&;$<>\x60\n]*\);?$`)
+	keyNames   = engine.Regexp(`^(<[^<>|&;$()\x60\n]*>\s*)+$`)
+	callOfCode = engine.Regexp(`^[\pL_][\pL\pN_.]*\([^|&;$<>\x60\n]*\);?$`)
 )
 
 // refused tells whether no shell runs anything of a text. zsh takes parentheses
@@ -19,7 +20,7 @@ var (
 // directory.
 func refused(src string) bool {
 	src = strings.TrimSpace(src)
-	return keyNames.MatchString(src) || callOfCode.MatchString(src) && !strings.Contains(src, "/")
+	return keyNames().MatchString(src) || callOfCode().MatchString(src) && !strings.Contains(src, "/")
 }
 
 // asPatterns is a line as zsh and fish read it, where parentheses are a pattern
