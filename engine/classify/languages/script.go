@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -75,11 +76,7 @@ func (r *codeReader) bare(v codeValue, n int) bool {
 }
 
 func perlOperator(name string) bool {
-	switch name {
-	case "for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not"}, name)
 }
 
 // bareArguments are arguments without parentheses: system "rm", "x";

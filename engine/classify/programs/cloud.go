@@ -319,11 +319,8 @@ func thingToo(word string, behind []abstract.Arg) bool {
 
 // makingVerb tells the operations behind which all words are names.
 func makingVerb(op string) bool {
-	switch op {
-	case "create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply", "run", "build", "start", "enable", "install":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply",
+		"run", "build", "start", "enable", "install"}, op)
 }
 
 // everything tells whether options say that all things of a kind are meant, or

@@ -270,12 +270,9 @@ func gitPush(c *shell.Call, o shell.Options) {
 
 // onlyLease tells whether what looks like --force is --force-with-lease.
 func onlyLease(o shell.Options) bool {
-	for _, opt := range o.List {
-		if opt.Name == "-f" || opt.Name == "--mirror" || opt.Matches("--force") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.List, func(opt shell.Option) bool {
+		return opt.Name == "-f" || opt.Name == "--mirror" || opt.Matches("--force")
+	})
 }
 
 func gitRemote(c *shell.Call, sub string, o shell.Options) {

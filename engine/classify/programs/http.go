@@ -242,11 +242,7 @@ func nounOfPath(address string) string {
 // wholePath tells whether a path names all that there is: /_all, /*.
 func wholePath(address string) bool {
 	segments := strings.Split(strings.TrimSuffix(urlPath(address), "/"), "/")
-	switch segments[len(segments)-1] {
-	case "_all", "*", "all", "%2A":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 
 // bodyVerb tells what the body of a request does: a mutation of GraphQL, a

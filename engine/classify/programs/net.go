@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -117,12 +118,7 @@ func httpMethod(a abstract.Arg) bool {
 }
 
 func readsFiles(c *shell.Call, body []abstract.Arg) bool {
-	for _, b := range body {
-		if strings.Contains(b.Text, "@") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(body, func(b abstract.Arg) bool { return strings.Contains(b.Text, "@") })
 }
 
 // uploads notes the files that data options name: @file, name=@file, -T file.
