@@ -99,8 +99,7 @@ func runsPackage(c *shell.Call, o shell.Options, rest []abstract.Arg) {
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p abstract.Arg) bool {
 	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"},
-		p.HasPrefix) &&
-		!strings.Contains(p.Text, "@npm:")
+		p.HasPrefix) && !strings.Contains(p.Text, "@npm:")
 	archive := abstract.IsURL(p) && !strings.HasSuffix(p.Text, ".git")
 	return !archive && (fromURL(p) || short)
 }
