@@ -71,8 +71,8 @@ func (r *codeReader) bare(v codeValue, n int) bool {
 	}
 	t := r.at(n)
 	return t.Kind == TokenString && !r.sigil(n-2) || t.Kind == tokenNumber || r.sigil(n) && !r.sigil(n-2) ||
-		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) || r.lang == "perl" &&
-		r.punct(n, "-") && v.name == "kill"
+		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) ||
+		r.lang == "perl" && r.punct(n, "-") && v.name == "kill"
 }
 
 func perlOperator(name string) bool {

@@ -178,8 +178,8 @@ func wordsOf(lists ...[]string) []abstract.Arg {
 // statementIn is the SQL of a body: all of it, a form's field, or a member of
 // JSON that is named after it.
 func statementIn(text string) string {
-	if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") ||
-		strings.HasPrefix(text, "sql=")) {
+	if _, value, ok := strings.Cut(text, "="); ok &&
+		(strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
 		if plain, err := url.QueryUnescape(value); err == nil {
 			return plain
 		}
