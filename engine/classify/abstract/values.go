@@ -61,12 +61,7 @@ func (a Arg) Literal() (string, bool) { return a.Text, a.Known() }
 
 // Is reports whether the text is one of some texts.
 func (a Arg) Is(texts ...string) bool {
-	for _, t := range texts {
-		if a.Text == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(texts, a.Text)
 }
 
 // HasPrefix reports whether the text begins with p.
@@ -250,12 +245,7 @@ func UnionValues(a, b []Value) []Value {
 
 // ContainsValue reports whether a list holds a value.
 func ContainsValue(list []Value, v Value) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, v)
 }
 
 // IsAssignment reports whether a word reads NAME=VALUE.

@@ -73,11 +73,7 @@ func (r *codeReader) load(tokens []Token) {
 
 // branches tells whether what follows a word in its line may not run.
 func branches(word string) bool {
-	switch word {
-	case "if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch"}, word)
 }
 
 // behind is the token behind the one at i, or behind the brackets that open there.
@@ -419,11 +415,8 @@ func (r *codeReader) deeper() bool {
 }
 
 func skipsName(name string) bool {
-	switch name {
-	case "await", "async", "new", "return", "not", "const", "let", "var", "yield", "my", "our", "local", "void", "typeof", "in", "of":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"await", "async", "new", "return", "not", "const", "let", "var", "yield", "my", "our", "local",
+		"void", "typeof", "in", "of"}, name)
 }
 
 // arguments evaluates a list up to its closing bracket and returns the token

@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -201,11 +202,8 @@ func (r *codeReader) lambda(i int) (codeValue, int) {
 // handsElements tells whether a method calls the function that it is given with
 // the elements of its object.
 func handsElements(name string) bool {
-	switch name {
-	case ".forEach", ".map", ".filter", ".each", ".flatMap", ".some", ".every", ".each_with_index", ".find":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".forEach", ".map", ".filter", ".each", ".flatMap", ".some", ".every", ".each_with_index",
+		".find"}, name)
 }
 
 // receiver is the value whose method a value is.

@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -70,16 +71,12 @@ func (r *codeReader) bare(v codeValue, n int) bool {
 	}
 	t := r.at(n)
 	return t.Kind == TokenString && !r.sigil(n-2) || t.Kind == tokenNumber || r.sigil(n) && !r.sigil(n-2) ||
-		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) || r.lang == "perl" &&
-		r.punct(n, "-") && v.name == "kill"
+		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) ||
+		r.lang == "perl" && r.punct(n, "-") && v.name == "kill"
 }
 
 func perlOperator(name string) bool {
-	switch name {
-	case "for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not"}, name)
 }
 
 // bareArguments are arguments without parentheses: system "rm", "x";

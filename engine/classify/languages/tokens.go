@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -207,12 +208,7 @@ func globLength(s string) int {
 }
 
 func (l lexis) comment(s string) bool {
-	for _, c := range l.comments {
-		if strings.HasPrefix(s, c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.comments, func(c string) bool { return strings.HasPrefix(s, c) })
 }
 
 func punctLength(s string) int {

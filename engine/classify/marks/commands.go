@@ -86,8 +86,8 @@ var (
 // installed returns the packages that a command fetches, without their versions;
 // ok says that it is a command that does.
 func installed(words []string) (names []string, ok bool) {
-	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) && (words[1] == "pip" ||
-		words[1] == "-m" && words[2] == "pip") {
+	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) &&
+		(words[1] == "pip" || words[1] == "-m" && words[2] == "pip") {
 		words = words[slices.Index(words, "pip"):]
 	}
 	if len(words) < 2 {

@@ -207,8 +207,8 @@ func (w named) inStatement(t scanned) bool {
 	}
 	lead := t.low[max(0, w.begin-2*maxName):w.begin]
 	lead = lead[strings.LastIndexByte(lead, ';')+1:]
-	return (strings.Contains(lead, "create ") || strings.Contains(lead, "alter ")) && (strings.Contains(lead, " user ") ||
-		strings.Contains(lead, " role "))
+	return (strings.Contains(lead, "create ") || strings.Contains(lead, "alter ")) &&
+		(strings.Contains(lead, " user ") || strings.Contains(lead, " role "))
 }
 
 // afterLogin says that a text ends as a line of .netrc does before the word
@@ -379,8 +379,8 @@ func (a assignment) secret(k Keyword) bool {
 	if isPublished(v) || k.weak && wordy(v) || a.itself() {
 		return false
 	}
-	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) || strings.HasPrefix(v, "/") &&
-		strings.Count(v, "/") > 1 && k.plain || whereabouts(v) {
+	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) ||
+		strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && k.plain || whereabouts(v) {
 		return false
 	}
 	switch {

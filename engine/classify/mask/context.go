@@ -207,8 +207,8 @@ func skipScheme(t scanned, i int, kind string) (int, string) {
 	for _, scheme := range schemes {
 		if strings.HasPrefix(t.low[i:], scheme.word) {
 			at := Run(t.low, i+len(scheme.word), len(t.low), Blank)
-			if joined := Run(t.low, at, min(len(t.low), at+6),
-				func(c byte) bool { return strings.IndexByte("\"'+. ", c) >= 0 }); strings.Contains(t.low[at:joined], "+") {
+			joined := Run(t.low, at, min(len(t.low), at+6), func(c byte) bool { return strings.IndexByte("\"'+. ", c) >= 0 })
+			if strings.Contains(t.low[at:joined], "+") {
 				at = joined // "Bearer " + "x"
 			}
 			return at, scheme.kind

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -97,12 +98,9 @@ func (w named) after(low string, words []string) bool {
 	if i := strings.LastIndexByte(lead, ' '); i >= 0 {
 		lead = lead[:i+1]
 	}
-	for _, word := range words {
-		if strings.HasSuffix(lead, word) && (len(lead) == len(word) || !Alnum(lead[len(lead)-len(word)-1])) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasSuffix(lead, word) && (len(lead) == len(word) || !Alnum(lead[len(lead)-len(word)-1]))
+	})
 }
 
 func spacing(c byte) bool { return Blank(c) || c == '\n' || c == '\r' }

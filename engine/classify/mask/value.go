@@ -2,6 +2,7 @@ package mask
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -44,12 +45,7 @@ func wordy(s string) bool {
 var published = []string{"pk_live_", "pk_test_", "ssh-rsa", "ssh-ed25519", "AAAAB3Nza", "AAAAC3Nza"}
 
 func isPublished(v string) bool {
-	for _, p := range published {
-		if strings.HasPrefix(v, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(published, func(p string) bool { return strings.HasPrefix(v, p) })
 }
 
 // symbols counts the characters that names, paths and numbers do not have.
@@ -138,12 +134,9 @@ func phrase(s string) bool {
 	if len(words) < 4 || len(words) > 24 {
 		return false
 	}
-	for _, w := range words {
-		if w != Lower(w) || !identifier(w) || strings.Contains(sentenceWords, " "+w+" ") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w string) bool {
+		return w != Lower(w) || !identifier(w) || strings.Contains(sentenceWords, " "+w+" ")
+	})
 }
 
 const sentenceWords = " a an the is are was be been not no or if in on at of to for from by as it this that your you we i my our their " +
@@ -157,10 +150,7 @@ func expression(s string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(s, ".") {
-		if part == "" || Digit(part[0]) || len(part) > 24 || !name(part) {
-			return false
-		}
-		if Digits(part) > 3 {
+		if part == "" || Digit(part[0]) || len(part) > 24 || !name(part) || Digits(part) > 3 {
 			return false
 		}
 	}
@@ -221,11 +211,8 @@ func placeholder(v string) bool {
 			return true
 		}
 	}
-	switch strings.Trim(low, "\"'") {
-	case "none", "null", "true", "false", "string", "secret", "token", "password", "passwd", "username", "required", "optional", "default", "unknown", "empty", "number", "boolean", "object":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"none", "null", "true", "false", "string", "secret", "token", "password", "passwd", "username",
+		"required", "optional", "default", "unknown", "empty", "number", "boolean", "object"}, strings.Trim(low, "\"'"))
 }
 
 // reference says that a value names or computes the secret, or holds a part

@@ -317,8 +317,7 @@ func ciConfig(n names) bool {
 	if rest, ok := n.below(".github"); ok && (Within("workflows", rest) || Within("actions", rest)) {
 		return true
 	}
-	return n.has(".circleci") || n.has(".buildkite") || n.has(".woodpecker") || n.has(".tekton") ||
-		slices.Contains(ciFiles, n.base)
+	return n.has(".circleci") || n.has(".buildkite") || n.has(".woodpecker") || n.has(".tekton") || slices.Contains(ciFiles, n.base)
 }
 
 func backup(n names) bool {

@@ -136,8 +136,7 @@ func packageCache(e *engine.Effect) bool {
 		return false
 	}
 	return slices.ContainsFunc([]string{"/var/lib/apt/lists", "/var/cache/apt", "/var/cache/apk", "/var/cache/dnf", "/var/cache/yum",
-		"/var/cache/pacman/pkg", "/var/cache/zypp"},
-		func(dir string) bool { return Within(dir, e.Target) })
+		"/var/cache/pacman/pkg", "/var/cache/zypp"}, func(dir string) bool { return Within(dir, e.Target) })
 }
 
 // staysBelow says that a relative path leads nowhere up: what lies there is below
@@ -509,7 +508,6 @@ func nonASCII(s string) bool { return strings.ContainsFunc(s, func(r rune) bool 
 
 // Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") &&
-		strings.Trim(host, "0123456789.") == "" ||
-		host == "::1" || host == "0.0.0.0" || host == "::" || host == "ip6-localhost"
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == "" || host == "::1" || host == "0.0.0.0" || host == "::" || host == "ip6-localhost"
 }

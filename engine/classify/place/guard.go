@@ -31,8 +31,7 @@ func Tampers(e *engine.Effect, res *Resolver) bool {
 	}
 	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
 		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool {
-			return path.Base(g) == path.Base(e.Target) ||
-				Within(g, e.Target)
+			return path.Base(g) == path.Base(e.Target) || Within(g, e.Target)
 		})
 	}
 	if !Alters(e) {

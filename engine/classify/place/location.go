@@ -57,30 +57,15 @@ func (r *Resolver) homeRoot(p string) bool {
 		return true
 	}
 	dir := path.Dir(p)
-	for _, h := range r.homes {
-		if dir == h && path.Base(p) != "Shared" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.homes, func(h string) bool { return dir == h && path.Base(p) != "Shared" })
 }
 
 func (r *Resolver) isHomes(p string) bool {
-	for _, h := range r.homes {
-		if p == h {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.homes, p)
 }
 
 func (r *Resolver) belowHomes(p string) bool {
-	for _, h := range r.homes {
-		if Within(h, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.homes, func(h string) bool { return Within(h, p) })
 }
 
 // tempLocation says temp only where the workspace is not below the same
@@ -126,12 +111,7 @@ var systemDirs = []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "
 	"/snap", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi"}
 
 func systemPath(p string) bool {
-	for _, d := range systemDirs {
-		if Within(d, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(systemDirs, func(d string) bool { return Within(d, p) })
 }
 
 // nullDevices swallow or make bytes, or are the process's own streams.

@@ -24,31 +24,20 @@ type carrier struct {
 
 // carrierOf is the table of carriers.
 func carrierOf(name string) (carrier, bool) {
-	switch name {
-	case "ftpput":
-		return carrier{values: " -u -p -P ", rest: true}, true
-	case "smbclient":
-		return carrier{values: " -U -W -I -p -c -D -A -m -T --command --user ", puts: "-c --command"}, true
-	case "wormhole", "magic-wormhole":
-		return carrier{sub: "send tx", at: -1, relay: true, rest: true}, true
-	case "croc":
-		return carrier{sub: "send", at: -1, relay: true, rest: true}, true
-	case "ffsend":
-		return carrier{sub: "upload up u", at: -1, relay: true, rest: true}, true
-	case "grpcurl":
-		return carrier{values: " -d -H -proto -import-path -cacert -cert -key -authority -max-time -connect-timeout -rpc-header "}, true
-	case "websocat", "wscat":
-		return carrier{values: " -c --connect -H --header -x --execute ", to: "-c --connect"}, true
-	case "mosquitto_pub":
-		return carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1,
-			to: "-h --host -L --url", files: "-f --file"}, true
-	case "kcat", "kafkacat":
-		return carrier{values: " -b -t -p -X -F -o -c -k -D -K ", sub: "-P", at: -1, to: "-b", rest: true}, true
-	case "logger":
-		return carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1,
-			to: "-n --server", files: "-f --file"}, true
-	}
-	return carrier{}, false
+	return rowOf(carrierTable, name)
+}
+
+var carrierTable = []row[carrier]{
+	{[]string{"ftpput"}, carrier{values: " -u -p -P ", rest: true}},
+	{[]string{"smbclient"}, carrier{values: " -U -W -I -p -c -D -A -m -T --command --user ", puts: "-c --command"}},
+	{[]string{"wormhole", "magic-wormhole"}, carrier{sub: "send tx", at: -1, relay: true, rest: true}},
+	{[]string{"croc"}, carrier{sub: "send", at: -1, relay: true, rest: true}},
+	{[]string{"ffsend"}, carrier{sub: "upload up u", at: -1, relay: true, rest: true}},
+	{[]string{"grpcurl"}, carrier{values: " -d -H -proto -import-path -cacert -cert -key -authority -max-time -connect-timeout -rpc-header "}},
+	{[]string{"websocat", "wscat"}, carrier{values: " -c --connect -H --header -x --execute ", to: "-c --connect"}},
+	{[]string{"mosquitto_pub"}, carrier{values: " -h --host -L --url -t --topic -m --message -f --file -p --port -u -P -i -q --cafile --cert --key ", at: -1, to: "-h --host -L --url", files: "-f --file"}},
+	{[]string{"kcat", "kafkacat"}, carrier{values: " -b -t -p -X -F -o -c -k -D -K ", sub: "-P", at: -1, to: "-b", rest: true}},
+	{[]string{"logger"}, carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1, to: "-n --server", files: "-f --file"}},
 }
 
 func carrierPrograms(name string) shell.Program {

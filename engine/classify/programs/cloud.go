@@ -13,29 +13,26 @@ import (
 
 // cloudPrograms are the tools that manage machines and services elsewhere.
 func cloudPrograms(name string) shell.Program {
-	switch name {
-	case "terraform", "tofu", "terragrunt", "opentofu":
-		return shell.Program{Long: true, Values: " -target -var -var-file -state -out -lock-timeout -parallelism ", Run: terraform}
-	case "pulumi", "cdk", "sam", "serverless", "sls", "sst", "copilot-cli", "cdktf", "ansible-playbook", "ansible", "packer", "vagrant":
-		return shell.Program{Values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ",
-			Run: stacks}
-	case "aws":
-		return shell.Program{Values: awsValues, Run: aws}
-	case "vault", "doppler", "consul", "nomad", "etcdctl", "rabbitmqctl", "rabbitmqadmin", "nats", "pulsar-admin", "confluent", "circleci", "buildkite", "travis", "gitlab-runner", "jenkins-cli",
-		"sentry-cli", "datadog-ci", "newrelic", "pd", "grafana-cli", "splunk", "algolia", "ldcli", "flipt", "auth0", "okta", "twilio", "shopify", "fastly", "cfcli", "atlas", "mongocli", "deck", "apigeecli", "influx", "restic", "borg", "velero", "kopia", "duplicity":
-		return shell.Program{Values: " -a --address --namespace -n --server --context --project --config -s --stream -o --output --org " +
-			"--host --port --vhost -p -u -r --repo ", Run: serviceTool}
-	case "kafka-topics", "kafka-topics.sh", "kafka-configs", "kafka-configs.sh", "kafka-consumer-groups", "kafka-consumer-groups.sh", "kafka-acls", "kafka-acls.sh", "kafka-delete-records", "kafka-delete-records.sh":
-		return shell.Program{Run: kafka}
-	case "gcloud", "az", "doctl", "flyctl", "fly", "heroku", "railway", "vercel", "netlify", "supabase", "wrangler", "firebase", "linode-cli", "hcloud", "oci", "ibmcloud", "scw", "exo", "civo", "render", "dokku", "cf", "eb", "amplify", "planetscale", "pscale", "neonctl", "turso", "stripe", "bq", "ossutil", "aliyun":
-		return shell.Program{Values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o " +
-			"--output --account --configuration -c --config --org --context --team --scope ", Run: genericCloud}
-	case "java":
-		return shell.Program{Long: true, First: true, Values: " -jar -cp -classpath --class-path -p --module-path ", Run: javaTool}
-	case "gh", "glab", "hub":
-		return shell.Program{Values: ghValues, Run: gh}
-	}
-	return shell.Program{}
+	is, _ := rowOf(cloudTable, name)
+	return is
+}
+
+var cloudTable = []row[shell.Program]{
+	{[]string{"terraform", "tofu", "terragrunt", "opentofu"}, shell.Program{Long: true, Values: " -target -var -var-file -state -out -lock-timeout -parallelism ", Run: terraform}},
+	{[]string{"pulumi", "cdk", "sam", "serverless", "sls", "sst", "copilot-cli", "cdktf", "ansible-playbook", "ansible", "packer",
+		"vagrant"}, shell.Program{Values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ", Run: stacks}},
+	{[]string{"aws"}, shell.Program{Values: awsValues, Run: aws}},
+	{[]string{"vault", "doppler", "consul", "nomad", "etcdctl", "rabbitmqctl", "rabbitmqadmin", "nats", "pulsar-admin",
+		"confluent", "circleci", "buildkite", "travis", "gitlab-runner", "jenkins-cli", "sentry-cli", "datadog-ci", "newrelic", "pd",
+		"grafana-cli", "splunk", "algolia", "ldcli", "flipt", "auth0", "okta", "twilio", "shopify", "fastly", "cfcli", "atlas",
+		"mongocli", "deck", "apigeecli", "influx", "restic", "borg", "velero", "kopia", "duplicity"}, shell.Program{Values: " -a --address --namespace -n --server --context --project --config -s --stream -o --output --org --host --port --vhost -p -u -r --repo ", Run: serviceTool}},
+	{[]string{"kafka-topics", "kafka-topics.sh", "kafka-configs", "kafka-configs.sh", "kafka-consumer-groups",
+		"kafka-consumer-groups.sh", "kafka-acls", "kafka-acls.sh", "kafka-delete-records", "kafka-delete-records.sh"}, shell.Program{Run: kafka}},
+	{[]string{"gcloud", "az", "doctl", "flyctl", "fly", "heroku", "railway", "vercel", "netlify", "supabase", "wrangler",
+		"firebase", "linode-cli", "hcloud", "oci", "ibmcloud", "scw", "exo", "civo", "render", "dokku", "cf", "eb", "amplify",
+		"planetscale", "pscale", "neonctl", "turso", "stripe", "bq", "ossutil", "aliyun"}, shell.Program{Values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o --output --account --configuration -c --config --org --context --team --scope ", Run: genericCloud}},
+	{[]string{"java"}, shell.Program{Long: true, First: true, Values: " -jar -cp -classpath --class-path -p --module-path ", Run: javaTool}},
+	{[]string{"gh", "glab", "hub"}, shell.Program{Values: ghValues, Run: gh}},
 }
 
 const (
@@ -319,11 +316,8 @@ func thingToo(word string, behind []abstract.Arg) bool {
 
 // makingVerb tells the operations behind which all words are names.
 func makingVerb(op string) bool {
-	switch op {
-	case "create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply", "run", "build", "start", "enable", "install":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply",
+		"run", "build", "start", "enable", "install"}, op)
 }
 
 // everything tells whether options say that all things of a kind are meant, or

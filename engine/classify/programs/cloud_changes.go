@@ -84,12 +84,9 @@ func everybody(name string, v abstract.Arg) bool {
 // protects tells the options that keep something from loss, or record what is
 // done to it.
 func protects(name string) bool {
-	for _, part := range operation.NameParts(name) {
-		if slices.Contains([]string{"protection", "backup", "backups", "versioning", "logging", "termination", "recovery"}, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(operation.NameParts(name), func(part string) bool {
+		return slices.Contains([]string{"protection", "backup", "backups", "versioning", "logging", "termination", "recovery"}, part)
+	})
 }
 
 // switchedOff tells a value by which an option says no.

@@ -283,8 +283,8 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 			c.Loses(d, "exec", "code")
 		}
 	case "CONFIG": // where the dump lands is how a key becomes a file of anybody's
-		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") && (strings.EqualFold(words[2].Text, "dir") ||
-			strings.EqualFold(words[2].Text, "dbfilename")) {
+		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") &&
+			(strings.EqualFold(words[2].Text, "dir") || strings.EqualFold(words[2].Text, "dbfilename")) {
 			c.Loses(d, "exec", "code")
 		}
 	}

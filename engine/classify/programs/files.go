@@ -16,67 +16,42 @@ import (
 // filePrograms are the programs that change files.
 func filePrograms(name string) shell.Program {
 	switch name {
-	case "rm", "grm", "srm", "wipe", "rimraf", "del-cli":
-		return shell.Program{Run: remove}
-	case "trash", "trash-put", "trash-cli", "rmtrash", "gio":
-		return shell.Program{Run: moveToTrash}
-	case "rmdir", "unlink":
-		return shell.Program{Run: removeOne}
-	case "trash-empty", "trash-rm":
-		return shell.Program{Values: " --trash-dir ", Run: emptyTrash}
-	case "shred":
-		return shell.Program{Values: " -n -s --iterations --size --random-source ", Run: shred}
-	case "truncate", "gtruncate":
-		return shell.Program{Values: " -s -r --size --reference ", Run: truncate}
-	case "mv", "gmv":
-		return shell.Program{Values: copyValues, Run: move}
 	case "cp", "gcp", "install", "ginstall", "ditto":
 		return shell.Program{Values: copyValues + copyMode(name), Run: copyFiles}
-	case "ln", "gln":
-		return shell.Program{Values: copyValues, Run: link}
-	case "tee", "sponge":
-		return shell.Program{Run: tee}
-	case "dd", "gdd":
-		return shell.Program{Run: convert}
-	case "mkdir", "touch", "mkfifo", "mknod":
-		return shell.Program{Values: " -m -t -d -r -Z --mode --date --reference ", Run: create}
-	case "chmod", "gchmod", "chown", "gchown", "chgrp", "chattr", "setfacl", "setcap", "chflags", "xattr":
-		return shell.Program{Values: " -m -x --reference --from -M -X --modify --remove --set --set-file ", Run: permit}
-	case "sed", "gsed":
-		return shell.Program{Values: " -e -f -l --expression --file --line-length ", Run: languages.Sed}
-	case "awk", "gawk", "mawk", "nawk":
-		return shell.Program{First: true, Values: " -f -F -v -i --file --field-separator --assign --include -e --source ", Run: languages.Awk}
-	case "rsync":
-		return shell.Program{Values: rsyncValues, Run: rsync}
-	case "tar", "bsdtar", "gtar":
-		return shell.Program{Values: tarValues, Run: tar}
-	case "unzip", "7z", "7za", "unrar":
-		return shell.Program{Values: " -d -x -P ", Run: archive}
-	case "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "compress", "uncompress":
-		return shell.Program{Values: " -x -i -b -S --suffix --unzip-command ", Run: archive}
-	case "find", "gfind", "bfind":
-		return shell.Program{Long: true, Own: true, Literal: true, Run: find}
-	case "fd", "fdfind":
-		return shell.Program{Own: true, Run: fd}
-	case "cpio":
-		return shell.Program{Values: " -D --directory -F --file -I -O -E --pattern-file -H --format ", Run: cpio}
-	case "patch":
-		return shell.Program{Values: " -p -d -i -o -r -B -D -F -V -Y -z --directory --input --output --strip --reject-file ", Run: patch}
-	case "vi", "vim", "nvim", "ed", "ex", "emacs", "nano":
-		return shell.Program{Values: " -c -S -u --cmd -T -w ", Run: edit}
-	case "split", "csplit":
-		return shell.Program{Values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format " +
-			"--additional-suffix ", Run: splitFile}
-	case "fallocate":
-		return shell.Program{Values: " -l -o --length --offset ", Run: allocate}
-	case "mkfile":
-		return shell.Program{Run: allocate}
-	case "yes":
-		return shell.Program{Run: func(c *shell.Call) { endlessOutput(c) }}
-	case "stress", "stress-ng":
-		return shell.Program{Run: func(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }}
 	}
-	return shell.Program{}
+	is, _ := rowOf(fileTable, name)
+	return is
+}
+
+var fileTable = []row[shell.Program]{
+	{[]string{"rm", "grm", "srm", "wipe", "rimraf", "del-cli"}, shell.Program{Run: remove}},
+	{[]string{"trash", "trash-put", "trash-cli", "rmtrash", "gio"}, shell.Program{Run: moveToTrash}},
+	{[]string{"rmdir", "unlink"}, shell.Program{Run: removeOne}},
+	{[]string{"trash-empty", "trash-rm"}, shell.Program{Values: " --trash-dir ", Run: emptyTrash}},
+	{[]string{"shred"}, shell.Program{Values: " -n -s --iterations --size --random-source ", Run: shred}},
+	{[]string{"truncate", "gtruncate"}, shell.Program{Values: " -s -r --size --reference ", Run: truncate}},
+	{[]string{"mv", "gmv"}, shell.Program{Values: copyValues, Run: move}},
+	{[]string{"ln", "gln"}, shell.Program{Values: copyValues, Run: link}},
+	{[]string{"tee", "sponge"}, shell.Program{Run: tee}},
+	{[]string{"dd", "gdd"}, shell.Program{Run: convert}},
+	{[]string{"mkdir", "touch", "mkfifo", "mknod"}, shell.Program{Values: " -m -t -d -r -Z --mode --date --reference ", Run: create}},
+	{[]string{"chmod", "gchmod", "chown", "gchown", "chgrp", "chattr", "setfacl", "setcap", "chflags", "xattr"}, shell.Program{Values: " -m -x --reference --from -M -X --modify --remove --set --set-file ", Run: permit}},
+	{[]string{"sed", "gsed"}, shell.Program{Values: " -e -f -l --expression --file --line-length ", Run: languages.Sed}},
+	{[]string{"awk", "gawk", "mawk", "nawk"}, shell.Program{First: true, Values: " -f -F -v -i --file --field-separator --assign --include -e --source ", Run: languages.Awk}},
+	{[]string{"rsync"}, shell.Program{Values: rsyncValues, Run: rsync}},
+	{[]string{"tar", "bsdtar", "gtar"}, shell.Program{Values: tarValues, Run: tar}},
+	{[]string{"unzip", "7z", "7za", "unrar"}, shell.Program{Values: " -d -x -P ", Run: archive}},
+	{[]string{"zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "compress", "uncompress"}, shell.Program{Values: " -x -i -b -S --suffix --unzip-command ", Run: archive}},
+	{[]string{"find", "gfind", "bfind"}, shell.Program{Long: true, Own: true, Literal: true, Run: find}},
+	{[]string{"fd", "fdfind"}, shell.Program{Own: true, Run: fd}},
+	{[]string{"cpio"}, shell.Program{Values: " -D --directory -F --file -I -O -E --pattern-file -H --format ", Run: cpio}},
+	{[]string{"patch"}, shell.Program{Values: " -p -d -i -o -r -B -D -F -V -Y -z --directory --input --output --strip --reject-file ", Run: patch}},
+	{[]string{"vi", "vim", "nvim", "ed", "ex", "emacs", "nano"}, shell.Program{Values: " -c -S -u --cmd -T -w ", Run: edit}},
+	{[]string{"split", "csplit"}, shell.Program{Values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format --additional-suffix ", Run: splitFile}},
+	{[]string{"fallocate"}, shell.Program{Values: " -l -o --length --offset ", Run: allocate}},
+	{[]string{"mkfile"}, shell.Program{Run: allocate}},
+	{[]string{"yes"}, shell.Program{Run: func(c *shell.Call) { endlessOutput(c) }}},
+	{[]string{"stress", "stress-ng"}, shell.Program{Run: func(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }}},
 }
 
 const (
@@ -412,8 +387,8 @@ func permit(c *shell.Call) {
 		verb = "chown"
 	}
 	operands := c.Opts.Operands
-	skipsFirst := !c.Opts.Has("--reference", "-m", "-x", "--modify", "--set", "-b", "-k") || strings.HasSuffix(c.Name, "chmod") &&
-		!c.Opts.Has("--reference")
+	skipsFirst := !c.Opts.Has("--reference", "-m", "-x", "--modify", "--set", "-b", "-k") ||
+		strings.HasSuffix(c.Name, "chmod") && !c.Opts.Has("--reference")
 	if c.Name == "chmod" {
 		operands = chmodOperands(c.Args)
 	}

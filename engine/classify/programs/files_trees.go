@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -130,11 +131,8 @@ func checkpointCode(o shell.Options) []abstract.Arg {
 }
 
 func plainCompressor(name string) bool {
-	switch strings.Fields(name + " x")[0] {
-	case "gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "lzip", "lzma", "lzop", "unzstd", "brotli":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "lzip", "lzma", "lzop", "unzstd",
+		"brotli"}, strings.Fields(name + " x")[0])
 }
 
 func archive(c *shell.Call) {

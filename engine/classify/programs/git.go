@@ -127,47 +127,31 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 // different things to different subcommands.
 func gitValues(sub string) string {
 	common := " -m --message -F --file --author --date --format --pretty --since --until --after --before --grep -S -G -n --max-count "
-	switch sub {
-	case "commit":
-		return " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer " +
-			"--cleanup --pathspec-from-file "
-	case "tag":
-		return " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "
-	case "push", "send-pack":
-		return " -o --push-option --repo --receive-pack --exec "
-	case "clone":
-		return " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter " +
-			"--shallow-since --shallow-exclude --server-option "
-	case "fetch", "pull", "ls-remote":
-		return " --depth --upload-pack -j --jobs --deepen --shallow-since --refmap -s --strategy -X --strategy-option -o --server-option "
-	case "checkout", "switch":
-		return " -b -B -c -C --orphan --conflict --pathspec-from-file "
-	case "restore":
-		return " -s --source --conflict --pathspec-from-file "
-	case "clean":
-		return " -e --exclude "
-	case "difftool", "mergetool":
-		return " -x --extcmd -t --tool -O "
-	case "archive":
-		return " --format --prefix -o --output --add-file --remote --exec "
-	case "rebase":
-		return " -x --exec --onto -s --strategy -X --strategy-option "
-	case "config":
-		return " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "
-	case "filter-branch":
-		return " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d " +
-			"--original --state-branch --subdirectory-filter "
-	case "blame", "annotate":
-		return " -L -S --contents --ignore-rev --ignore-revs-file --date --abbrev "
-	case "grep":
-		return " -e -f -A -B -C -m --max-depth --threads --and "
-	case "worktree":
-		return " -b -B --reason --expire "
-	case "update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "submodule", "diff", "show", "status", "am", "apply", "read-tree":
-		return " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude " +
-			"--directory -b --branch --reference --depth "
+	if is, ok := rowOf(gitValuesTable, sub); ok {
+		return is
 	}
 	return common
+}
+
+var gitValuesTable = []row[string]{
+	{[]string{"commit"}, " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer --cleanup --pathspec-from-file "},
+	{[]string{"tag"}, " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "},
+	{[]string{"push", "send-pack"}, " -o --push-option --repo --receive-pack --exec "},
+	{[]string{"clone"}, " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter --shallow-since --shallow-exclude --server-option "},
+	{[]string{"fetch", "pull", "ls-remote"}, " --depth --upload-pack -j --jobs --deepen --shallow-since --refmap -s --strategy -X --strategy-option -o --server-option "},
+	{[]string{"checkout", "switch"}, " -b -B -c -C --orphan --conflict --pathspec-from-file "},
+	{[]string{"restore"}, " -s --source --conflict --pathspec-from-file "},
+	{[]string{"clean"}, " -e --exclude "},
+	{[]string{"difftool", "mergetool"}, " -x --extcmd -t --tool -O "},
+	{[]string{"archive"}, " --format --prefix -o --output --add-file --remote --exec "},
+	{[]string{"rebase"}, " -x --exec --onto -s --strategy -X --strategy-option "},
+	{[]string{"config"}, " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "},
+	{[]string{"filter-branch"}, " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d --original --state-branch --subdirectory-filter "},
+	{[]string{"blame", "annotate"}, " -L -S --contents --ignore-rev --ignore-revs-file --date --abbrev "},
+	{[]string{"grep"}, " -e -f -A -B -C -m --max-depth --threads --and "},
+	{[]string{"worktree"}, " -b -B --reason --expire "},
+	{[]string{"update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "submodule", "diff", "show", "status",
+		"am", "apply", "read-tree"}, " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude --directory -b --branch --reference --depth "},
 }
 
 // gitSub runs one subcommand.
@@ -270,12 +254,9 @@ func gitPush(c *shell.Call, o shell.Options) {
 
 // onlyLease tells whether what looks like --force is --force-with-lease.
 func onlyLease(o shell.Options) bool {
-	for _, opt := range o.List {
-		if opt.Name == "-f" || opt.Name == "--mirror" || opt.Matches("--force") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.List, func(opt shell.Option) bool {
+		return opt.Name == "-f" || opt.Name == "--mirror" || opt.Matches("--force")
+	})
 }
 
 func gitRemote(c *shell.Call, sub string, o shell.Options) {
@@ -479,8 +460,8 @@ func removesTree(c *shell.Call, dir abstract.Arg, forced bool) {
 		c.Deletes(true, false, dir)
 		return
 	}
-	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true, Staged: true,
-		Untracked: true, Ignored: true}}
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
+		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true, Ignored: true}}
 	discards(c, e, dir)
 }
 
@@ -501,8 +482,8 @@ func gitSubmodule(c *shell.Call, first abstract.Arg, o shell.Options) {
 	case first.Is("foreach"):
 		c.Child(func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(o.Operands[1:]), "git", false) })
 	case first.Is("deinit") && o.Has("-f", "--force"):
-		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Discards: abstract.Discard{Changes: true,
-			Staged: true, Untracked: true}}
+		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
+			Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
 		discards(c, e, o.Operands[1:]...)
 	case first.Is("add", "update"):
 		if isRemote(o.Operand(1)) {

@@ -178,8 +178,8 @@ func wordsOf(lists ...[]string) []abstract.Arg {
 // statementIn is the SQL of a body: all of it, a form's field, or a member of
 // JSON that is named after it.
 func statementIn(text string) string {
-	if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") ||
-		strings.HasPrefix(text, "sql=")) {
+	if _, value, ok := strings.Cut(text, "="); ok &&
+		(strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
 		if plain, err := url.QueryUnescape(value); err == nil {
 			return plain
 		}
@@ -242,11 +242,7 @@ func nounOfPath(address string) string {
 // wholePath tells whether a path names all that there is: /_all, /*.
 func wholePath(address string) bool {
 	segments := strings.Split(strings.TrimSuffix(urlPath(address), "/"), "/")
-	switch segments[len(segments)-1] {
-	case "_all", "*", "all", "%2A":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 
 // bodyVerb tells what the body of a request does: a mutation of GraphQL, a

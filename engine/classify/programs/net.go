@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -13,41 +14,32 @@ import (
 // netPrograms are the programs that talk to other hosts.
 func netPrograms(name string) shell.Program {
 	switch name {
-	case "curl", "curlie":
-		return shell.Program{Values: curlValues, Run: curl}
-	case "wget", "wget2":
-		return shell.Program{Values: wgetValues, Run: wget}
-	case "http", "https", "xh", "httpie":
-		return shell.Program{Values: " -a --auth --auth-type -o --output --session --verify --timeout --proxy -p --print ", Run: httpie}
-	case "aria2c", "axel":
-		return shell.Program{Values: " -d -o -x -s -j --dir --out ", Run: fetchAll}
-	case "nc", "ncat", "netcat", "socat", "telnet":
-		return shell.Program{Values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", Run: netcat}
-	case "ssh", "autossh", "mosh", "slogin", "plink", "dbclient":
-		return shell.Program{First: true, Values: sshValues, Run: ssh}
-	case "scp":
-		return shell.Program{Values: " -P -i -o -F -J -l -c -S -X -D ", Run: scp}
-	case "sftp", "ftp", "lftp", "tftp":
-		return shell.Program{Values: " -P -i -o -F -J -b -B -u -e -c -p ", Run: ftp}
-	case "dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts", "tcpdump":
-		return shell.Program{Values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", Run: lookUp}
 	case "ssh-keyscan", "openssl":
 		return shell.Program{Long: name == "openssl", Values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername " +
 			"-config -extensions ", Run: openssl}
-	case "ssh-copy-id", "ssh-add", "ssh-keygen":
-		return shell.Program{Values: " -i -f -t -b -C -N -p -R -F -l ", Run: sshKeys}
-	case "mail", "mailx", "sendmail", "mutt", "msmtp", "swaks":
-		return shell.Program{Values: " -s -a -r -c -b -A -S --to --from --server --body ", Run: mail}
-	case "ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tailscale", "inlets", "zrok", "localhost.run":
-		return shell.Program{Values: " --url --hostname --port -p --name ", Run: tunnel}
-	case "rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy":
-		return shell.Program{Values: " --config --profile --region ", Run: bucket}
-	case "nsupdate":
-		return shell.Program{Values: " -k -y -p -t -u -r ", Run: nameUpdates}
-	case "http-server", "serve", "live-server", "caddy":
-		return shell.Program{Values: " -p --port -a --listen -l --config ", Run: server}
 	}
-	return shell.Program{}
+	is, _ := rowOf(netTable, name)
+	return is
+}
+
+var netTable = []row[shell.Program]{
+	{[]string{"curl", "curlie"}, shell.Program{Values: curlValues, Run: curl}},
+	{[]string{"wget", "wget2"}, shell.Program{Values: wgetValues, Run: wget}},
+	{[]string{"http", "https", "xh", "httpie"}, shell.Program{Values: " -a --auth --auth-type -o --output --session --verify --timeout --proxy -p --print ", Run: httpie}},
+	{[]string{"aria2c", "axel"}, shell.Program{Values: " -d -o -x -s -j --dir --out ", Run: fetchAll}},
+	{[]string{"nc", "ncat", "netcat", "socat", "telnet"}, shell.Program{Values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", Run: netcat}},
+	{[]string{"ssh", "autossh", "mosh", "slogin", "plink", "dbclient"}, shell.Program{First: true, Values: sshValues, Run: ssh}},
+	{[]string{"scp"}, shell.Program{Values: " -P -i -o -F -J -l -c -S -X -D ", Run: scp}},
+	{[]string{"sftp", "ftp", "lftp", "tftp"}, shell.Program{Values: " -P -i -o -F -J -b -B -u -e -c -p ", Run: ftp}},
+	{[]string{"dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts",
+		"tcpdump"}, shell.Program{Values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", Run: lookUp}},
+	{[]string{"ssh-copy-id", "ssh-add", "ssh-keygen"}, shell.Program{Values: " -i -f -t -b -C -N -p -R -F -l ", Run: sshKeys}},
+	{[]string{"mail", "mailx", "sendmail", "mutt", "msmtp", "swaks"}, shell.Program{Values: " -s -a -r -c -b -A -S --to --from --server --body ", Run: mail}},
+	{[]string{"ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tailscale", "inlets", "zrok",
+		"localhost.run"}, shell.Program{Values: " --url --hostname --port -p --name ", Run: tunnel}},
+	{[]string{"rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy"}, shell.Program{Values: " --config --profile --region ", Run: bucket}},
+	{[]string{"nsupdate"}, shell.Program{Values: " -k -y -p -t -u -r ", Run: nameUpdates}},
+	{[]string{"http-server", "serve", "live-server", "caddy"}, shell.Program{Values: " -p --port -a --listen -l --config ", Run: server}},
 }
 
 const (
@@ -117,12 +109,7 @@ func httpMethod(a abstract.Arg) bool {
 }
 
 func readsFiles(c *shell.Call, body []abstract.Arg) bool {
-	for _, b := range body {
-		if strings.Contains(b.Text, "@") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(body, func(b abstract.Arg) bool { return strings.Contains(b.Text, "@") })
 }
 
 // uploads notes the files that data options name: @file, name=@file, -T file.

@@ -13,29 +13,23 @@ import (
 // packagePrograms are the package managers. What they fetch comes from where
 // their own configuration says, so the target of the request is their name.
 func packagePrograms(name string) shell.Program {
-	switch name {
-	case "npm", "yarn", "pnpm", "cnpm":
-		return shell.Program{Values: " --prefix --registry -C --cwd --dir -w --workspace --tag --otp --filter -F --loglevel ", Run: nodePackages}
-	case "bun-install", "lerna", "nx", "turbo", "rush":
-		return shell.Program{Run: func(c *shell.Call) { c.Process() }}
-	case "pip", "pip3", "pipx", "uv", "poetry", "pipenv", "pdm", "conda", "mamba", "micromamba", "easy_install", "hatch", "rye", "pixi":
-		return shell.Program{Values: pythonValues, Run: pythonPackages}
-	case "twine", "flit":
-		return shell.Program{Values: " -r --repository -u -p --repository-url --config-file ", Run: publisher}
-	case "cargo":
-		return shell.Program{Values: " --manifest-path --git --path --registry --index --version --features -p --package --target --token " +
-			"-j --bin --example --test --bench --profile --color ", Run: cargo}
-	case "go":
-		return shell.Program{First: true, Values: " -C ", Run: goCommand}
-	case "gem", "bundle", "bundler", "composer", "mix", "hex", "cpan", "cpanm", "luarocks", "dotnet", "nuget", "mvn", "gradle", "gradlew", "mvnw", "sbt", "stack", "cabal", "opam", "dart", "flutter", "pod", "swift":
-		return shell.Program{Values: " -v --version -s --source -P -D -f --file ", Run: languagePackages}
-	case "apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "pacman", "yay", "apk", "dpkg", "rpm", "snap", "flatpak", "port", "emerge", "nix-env", "xbps-install", "pkg", "winget", "choco", "scoop":
-		return shell.Program{Values: " -o -c -t --target-release --root --installroot --releasever -x --exclude --enablerepo --disablerepo ",
-			Run: systemPackages}
-	case "brew":
-		return shell.Program{Run: brew}
-	}
-	return shell.Program{}
+	is, _ := rowOf(packageTable, name)
+	return is
+}
+
+var packageTable = []row[shell.Program]{
+	{[]string{"npm", "yarn", "pnpm", "cnpm"}, shell.Program{Values: " --prefix --registry -C --cwd --dir -w --workspace --tag --otp --filter -F --loglevel ", Run: nodePackages}},
+	{[]string{"bun-install", "lerna", "nx", "turbo", "rush"}, shell.Program{Run: func(c *shell.Call) { c.Process() }}},
+	{[]string{"pip", "pip3", "pipx", "uv", "poetry", "pipenv", "pdm", "conda", "mamba", "micromamba", "easy_install", "hatch",
+		"rye", "pixi"}, shell.Program{Values: pythonValues, Run: pythonPackages}},
+	{[]string{"twine", "flit"}, shell.Program{Values: " -r --repository -u -p --repository-url --config-file ", Run: publisher}},
+	{[]string{"cargo"}, shell.Program{Values: " --manifest-path --git --path --registry --index --version --features -p --package --target --token -j --bin --example --test --bench --profile --color ", Run: cargo}},
+	{[]string{"go"}, shell.Program{First: true, Values: " -C ", Run: goCommand}},
+	{[]string{"gem", "bundle", "bundler", "composer", "mix", "hex", "cpan", "cpanm", "luarocks", "dotnet", "nuget", "mvn",
+		"gradle", "gradlew", "mvnw", "sbt", "stack", "cabal", "opam", "dart", "flutter", "pod", "swift"}, shell.Program{Values: " -v --version -s --source -P -D -f --file ", Run: languagePackages}},
+	{[]string{"apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "pacman", "yay", "apk", "dpkg", "rpm", "snap", "flatpak",
+		"port", "emerge", "nix-env", "xbps-install", "pkg", "winget", "choco", "scoop"}, shell.Program{Values: " -o -c -t --target-release --root --installroot --releasever -x --exclude --enablerepo --disablerepo ", Run: systemPackages}},
+	{[]string{"brew"}, shell.Program{Run: brew}},
 }
 
 const pythonValues = " -r -c -i -f -t -e -p -n --requirement --constraint --index-url --extra-index-url --find-links --target " +
@@ -99,8 +93,7 @@ func runsPackage(c *shell.Call, o shell.Options, rest []abstract.Arg) {
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p abstract.Arg) bool {
 	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"},
-		p.HasPrefix) &&
-		!strings.Contains(p.Text, "@npm:")
+		p.HasPrefix) && !strings.Contains(p.Text, "@npm:")
 	archive := abstract.IsURL(p) && !strings.HasSuffix(p.Text, ".git")
 	return !archive && (fromURL(p) || short)
 }

@@ -18,51 +18,36 @@ func readPrograms(name string) shell.Program {
 }
 
 func readProgram(name string) shell.Program {
-	switch name {
-	case "ls", "dir", "vdir", "eza", "exa", "lsd", "tree":
-		return shell.Program{Values: " -I -w -T -L -P --ignore ", Run: listFiles}
-	case "bat", "batcat":
-		return shell.Program{Values: " -l --language -r --line-range --style ", Run: printFiles}
-	case "cat", "tac":
-		return shell.Program{Values: " --separator ", Run: printFiles}
-	case "head", "tail":
-		return shell.Program{Values: " -n -c --lines --bytes -s --pid ", Run: readOperands}
-	case "wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "md5", "shasum",
-		"od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff", "colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand",
-		"tsort", "look", "iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl", "namei", "exiftool", "pdftotext", "glow", "mdcat":
-		return shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label " +
-			"--algorithm -a ", Run: readOperands}
-	case "grep", "egrep", "fgrep", "zgrep", "bzgrep":
-		return shell.Program{Values: grepValues, Run: search}
-	case "rg", "ripgrep":
-		return shell.Program{Values: ripgrepValues, Run: search}
-	case "ag", "ack", "pcregrep", "ugrep":
-		return shell.Program{Values: otherGrepValues, Run: search}
-	case "cut", "tr", "rev":
-		return shell.Program{Values: " -d -f -c -b --delimiter --fields --output-delimiter ", Run: transform}
-	case "jq", "yq", "gojq", "jaq", "xq", "fx", "dasel":
-		return shell.Program{Values: " --arg --argjson --slurpfile --rawfile --indent -L ", Run: query}
-	case "sort":
-		return shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory " +
-			"--files0-from --batch-size --compress-program ", Run: sortFiles}
-	case "uniq":
-		return shell.Program{Values: " -f -s -w ", Run: uniq}
-	case "base64", "base32", "gbase64", "xxd", "uuencode", "uudecode":
-		return shell.Program{Values: " -w -b -i -o -c -l -s -g ", Run: encode}
-	case "which":
-		return shell.Program{Run: func(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }}
-	case "man":
-		return shell.Program{Values: " -P --pager -H --html -C -M -S -e -R -r ", Run: tasks.Manual}
-	case "env", "printenv":
-		return shell.Program{Run: environment}
-	case "pgrep", "pidof":
-		return shell.Program{Values: " -u -g -P -t -s -U -G -d -F ", Run: func(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }}
-	case "ps", "top", "htop", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "blkid", "findmnt", "ifconfig",
-		"w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help", "cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat",
-		"getent", "locate", "mlocate", "plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller":
-		return shell.Program{Run: nothing}
-	}
-	return shell.Program{}
+	is, _ := rowOf(readTable, name)
+	return is
+}
+
+var readTable = []row[shell.Program]{
+	{[]string{"ls", "dir", "vdir", "eza", "exa", "lsd", "tree"}, shell.Program{Values: " -I -w -T -L -P --ignore ", Run: listFiles}},
+	{[]string{"bat", "batcat"}, shell.Program{Values: " -l --language -r --line-range --style ", Run: printFiles}},
+	{[]string{"cat", "tac"}, shell.Program{Values: " --separator ", Run: printFiles}},
+	{[]string{"head", "tail"}, shell.Program{Values: " -n -c --lines --bytes -s --pid ", Run: readOperands}},
+	{[]string{"wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum",
+		"cksum", "sum", "md5", "shasum", "od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff",
+		"colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand", "tsort", "look",
+		"iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl",
+		"namei", "exiftool", "pdftotext", "glow", "mdcat"}, shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label --algorithm -a ", Run: readOperands}},
+	{[]string{"grep", "egrep", "fgrep", "zgrep", "bzgrep"}, shell.Program{Values: grepValues, Run: search}},
+	{[]string{"rg", "ripgrep"}, shell.Program{Values: ripgrepValues, Run: search}},
+	{[]string{"ag", "ack", "pcregrep", "ugrep"}, shell.Program{Values: otherGrepValues, Run: search}},
+	{[]string{"cut", "tr", "rev"}, shell.Program{Values: " -d -f -c -b --delimiter --fields --output-delimiter ", Run: transform}},
+	{[]string{"jq", "yq", "gojq", "jaq", "xq", "fx", "dasel"}, shell.Program{Values: " --arg --argjson --slurpfile --rawfile --indent -L ", Run: query}},
+	{[]string{"sort"}, shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory --files0-from --batch-size --compress-program ", Run: sortFiles}},
+	{[]string{"uniq"}, shell.Program{Values: " -f -s -w ", Run: uniq}},
+	{[]string{"base64", "base32", "gbase64", "xxd", "uuencode", "uudecode"}, shell.Program{Values: " -w -b -i -o -c -l -s -g ", Run: encode}},
+	{[]string{"which"}, shell.Program{Run: func(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }}},
+	{[]string{"man"}, shell.Program{Values: " -P --pager -H --html -C -M -S -e -R -r ", Run: tasks.Manual}},
+	{[]string{"env", "printenv"}, shell.Program{Run: environment}},
+	{[]string{"pgrep", "pidof"}, shell.Program{Values: " -u -g -P -t -s -U -G -d -F ", Run: func(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }}},
+	{[]string{"ps", "top", "htop", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci",
+		"lsmod", "blkid", "findmnt", "ifconfig", "w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help",
+		"cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat", "getent", "locate", "mlocate",
+		"plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller"}, shell.Program{Run: nothing}},
 }
 
 // What takes a value differs from one grep to the next: -r is recursive here and

@@ -116,8 +116,8 @@ func exposes(c *shell.Call) {
 func everyAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "tcp://"), "http://")
 	for _, all := range []string{"0.0.0.0", "[::]", "*"} {
-		if rest, ok := strings.CutPrefix(text, all); ok && (rest == "" || strings.HasPrefix(rest, ":") &&
-			strings.Trim(rest, ":0123456789/tcpud") == "") {
+		if rest, ok := strings.CutPrefix(text, all); ok &&
+			(rest == "" || strings.HasPrefix(rest, ":") && strings.Trim(rest, ":0123456789/tcpud") == "") {
 			return text != "*" || all != "*"
 		}
 	}

@@ -10,29 +10,21 @@ import (
 // uncheckedOptions are the options by which a program does without a check of
 // who is at the other end, or of who signed what comes from there.
 func uncheckedOptions(name string) string {
-	switch name {
-	case "curl", "curlie":
-		return "-k --insecure --proxy-insecure"
-	case "wget", "wget2":
-		return "--no-check-certificate"
-	case "pip", "pip3", "uv", "pipenv", "poetry", "pdm":
-		return "--trusted-host --allow-insecure-host"
-	case "npm", "pnpm", "yarn":
-		return "--no-strict-ssl"
-	case "apt", "apt-get", "aptitude":
-		return "--allow-unauthenticated --force-yes --allow-insecure-repositories"
-	case "yum", "dnf", "zypper":
-		return "--nogpgcheck --no-gpg-checks"
-	case "rpm":
-		return "--nosignature --nogpgcheck"
-	case "apk":
-		return "--allow-untrusted"
-	case "snap":
-		return "--dangerous"
-	case "helm", "kubectl":
-		return "--insecure-skip-tls-verify"
-	}
-	return ""
+	is, _ := rowOf(uncheckedOptionsTable, name)
+	return is
+}
+
+var uncheckedOptionsTable = []row[string]{
+	{[]string{"curl", "curlie"}, "-k --insecure --proxy-insecure"},
+	{[]string{"wget", "wget2"}, "--no-check-certificate"},
+	{[]string{"pip", "pip3", "uv", "pipenv", "poetry", "pdm"}, "--trusted-host --allow-insecure-host"},
+	{[]string{"npm", "pnpm", "yarn"}, "--no-strict-ssl"},
+	{[]string{"apt", "apt-get", "aptitude"}, "--allow-unauthenticated --force-yes --allow-insecure-repositories"},
+	{[]string{"yum", "dnf", "zypper"}, "--nogpgcheck --no-gpg-checks"},
+	{[]string{"rpm"}, "--nosignature --nogpgcheck"},
+	{[]string{"apk"}, "--allow-untrusted"},
+	{[]string{"snap"}, "--dangerous"},
+	{[]string{"helm", "kubectl"}, "--insecure-skip-tls-verify"},
 }
 
 // unchecked notes that a program takes what comes from anybody.
@@ -72,7 +64,7 @@ func indexes(c *shell.Call) {
 	case "dotnet", "nuget":
 		c.Shell.SignalIf(says(" nuget add source ", " sources add "), engine.SignalPackageSource)
 	case "go":
-		c.Shell.SignalIf(says(" env ") && strings.Contains(textOf(c.Args), "-w") && says("goproxy=", "gosumdb=", "gonosumdb=", "goinsecure=",
-			"gonosumcheck="), engine.SignalPackageSource)
+		c.Shell.SignalIf(says(" env ") && strings.Contains(textOf(c.Args), "-w") && says("goproxy=", "gosumdb=", "gonosumdb=",
+			"goinsecure=", "gonosumcheck="), engine.SignalPackageSource)
 	}
 }

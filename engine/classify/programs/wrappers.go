@@ -114,40 +114,25 @@ func perfSub(name string) string {
 
 // runnerOf is the table of programs that find a project's tools.
 func runnerOf(name string) (wrapper, bool) {
-	switch name {
-	case "npx":
-		return wrapper{values: " -p --package -c --call -w --workspace ", code: " -c --call "}, true
-	case "bunx", "pnpx":
-		return wrapper{values: " -p --package "}, true
-	case "uvx":
-		return wrapper{values: " --from --with --python -p --index-url ", fetches: "pip"}, true
-	case "poetry", "pipenv", "pdm", "hatch", "rye", "pixi":
-		return wrapper{sub: "run", values: " -C --directory -p "}, true
-	case "uv":
-		return wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package " +
-			"--with-requirements "}, true
-	case "pipx":
-		return wrapper{sub: "run", values: " --spec --python ", fetches: "pip"}, true
-	case "conda", "mamba", "micromamba":
-		return wrapper{sub: "run", values: " -n --name -p --prefix --cwd ", dir: " --cwd "}, true
-	case "pnpm":
-		return wrapper{sub: "exec dlx", values: " -C --dir --filter -F --package ", dir: " -C --dir "}, true
-	case "yarn":
-		return wrapper{sub: "exec dlx", values: " --cwd -p ", dir: " --cwd "}, true
-	case "npm":
-		return wrapper{sub: "exec x", values: " -c --call -p --package --prefix -w --workspace ", code: " -c --call "}, true
-	case "bundle", "asdf":
-		return wrapper{sub: "exec"}, true
-	case "mise", "rtx":
-		return wrapper{sub: "exec x"}, true
-	case "direnv":
-		return wrapper{sub: "exec", skip: 1}, true
-	case "doppler", "op", "infisical":
-		return wrapper{sub: "run", values: " -p --project -c --config --env-file --env "}, true
-	case "aws-vault":
-		return wrapper{sub: "exec", skip: 1}, true
-	}
-	return wrapper{}, false
+	return rowOf(runnerTable, name)
+}
+
+var runnerTable = []row[wrapper]{
+	{[]string{"npx"}, wrapper{values: " -p --package -c --call -w --workspace ", code: " -c --call "}},
+	{[]string{"bunx", "pnpx"}, wrapper{values: " -p --package "}},
+	{[]string{"uvx"}, wrapper{values: " --from --with --python -p --index-url ", fetches: "pip"}},
+	{[]string{"poetry", "pipenv", "pdm", "hatch", "rye", "pixi"}, wrapper{sub: "run", values: " -C --directory -p "}},
+	{[]string{"uv"}, wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package --with-requirements "}},
+	{[]string{"pipx"}, wrapper{sub: "run", values: " --spec --python ", fetches: "pip"}},
+	{[]string{"conda", "mamba", "micromamba"}, wrapper{sub: "run", values: " -n --name -p --prefix --cwd ", dir: " --cwd "}},
+	{[]string{"pnpm"}, wrapper{sub: "exec dlx", values: " -C --dir --filter -F --package ", dir: " -C --dir "}},
+	{[]string{"yarn"}, wrapper{sub: "exec dlx", values: " --cwd -p ", dir: " --cwd "}},
+	{[]string{"npm"}, wrapper{sub: "exec x", values: " -c --call -p --package --prefix -w --workspace ", code: " -c --call "}},
+	{[]string{"bundle", "asdf"}, wrapper{sub: "exec"}},
+	{[]string{"mise", "rtx"}, wrapper{sub: "exec x"}},
+	{[]string{"direnv"}, wrapper{sub: "exec", skip: 1}},
+	{[]string{"doppler", "op", "infisical"}, wrapper{sub: "run", values: " -p --project -c --config --env-file --env "}},
+	{[]string{"aws-vault"}, wrapper{sub: "exec", skip: 1}},
 }
 
 // wrapped runs the command inside one of the wrappers.
@@ -169,8 +154,8 @@ func wrapped(c *shell.Call) (shell.Outcome, bool) {
 	if c.Name == "env" {
 		c.Args = splitStrings(c.Args)
 	}
-	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, First: c.Name != "su" && (c.Name != "runuser" ||
-		startsWith(c.Args, "-u", "--user")), Literal: w.sub == "--args"})
+	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, Literal: w.sub == "--args",
+		First: c.Name != "su" && (c.Name != "runuser" || startsWith(c.Args, "-u", "--user"))})
 	if w.sub == "--args" {
 		if len(c.Args) == 0 || !c.Args[0].Is("--args") {
 			return shell.Outcome{}, false

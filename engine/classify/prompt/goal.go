@@ -92,8 +92,8 @@ func pasted(line, bare string) bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(line, "    ") && strings.ContainsAny(bare, "{}();=<>") || strings.HasPrefix(line, "\t") &&
-		strings.ContainsAny(bare, "{}();=<>") {
+	if strings.HasPrefix(line, "    ") && strings.ContainsAny(bare, "{}();=<>") ||
+		strings.HasPrefix(line, "\t") && strings.ContainsAny(bare, "{}();=<>") {
 		return true
 	}
 	return logLine(bare)
@@ -107,8 +107,8 @@ func logLine(s string) bool {
 	s = strings.TrimLeft(s, "[(")
 	word, _, _ := strings.Cut(s, " ")
 	level := strings.Trim(word, "[]():")
-	if slices.Contains(logLevels, level) && len(s) > len(word) && (word != level || strings.HasPrefix(s, level+" ") &&
-		level != "NOTICE" && level != "WARNING") {
+	if slices.Contains(logLevels, level) && len(s) > len(word) &&
+		(word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
 		return true
 	}
 	return mask.Digits(word) >= 4 && strings.Trim(word, "0123456789-:./TZ,]+") == "" && strings.ContainsAny(word, "-:/") && len(word) >= 8

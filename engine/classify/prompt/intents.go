@@ -44,10 +44,7 @@ var questionWords = []string{"why", "how", "what", "which", "where", "who", "war
 // has its verb, and the words by which people say that something is broken or
 // that they want to know.
 func (g *goalReader) intended(c []promptWord, question bool) {
-	if len(c) == 0 {
-		return
-	}
-	if conditional(c) || german(c) {
+	if len(c) == 0 || conditional(c) || german(c) {
 		return
 	}
 	if c[0].is(questionWords...) && (question || c[0].low == "how") && lowAt(c, 1) != "don't" {

@@ -384,8 +384,8 @@ func (g *goalReader) leaves(c []promptWord) bool {
 		switch {
 		case (w.low == "leave" || w.low == "keep") && imperative(c, i):
 			for _, end := range []string{" alone", " untouched", " as is", " as-is", " as it is", " as they are", " unchanged", " intact", " be"} {
-				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n && (w.low == "leave" ||
-					end != " alone" && end != " be") {
+				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n &&
+					(w.low == "leave" || end != " alone" && end != " be") {
 					return g.object(engine.ConstraintLeave, rest[:len(rest)-n])
 				}
 			}

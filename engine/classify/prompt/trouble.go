@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,12 +134,7 @@ func worded(text string) engine.Trouble {
 }
 
 func says(text string, phrases []string) bool {
-	for _, p := range phrases {
-		if saysOnce(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return saysOnce(text, p) })
 }
 
 // saysOnce says that a text holds a phrase that is no part of a longer number or

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -372,12 +373,9 @@ func (c *Call) Local() bool {
 	if !strings.Contains(c.Path.Text, "/") {
 		return false
 	}
-	for _, dir := range []string{"/bin/", "/sbin/", "/usr/", "/opt/", "/nix/", "/snap/"} {
-		if c.Path.HasPrefix(dir) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"/bin/", "/sbin/", "/usr/", "/opt/", "/nix/", "/snap/"}, func(dir string) bool {
+		return c.Path.HasPrefix(dir)
+	})
 }
 
 // Process is the effect of a program that is only known to run.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -121,12 +122,7 @@ func (s *Machine) loop(body []*syntax.Stmt, head func()) Outcome {
 }
 
 func subset(a, b []abstract.Value) bool {
-	for _, v := range a {
-		if !abstract.ContainsValue(b, v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a, func(v abstract.Value) bool { return !abstract.ContainsValue(b, v) })
 }
 
 // forget adds "anything" to the variables that a loop's body assigns.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -9,11 +10,7 @@ import (
 
 // IsShell reports whether a program is a shell of the Bourne family, or fish.
 func IsShell(name string) bool {
-	switch name {
-	case "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash", "oksh", "pdksh":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash", "oksh", "pdksh"}, name)
 }
 
 // Language returns what an interpreter runs; empty if name is none.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -139,12 +140,7 @@ func (o Options) Has(names ...string) bool {
 
 // Exact reports whether an option was given by its full name.
 func (o Options) Exact(name string) bool {
-	for _, opt := range o.List {
-		if opt.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.List, func(opt Option) bool { return opt.Name == name })
 }
 
 // Matches reports whether the option is name, perhaps shortened.

@@ -341,10 +341,7 @@ func cutWords(st []sqlToken, words ...string) []sqlToken {
 // rows is DELETE and UPDATE: of all rows, or of those that a condition names.
 func (r *Reader) rows(st []sqlToken) {
 	verb := strings.ToLower(st[0].text)
-	if len(st) < 2 || verb == "update" && findWord(st, "SET") < 0 {
-		return
-	}
-	if r.mine(tableName(st[1:])) {
+	if len(st) < 2 || verb == "update" && findWord(st, "SET") < 0 || r.mine(tableName(st[1:])) {
 		return
 	}
 	if boundedRows(st) {

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,12 +28,7 @@ func (t sqlToken) is(words ...string) bool {
 	if t.kind != sqlWord && t.kind != sqlPunct {
 		return false
 	}
-	for _, w := range words {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, t.text)
 }
 
 // sqlLexer splits a script into statements. Dialects disagree on comments and

@@ -33,8 +33,8 @@ func (s *cmdMachine) ifClause() {
 	}
 	s.maybeRun(func() { s.line() })
 	s.blanks("\n")
-	if len(s.src)-s.at >= 4 && strings.EqualFold(s.src[s.at:s.at+4], "else") && (len(s.src)-s.at == 4 ||
-		strings.IndexByte(" \t(\n", s.src[s.at+4]) >= 0) {
+	if len(s.src)-s.at >= 4 && strings.EqualFold(s.src[s.at:s.at+4], "else") &&
+		(len(s.src)-s.at == 4 || strings.IndexByte(" \t(\n", s.src[s.at+4]) >= 0) {
 		s.at += 4
 		s.maybeRun(func() { s.line() })
 	}

@@ -30,12 +30,9 @@ func (c *winCall) runsCode(files ...abstract.Arg) {
 
 // inlineScript says that an argument is code itself.
 func inlineScript(low string) bool {
-	for _, lead := range []string{"javascript:", "vbscript:", "script:", "about:"} {
-		if strings.Contains(low, lead) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"javascript:", "vbscript:", "script:", "about:"}, func(lead string) bool {
+		return strings.Contains(low, lead)
+	})
 }
 
 // hostProgram runs code of a file for which it was not made to be looked at:
@@ -254,12 +251,9 @@ const (
 // secretHive says that a key is one of the parts of the registry that hold passwords.
 func secretHive(key string) bool {
 	low := strings.ToLower(registryKey(key))
-	for _, hive := range []string{`hklm\sam`, `hklm\security`} {
-		if low == hive || strings.HasPrefix(low, hive+`\`) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{`hklm\sam`, `hklm\security`}, func(hive string) bool {
+		return low == hive || strings.HasPrefix(low, hive+`\`)
+	})
 }
 
 // regProgram is reg.exe.

@@ -317,9 +317,9 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 	case "set-service":
 		return does(func(c *psCall) {
 			_, auto := c.get("binarypathname", "startuptype")
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: auto &&
-				!strings.EqualFold(c.operand(99, "startuptype").Text, "disabled") && !strings.EqualFold(c.operand(99, "startuptype").Text,
-				"manual")}, c.operand(0, "name"))
+			auto = auto && !strings.EqualFold(c.operand(99, "startuptype").Text, "disabled") &&
+				!strings.EqualFold(c.operand(99, "startuptype").Text, "manual")
+			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: auto}, c.operand(0, "name"))
 		})
 	case "stop-process":
 		return does((*psCall).stopProcess)

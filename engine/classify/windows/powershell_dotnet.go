@@ -164,8 +164,8 @@ func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []
 		if strings.Contains(kind, "filesystemobject") {
 			target = first.one()
 		}
-		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: len(args) > 0 ||
-			name == "deletefolder", Command: e.Command}, target)
+		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete",
+			Recursive: len(args) > 0 || name == "deletefolder", Command: e.Command}, target)
 	case name == "moveto":
 		p.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Command: e.Command}, v.one())
 	case name == "kill":
