@@ -72,14 +72,9 @@ const (
 func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
-<<<<<<< HEAD
-	if len(d.Name) > maxReleaseName || !releaseName.MatchString(d.Name) {
+	if len(d.Name) > maxReleaseName || !releaseName().MatchString(d.Name) {
 		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: "+
 			"lower-case letters and digits, with . _ - / between them", d.Name))
-=======
-	if len(d.Name) > maxReleaseName || !releaseName().MatchString(d.Name) {
-		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: lower-case letters and digits, with . _ - / between them", d.Name))
->>>>>>> start
 	}
 	if !IsVersion(d.Version) {
 		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version",

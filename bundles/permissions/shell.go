@@ -85,14 +85,9 @@ func (c command) found() string {
 	if len(tests) == 0 {
 		return "false"
 	}
-<<<<<<< HEAD
-	if len(words) > 1 && plainWord.MatchString(words[0]) && plainWord.MatchString(words[1]) {
+	if len(words) > 1 && plainWord().MatchString(words[0]) && plainWord().MatchString(words[1]) {
 		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]),
 			foreign.Quote(words[1])))
-=======
-	if len(words) > 1 && plainWord().MatchString(words[0]) && plainWord().MatchString(words[1]) {
-		tests = append(tests, fmt.Sprintf("(c.name != %s || size(c.sub) == 0 || c.sub[0] == %s)", foreign.Quote(words[0]), foreign.Quote(words[1])))
->>>>>>> start
 	}
 	if !c.open && !strings.Contains(c.text, "*") {
 		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words

@@ -160,14 +160,9 @@ func misnamed[T any](what string, entries map[string]T) []error {
 		errs = append(errs, wrong("there are no %ss; give at least one", what))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-<<<<<<< HEAD
-		if !nameForm.MatchString(name) || len(name) > 64 {
+		if !nameForm().MatchString(name) || len(name) > 64 {
 			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them",
 				name, what))
-=======
-		if !nameForm().MatchString(name) || len(name) > 64 {
-			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them", name, what))
->>>>>>> start
 		}
 	}
 	return errs

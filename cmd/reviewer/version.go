@@ -20,14 +20,9 @@ func versionCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(a.Stdout, "reviewer %s\n", cli.BuildVersion())
-<<<<<<< HEAD
-			fmt.Fprintf(a.Stdout, "policy   %s %s (%s)\n", policy.Manifest.Metadata.Name, policy.Manifest.Metadata.Version, policy.Digest)
+			fmt.Fprintf(a.Stdout, "policy   %s %s (%s)\n", policy.Metadata.Name, policy.Metadata.Version, digest)
 			fmt.Fprintf(a.Stdout, "engine %d, classifier %d, fold %d, OPA %s, CEL %s (env %.12s)\n", e.Engine, e.Classifier,
 				e.Fold, e.OPA, e.CEL, e.Digest())
-=======
-			fmt.Fprintf(a.Stdout, "policy   %s %s (%s)\n", policy.Metadata.Name, policy.Metadata.Version, digest)
-			fmt.Fprintf(a.Stdout, "engine %d, classifier %d, fold %d, OPA %s, CEL %s (env %.12s)\n", e.Engine, e.Classifier, e.Fold, e.OPA, e.CEL, e.Digest())
->>>>>>> start
 			return nil
 		},
 	}

@@ -46,14 +46,9 @@ func explain(err error) error {
 	}
 	switch expr := wrong.Expr; {
 	case strings.HasPrefix(expr, "(?=") || strings.HasPrefix(expr, "(?!") || strings.HasPrefix(expr, "(?<"):
-<<<<<<< HEAD
 		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, "+
 			"or make two detectors and let a rule ask for one without the other", expr)
-	case wrong.Code == syntax.ErrInvalidEscape && backreference.MatchString(expr):
-=======
-		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, or make two detectors and let a rule ask for one without the other", expr)
 	case wrong.Code == syntax.ErrInvalidEscape && backreference().MatchString(expr):
->>>>>>> start
 		return fmt.Errorf("%s: RE2 has no references to groups; write the group out again", expr)
 	case strings.HasPrefix(expr, "(?>") || wrong.Code == syntax.ErrInvalidRepeatOp:
 		return fmt.Errorf("%s: RE2 has no atomic groups and no possessive repetitions, and needs none, since it never goes back; "+
