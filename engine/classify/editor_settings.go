@@ -22,7 +22,8 @@ var looks = []string{"editor.", "diffEditor.", "files.", "search.", "explorer.",
 // the file holds now and then has to be known in full.
 func (r *reading) onlyLooks(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent ||
-		!strings.HasSuffix(e.Target, "/.vscode/settings.json") && !strings.HasSuffix(e.Target, "/User/settings.json") || e.Certainty != engine.CertaintyExact || e.Command >= 0 {
+		!strings.HasSuffix(e.Target, "/.vscode/settings.json") && !strings.HasSuffix(e.Target, "/User/settings.json") ||
+		e.Certainty != engine.CertaintyExact || e.Command >= 0 {
 		return false
 	}
 	before, known := res.Now(e)

@@ -108,7 +108,8 @@ func secretValues(line string) []string {
 		return nil
 	}
 	if len(value) < secretValue || plainWords(value) && !namesSecret(name) ||
-		strings.Trim(value, "0123456789.") == "" && len(value) < longToken || HostName(value) || strings.ContainsAny(value, " \t") && value == line {
+		strings.Trim(value, "0123456789.") == "" && len(value) < longToken ||
+		HostName(value) || strings.ContainsAny(value, " \t") && value == line {
 		return nil
 	}
 	return []string{value}

@@ -1,8 +1,6 @@
 package programs
 
 import (
-	"slices"
-
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
@@ -80,20 +78,4 @@ func asksHelp(c *shell.Call, p shell.Program) bool {
 		return c.Args[0].HasPrefix("-")
 	}
 	return c.Opts.Exact("--help") || c.Opts.Exact("--version") && len(c.Args) <= 2
-}
-
-// row is a row of a table: what some names stand for.
-type row[T any] struct {
-	names []string
-	is    T
-}
-
-// rowOf returns what a name stands for in a table, if a row has it.
-func rowOf[T any](table []row[T], name string) (is T, ok bool) {
-	for i := range table {
-		if slices.Contains(table[i].names, name) {
-			return table[i].is, true
-		}
-	}
-	return is, false
 }
