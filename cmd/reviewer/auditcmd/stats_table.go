@@ -79,9 +79,9 @@ func (s statsPage) calls(d stats.Document) {
 	}
 	t.add("total", count(d.Calls.Total), "", count(d.Policy.Total))
 	if d.Calls == d.Policy {
-		t.heads = slices.Delete(t.heads, 3, 3+1)
+		t.heads = slices.Delete(t.heads, 3, 4)
 		for i := range t.rows {
-			t.rows[i] = slices.Delete(t.rows[i], 3, 3+1)
+			t.rows[i] = slices.Delete(t.rows[i], 3, 4)
 		}
 	}
 	s.table(t)

@@ -129,6 +129,7 @@ func transcript(raw []byte) (t harness.Transcript, agent string, err error) {
 	}
 	t, err = r.Read(bytes.NewReader(raw))
 	if r.Name != harness.ClaudeCode {
+		// what other agents do not tell, or not alike: one place, and a person who can be asked
 		for i := range t.Events {
 			t.Events[i].CWD, t.Events[i].Mode = cmp.Or(t.Events[i].CWD, workspace), "default"
 		}
