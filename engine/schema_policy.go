@@ -17,7 +17,7 @@ func PolicySchema(v Vocabulary) map[string]any {
 	root := Schema(Input{}, "Input of this policy")
 	defs := root["definitions"].(map[string]any)
 	close := func(def, field string, keys []string) {
-		schema := property(defs[def], field)
+		schema := defs[def].(map[string]any)["properties"].(map[string]any)[field].(map[string]any)
 		schema["properties"] = each(keys, schema["additionalProperties"])
 		schema["additionalProperties"] = false
 	}
@@ -42,10 +42,6 @@ func PolicySchema(v Vocabulary) map[string]any {
 	}
 	root["required"] = append(root["required"].([]string), "findings", "finding")
 	return root
-}
-
-func property(def any, name string) map[string]any {
-	return def.(map[string]any)["properties"].(map[string]any)[name].(map[string]any)
 }
 
 func each(keys []string, value any) map[string]any {

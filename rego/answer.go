@@ -187,7 +187,8 @@ func (t *silence) enter(e *topdown.Event) {
 }
 
 func (t *silence) fail(e *topdown.Event) {
-	f, expr := t.frames[e.QueryID], exprOf(e)
+	f := t.frames[e.QueryID]
+	expr, _ := e.Node.(*ast.Expr)
 	if f == nil || expr == nil || expr.Index < f.depth {
 		return
 	}
@@ -198,11 +199,6 @@ func (t *silence) fail(e *topdown.Event) {
 	if old := t.nearest[f.id]; old == nil || f.left() <= old.left() {
 		t.nearest[f.id] = f
 	}
-}
-
-func exprOf(e *topdown.Event) *ast.Expr {
-	expr, _ := e.Node.(*ast.Expr)
-	return expr
 }
 
 // left counts the lines of the body behind the one that failed. What a line of

@@ -18,7 +18,7 @@ func (w *walker) cannotHold(r *ast.Rule) {
 		if len(e.With) > 0 {
 			continue
 		}
-		if isFalse(e) {
+		if holds, constant := constantly(e); constant && holds == e.Negated {
 			w.wrong(e.Location, "rule.never", "%s is never reached: this is always false", ruleName(r))
 			return
 		}
@@ -36,12 +36,6 @@ func ruleName(r *ast.Rule) string {
 		return "rule " + id
 	}
 	return "this body of " + last(pathOf(r))
-}
-
-// isFalse says that an expression of constants alone does not hold.
-func isFalse(e *ast.Expr) bool {
-	holds, constant := constantly(e)
-	return constant && holds == e.Negated
 }
 
 func constantly(e *ast.Expr) (holds, constant bool) {

@@ -79,15 +79,12 @@ func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) erro
 // CSV writes a table with a heading, for spreadsheets: no cell is taken for a formula.
 type CSV struct{}
 
-func csvColumns() []string {
-	return []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode", "rules", "risk",
-		"reason", "form"}
-}
-
 // Export writes one row per record, the newest last.
 func (CSV) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(csvColumns()); err != nil {
+	columns := []string{"id", "time", "session", "agent", "kind", "tool", "name", "resource", "decision", "effect", "mode",
+		"rules", "risk", "reason", "form"}
+	if err := out.Write(columns); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	for r, err := range records {

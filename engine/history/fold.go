@@ -78,7 +78,8 @@ func (h *State) foldControl(r *engine.Record) {
 	case engine.ControlScope:
 		h.Goals.addScope(r.Control.Path)
 	case engine.ControlUnscope:
-		h.Goals.dropScope(r.Control.Path)
+		path := r.Control.Path
+		h.Goals.Scope = slices.DeleteFunc(h.Goals.Scope, func(p string) bool { return p == path || p == truncateKey(path) })
 	}
 }
 
@@ -380,15 +381,10 @@ func (h *State) closeCalls(name string) {
 			h.refuse(c)
 		}
 		if a := h.agent(c.Agent); a != nil {
-			a.lose(c.Pre)
+			if p := a.pastOf(c.Pre); p != nil {
+				p.Outcome = engine.OutcomeUnknown // nothing will be heard of it
+			}
 		}
-	}
-}
-
-// lose notes that nothing will be heard of a call.
-func (a *agentState) lose(pre int64) {
-	if p := a.pastOf(pre); p != nil {
-		p.Outcome = engine.OutcomeUnknown
 	}
 }
 

@@ -63,19 +63,15 @@ func (s *goalState) constrain(c engine.Constraint) {
 	case !slices.Contains(engine.ConstraintKinds(), string(c.Kind)):
 		return
 	case c.Kind == engine.ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(o engine.Constraint) bool { return lifts(c, o) })
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(o engine.Constraint) bool {
+			return c.What == "" || o.What == c.What || string(o.Kind) == c.What
+		})
 		return
 	}
 	s.Constraints = appendOnce(s.Constraints, c)
 	if len(s.Constraints) > maxConstraints {
 		s.generalise()
 	}
-}
-
-// lifts says that a lift takes back another constraint: all of them where it
-// names nothing, else those of a kind or of a place.
-func lifts(c engine.Constraint, o engine.Constraint) bool {
-	return c.What == "" || o.What == c.What || string(o.Kind) == c.What
 }
 
 func (s *goalState) generalise() {
@@ -164,9 +160,4 @@ func (s *goalState) addScope(path string) {
 	if path != "" {
 		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)
 	}
-}
-
-// dropScope takes such a word back.
-func (s *goalState) dropScope(path string) {
-	s.Scope = slices.DeleteFunc(s.Scope, func(p string) bool { return p == path || p == truncateKey(path) })
 }

@@ -38,15 +38,11 @@ func (t *times) add(ms float64) {
 	}
 	ms = min(max(ms, minTime), maxTime)
 	t.count, t.sum, t.max = t.count+1, t.sum+ms, max(t.max, ms)
-	t.cells[cellOf(ms)]++
+	// Cell n ends at minTime * cellGrowth^n.
+	t.cells[int(math.Ceil(math.Log(ms/minTime)/math.Log(cellGrowth)-1e-9))]++
 	if i, _ := slices.BinarySearch(bounds(), ms); i < len(t.buckets) {
 		t.buckets[i]++
 	}
-}
-
-// cellOf returns the cell of a time: cell n ends at minTime * cellGrowth^n.
-func cellOf(ms float64) int {
-	return int(math.Ceil(math.Log(ms/minTime)/math.Log(cellGrowth) - 1e-9))
 }
 
 // quantile returns the time below which a share q of the reviews lies: the
