@@ -97,10 +97,11 @@ func stopped(v engine.Verdict) bool {
 	return v == engine.Block || v == engine.Ask || v == engine.Modify
 }
 
-// Whatever way a dangerous effect is hidden, the policy that ships stops it.
+// Whatever way a dangerous effect is hidden, the policy that ships stops it: every
+// third, and each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestEvasionsAreStopped(t *testing.T) {
 	table := suiteTable{}
-	table.decide(t, suite(t, "evasions"), func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
+	table.decide(t, nth(suite(t, "evasions"), some(3, 1)), func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
 }
 
 // What only looks dangerous is never blocked, and a person is hardly ever asked.
