@@ -148,7 +148,7 @@ func nameless(r result, id string) result {
 	return r
 }
 
-// Sixty hooks at once, of six sessions, and 200 of 20 with REVIEWER_EVERY=1 (`make
+// Thirty hooks at once, of three sessions, and 200 of 20 with REVIEWER_EVERY=1 (`make
 // fidelity`): each is answered as if it were alone, and none is lost.
 func TestHooksAtOnce(t *testing.T) {
 	m := newMachine(t)
@@ -157,7 +157,7 @@ func TestHooksAtOnce(t *testing.T) {
 		r := m.ask(call{fmt.Sprintf("alone-%d", i), "c", command})
 		alone[command] = nameless(r, m.records(fmt.Sprintf("alone-%d", i))[1].ID)
 	}
-	sessions, width := some(6, 20), 50
+	sessions, width := some(3, 20), 50
 	hooks := sessions * len(commands())
 	calls, got := make([]call, hooks), make([]result, hooks)
 	for i := range calls {
@@ -190,7 +190,7 @@ func TestHooksAtOnce(t *testing.T) {
 // machine, decides everything again.
 func TestOneSessionOfManyProcesses(t *testing.T) {
 	m := newMachine(t)
-	writers, calls := 8, some(3, 8)
+	writers, calls := 8, some(2, 8)
 	each(writers, writers, func(w int) {
 		for i := range calls {
 			c := call{"shared", fmt.Sprintf("c-%d-%d", w, i), commands()[(w+i)%len(commands())]}

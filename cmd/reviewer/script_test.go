@@ -37,14 +37,14 @@ func TestMain(m *testing.M) {
 const scripts = "../../testdata/script"
 
 // Each script runs with REVIEWER_EVERY=1 (`make fidelity`), and if -run names it;
-// else every third.
+// else every fourth.
 func TestScript(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
 	if named := flag.Lookup("test.run").Value.String(); named == "" {
-		files = nth(files, some(3, 1))
+		files = nth(files, some(4, 1))
 	}
 	testscript.Run(t, testscript.Params{
 		Files:              files,
