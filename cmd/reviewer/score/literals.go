@@ -145,13 +145,14 @@ func (c Corpus) holds(literal string) Shared {
 }
 
 // collect notes the literals of the Go, Rego and YAML files below a folder, but
-// for those of tests, cases and examples: those are inputs, not rules.
+// for those of tests, of packages that serve tests, cases and examples: those are
+// inputs, not rules.
 func collect(dir string, places map[string]string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "cases"):
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "cases" || strings.HasSuffix(d.Name(), "test")):
 			return fs.SkipDir
 		case d.IsDir() || strings.Contains(name, "_test."):
 			return nil

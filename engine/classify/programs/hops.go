@@ -71,8 +71,8 @@ func remoteHopsOf(name string) []hop {
 			{kind: "app", sub: "ecs execute-command", name: "--task", code: "--command", values: values, remote: true},
 		}
 	case "az":
-		values := " -g --resource-group -n --name --command-id --scripts --parameters --exec-command -c --command --subscription " +
-			"--container-name "
+		values := " -g --resource-group -n --name --command-id --scripts --parameters --exec-command " +
+			"-c --command --subscription --container-name "
 		return []hop{
 			{kind: "ssh", sub: "vm run-command invoke", name: "-n --name", code: "--scripts", values: values, remote: true},
 			{kind: "app", sub: "container exec", name: "-n --name", code: "--exec-command", values: values, remote: true},
