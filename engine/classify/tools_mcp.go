@@ -59,7 +59,6 @@ func (r *reading) sendsFiles(server, verb string) {
 var (
 	pathWords = []string{"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "source",
 		"destination", "src", "dest", "root", "attachment", "attachments", "local", "localfile"}
-	urlWords     = []string{"url", "uri", "urls", "href", "link", "endpoint", "webhook", "address"}
 	commandWords = []string{"command", "cmd", "script", "commands", "shell", "bash", "commandline"}
 	sqlWords     = []string{"sql", "statement"}
 	codeWords    = []string{"code", "javascript", "python", "expression", "function"}
