@@ -23,6 +23,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 //go:embed all:default
@@ -51,6 +52,7 @@ type Bundle struct {
 	Rules     []Rule            // rows of rules/**.yaml and patterns/**.yaml
 	Access    []AccessList      // documents of access/**.yaml
 	Detectors []Detector        // rows of detectors/**.yaml
+	Programs  map[string][]byte // programs/**.yaml: rows, which are parsed when a call needs them
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
 	shipped  bool              // embedded: the tests compile it
@@ -122,7 +124,7 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 
 // fromFiles makes a bundle of what can be read of the files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
-	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}}
+	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Programs: map[string][]byte{}}
 	errs := []error{b.addManifest()}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		errs = append(errs, b.add(name, b.Files[name]))
@@ -253,6 +255,7 @@ const (
 	RulesFile     = "rules" // and patterns
 	AccessFile    = "access"
 	DetectorsFile = "detectors"
+	ProgramsFile  = "programs"
 )
 
 // FileKind returns the kind of a file, which follows from its name; empty:
@@ -274,6 +277,8 @@ func FileKind(name string) string {
 		return AccessFile
 	case strings.HasPrefix(name, "detectors/"):
 		return DetectorsFile
+	case strings.HasPrefix(name, rows.ProgramsFolder):
+		return ProgramsFile
 	}
 	return ""
 }
@@ -302,9 +307,12 @@ func (b *Bundle) add(name string, content []byte) error {
 		rows, err := ParseDetectors(name, content)
 		b.Detectors = append(b.Detectors, rows...)
 		return err
+	case ProgramsFile:
+		b.Programs[name] = content
+		return nil
 	}
 	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, " +
-		"patterns/**.yaml, access/**.yaml and detectors/**.yaml")
+		"patterns/**.yaml, access/**.yaml, detectors/**.yaml and programs/**.yaml")
 }
 
 // addManifest reads the manifest, which says how the other files are meant.

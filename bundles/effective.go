@@ -214,6 +214,9 @@ func (e *Effective) join(settings map[string]any) error {
 		}
 		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
+		if !l.checked {
+			errs = append(errs, l.checkPrograms())
+		}
 	}
 	return errors.Join(append(errs, e.checkDetected())...)
 }

@@ -48,7 +48,14 @@ type Event struct {
 	Result   *Result // PhasePost only
 	Time     int64   // Unix milliseconds; 0: the shell stamps it on receipt
 
-	Redact []string // of PersonalKinds, what policy has replaced beside secrets; the agent has no say in it
+	// What policy says of how the event is read; the agent has no say in it.
+	Redact []string // of PersonalKinds, what is replaced beside secrets
+	Rows   Rows     // what is known of programs; nil: nothing
+}
+
+// Rows is what a policy's rows say of programs, for a Classifier to read.
+type Rows interface {
+	RowsDigest() string // of all rows; empty: there are none
 }
 
 // PersonalKinds lists the kinds of personal data that a Classifier can replace

@@ -145,6 +145,7 @@ type By struct {
 	Config    string `json:"config,omitempty"`    // digest of the merged settings
 	Env       string `json:"env"`                 // digest of Env
 	Detectors string `json:"detectors,omitempty"` // digest of the policy's detectors, where it has any
+	Rows      string `json:"rows,omitempty"`      // digest of what its rows say of programs, where it has any
 }
 
 // Env is what besides policy could make the same facts come out otherwise. The

@@ -48,6 +48,7 @@ const (
 	SignalMuted          Signal = "errors_muted"    // 2>/dev/null, || true around a change
 	SignalUnconfirmed    Signal = "confirmation_skipped"
 	SignalDryRun         Signal = "dry_run"
+	SignalMarked         Signal = "marked_dangerous" // its authors mark an option or subcommand as dangerous; nothing else is known of it
 )
 
 // Signals lists every Signal.
@@ -63,6 +64,6 @@ func Signals() []string {
 		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
 		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),
 		string(SignalUnconfirmed), string(SignalDryRun),
-		string(SignalPackageSource), string(SignalUnchecked),
+		string(SignalPackageSource), string(SignalUnchecked), string(SignalMarked),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -28,7 +29,7 @@ func shellCaseInput() shell.Input {
 	}
 	return shell.Input{
 		Cwd:  abstract.Value{Sure: abstract.Literal, Text: "/srv/shop"},
-		Home: "/home/ana", Program: "/opt/reviewer", Knows: programs.Knowledge(),
+		Home: "/home/ana", Program: "/opt/reviewer", Knows: programs.Knowledge(classifytest.Rows()), Rows: classifytest.Rows(),
 		ListDir: func(dir string) ([]string, error) {
 			if names, ok := dirs[dir]; ok {
 				return names, nil

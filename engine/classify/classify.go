@@ -40,6 +40,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -54,6 +55,7 @@ type Classifier struct {
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
+	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: nothing is known of programs
 }
 
 // Classify returns the facts of an event. workspace is the session's pinned
@@ -104,7 +106,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
 	res := place.NewResolver(c.World, workspace)
-	in := c.shellInput(e.CWD)
+	in := c.shellInput(e)
 	in.Disk = shell.NewDisk(res)
 	r := read(e.Tool, args, in)
 	mask.Learn(m, in.Disk.Texts())
@@ -126,10 +128,14 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 }
 
 // Input is what is known where a call runs.
-func (c *Classifier) shellInput(cwd string) shell.Input {
-	in := shell.Input{Cwd: abstract.Value{Text: cwd}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
-		Knows: programs.Knowledge()}
-	if cwd == "" {
+func (c *Classifier) shellInput(e engine.Event) shell.Input {
+	set, ok := e.Rows.(*rows.Set)
+	if !ok {
+		set = c.Rows
+	}
+	in := shell.Input{Cwd: abstract.Value{Text: e.CWD}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
+		Knows: programs.Knowledge(set), Rows: set}
+	if e.CWD == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}
 	return in

@@ -27,7 +27,7 @@ func nowhere() place.World {
 
 func classifyCall(t testing.TB, w place.World, workspace, cwd, tool, args string) engine.Facts {
 	t.Helper()
-	c := &Classifier{World: w, MAC: classifytest.MAC}
+	c := &Classifier{World: w, MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	f, err := c.Classify(context.Background(), engine.Event{
 		Harness: "claude-code", Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage(args), CWD: cwd,
 	}, workspace)
@@ -139,7 +139,7 @@ func join3[S ~string](list []S) string {
 }
 
 func TestPhases(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	for _, phase := range engine.Phases() {
 		f, err := c.Classify(context.Background(), engine.Event{
 			Name: "Event", Phase: engine.Phase(phase), Tool: "Read", Args: json.RawMessage(`{"file_path":"/srv/shop/a"}`), CWD: "/srv/shop", Prompt: "two\nlines",
@@ -168,7 +168,7 @@ func TestPhases(t *testing.T) {
 }
 
 func TestPostHasTheActionOfPre(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: json.RawMessage(`{"command":"rm -rf build"}`), CWD: "/srv/shop"}
 	pre, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		"cut":           `{"file_path":"/a"`,
 		"two documents": `{} {}`,
 	} {
-		c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+		c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 		if _, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: "Read", Args: json.RawMessage(args)}, ""); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -65,7 +65,7 @@ func guarded(t *testing.T, before string, args map[string]any) bool {
 	}
 	args["file_path"] = file
 	e.Args, _ = json.Marshal(args)
-	facts, err := (&Classifier{World: w, MAC: classifytest.MAC}).Classify(context.Background(), e, "/srv/shop")
+	facts, err := (&Classifier{World: w, MAC: classifytest.MAC, Rows: classifytest.Rows()}).Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
 	}

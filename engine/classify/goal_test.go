@@ -15,7 +15,7 @@ import (
 func TestGoalHoldsNoSecret(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
 	e := engine.Event{Phase: engine.PhasePrompt, Prompt: "Use `" + secret + "` and don't touch `" + secret + "`, token=" + secret}
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	f, err := c.Classify(t.Context(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func resultSecrets(t *testing.T, command, output string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	f, err := c.Classify(t.Context(), engine.Event{Phase: engine.PhasePost, Tool: "Bash", Args: args, CWD: "/srv/shop", Result: &engine.Result{Output: text}}, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func TestKnownNames(t *testing.T) {
 	if got := k.OfText("customer-portal-v2/src"); len(got) > 0 {
 		t.Errorf("marks %v", got)
 	}
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	if !c.marker("/srv/shop-backend-v2").Known("shop-backend-v2") || !c.marker("/srv/shop").Known("/srv/shop/a") || c.marker("/srv/shop").Known("other-name-v2") {
 		t.Error("the workspace's own name")
 	}

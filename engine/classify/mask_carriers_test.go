@@ -174,7 +174,7 @@ func carriers(t *testing.T, text string) map[string]engine.Event {
 
 func classifyEvent(t *testing.T, e engine.Event) engine.Facts {
 	t.Helper()
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	f, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // TestNoKindLeaves plants a secret of each kind, as it stands in a text, at
 // each place of an event.
 func TestNoKindLeaves(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	for _, r := range append(classifytest.IssuedRows(), classifytest.PlacedRows()...) {
 		if r.Secret == "secret" {
 			continue // an ordinary word elsewhere
@@ -67,7 +67,7 @@ func eventsWith(t *testing.T, text string) []engine.Event {
 
 // TestPersonalLeavesNowhere: the kinds of an event reach each of its strings.
 func TestPersonalLeavesNowhere(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	const text = "kim.dahl@example.com"
 	for _, e := range eventsWith(t, text) {
 		for _, kinds := range [][]string{nil, {"card"}, {"email"}} {
@@ -92,7 +92,7 @@ func TestPersonalLeavesNowhere(t *testing.T) {
 
 // TestNoSecretLeaves plants secrets at every place of every tool's call.
 func TestNoSecretLeaves(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	names := append(slices.Sorted(maps.Keys(builtins)), "mcp__a__run", "mcp__files__write", "Strange")
 	for i, name := range names {
 		for _, secret := range []string{[]string{classifytest.GitHubToken, classifytest.AwsKey, classifytest.SlackToken, classifytest.JsonToken}[i%4]} {

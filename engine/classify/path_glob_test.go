@@ -32,7 +32,7 @@ func patternWorld(t *testing.T) (*Classifier, string) {
 	if err := os.Symlink("../.ssh", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	return &Classifier{World: place.LocalWorld(home, "", nil), MAC: classifytest.MAC, Program: classifytest.Program}, dir
+	return &Classifier{World: place.LocalWorld(home, "", nil), MAC: classifytest.MAC, Rows: classifytest.Rows(), Program: classifytest.Program}, dir
 }
 
 // TestPatterns: a pattern has the facts of what it stands for, the worst of each.

@@ -39,7 +39,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 	if facts.Action == nil {
 		return nil, errors.New("rewrite: this event is no tool call")
 	}
-	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e.CWD)}
+	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e)}
 	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace))
 	if len(w.args) == 0 {
 		w.args = json.RawMessage("{}")

@@ -21,7 +21,7 @@ import (
 )
 
 func rewriteCall(tool, args string, ops ...engine.Operation) (string, error) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows(), Program: classifytest.Program}
 	out, err := c.Rewrite(context.Background(), engine.Event{
 		Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage(args), CWD: "/srv/shop",
 	}, "/srv/shop", ops)
@@ -300,7 +300,7 @@ func TestRewriteOthers(t *testing.T) {
 
 // TestRewriteProgramUnknown: without a path the word stays no literal text.
 func TestRewriteProgramUnknown(t *testing.T) {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: json.RawMessage(`{"command":"rm a"}`)}
 	if out, err := c.Rewrite(context.Background(), e, "", intoTrash(0)); err == nil || !strings.Contains(err.Error(), "is not known") {
 		t.Errorf("got %s, %v; want that the program is not known", out, err)
@@ -376,8 +376,8 @@ func TestRewriteDrops(t *testing.T) {
 }
 
 func nowhereInput() shell.Input {
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Program: classifytest.Program}
-	return c.shellInput("/srv/shop")
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows(), Program: classifytest.Program}
+	return c.shellInput(engine.Event{CWD: "/srv/shop", Rows: classifytest.Rows()})
 }
 
 // TestRewriteLeavesTheRest: an edit of one command is an edit of that alone.

@@ -45,7 +45,7 @@ func diskWorld(files, states map[string]string) place.World {
 // filesAction is what a command means on such a machine, in /srv/shop.
 func filesAction(t *testing.T, w place.World, command string) *engine.Action {
 	t.Helper()
-	c := &Classifier{World: w, MAC: classifytest.MAC}
+	c := &Classifier{World: w, MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", CWD: "/srv/shop", Args: []byte(fmt.Sprintf(`{"command":%q}`, command))}
 	facts, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {

@@ -176,7 +176,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("MultiEdit", `{"file_path":"a","edits":[{"old_string":"a"}]}`, "", "x")
 	f.Add("mcp__a__delete", `{"path":["a",{"url":"https://a"}],"sql":"drop table x","args":[1]}`, "C:\\x", "x")
 	f.Add("Glob", `{"pattern":"/**/[a-"}`, "/", "x")
-	c := &Classifier{World: nowhere(), MAC: classifytest.MAC}
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	f.Fuzz(func(t *testing.T, tool, args, cwd, fault string) {
 		e := engine.Event{Phase: engine.PhasePost, Tool: tool, Args: json.RawMessage(args), CWD: cwd, Result: &engine.Result{Failed: true, Error: fault}}
 		facts, err := c.Classify(context.Background(), e, "/srv/shop")

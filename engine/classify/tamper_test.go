@@ -26,7 +26,7 @@ func signalsOf(t *testing.T, command string) []engine.Signal {
 
 func signalsOfCall(t *testing.T, tool string, args json.RawMessage) []engine.Signal {
 	t.Helper()
-	c := &Classifier{World: place.World{Home: "/home/anna", Guard: []string{"/home/anna/.local/state/reviewer"}}, MAC: func([]byte) string { return strings.Repeat("0", 32) }}
+	c := &Classifier{Rows: classifytest.Rows(), World: place.World{Home: "/home/anna", Guard: []string{"/home/anna/.local/state/reviewer"}}, MAC: func([]byte) string { return strings.Repeat("0", 32) }}
 	facts, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: tool, Args: args, CWD: "/srv/shop"}, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestStartupByTools(t *testing.T) {
 // Wherever the guard keeps its files, code that runs later and takes them away is
 // noticed.
 func TestStartupAgainstTheGuardsOwnPlace(t *testing.T) {
-	c := &Classifier{World: place.World{Home: "/home/anna", Guard: []string{"/var/guard"}}, MAC: classifytest.MAC}
+	c := &Classifier{World: place.World{Home: "/home/anna", Guard: []string{"/var/guard"}}, MAC: classifytest.MAC, Rows: classifytest.Rows()}
 	for code, want := range map[string]bool{"rm -rf /var/guard": true, "rm -rf /var/other": false} {
 		args, err := json.Marshal(map[string]string{"file_path": "/home/anna/.bashrc", "old_string": "x", "new_string": code})
 		if err != nil {

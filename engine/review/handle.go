@@ -71,9 +71,10 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	h := &hearing{event: e, workspace: workspace}
+	h := &hearing{workspace: workspace}
 	h.policy, err = r.Policy(workspace)
-	h.rec, h.failure = r.classify(ctx, e, workspace, h.policy)
+	h.event = read(e, h.policy)
+	h.rec, h.failure = r.classify(ctx, h.event, workspace, h.policy)
 	if h.failure == nil && err != nil && e.Phase.Reviewed() {
 		h.failure = fmt.Errorf("load policy: %w", err)
 	}
@@ -83,6 +84,16 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return err
 	})
 	return answer, err
+}
+
+// read returns an event with what a policy says of how it is read. Without a
+// policy nothing is known of what may be kept.
+func read(e engine.Event, p *Policy) engine.Event {
+	e.Redact = engine.PersonalKinds()
+	if p != nil {
+		e.Redact, e.Rows = p.Redact, p.Rows
+	}
+	return e
 }
 
 // hearing is an event on its way to an answer.
@@ -136,10 +147,6 @@ func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace strin
 
 // facts says what an event means, with what the policy's detectors find in it.
 func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, p *Policy) (engine.Facts, error) {
-	e.Redact = engine.PersonalKinds() // nothing is known of what may be kept
-	if p != nil {
-		e.Redact = p.Redact
-	}
 	f, err := r.Classifier.Classify(ctx, e, workspace)
 	if err == nil && f.Action != nil && p != nil && p.Detector != nil {
 		f.Action.Detected = p.Detector.Detect(e)
@@ -222,7 +229,7 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *hearing) (json
 		return nil, nil
 	}
 	v, err := p.Review(ctx, rec, t.History)
-	rec.By = &engine.By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors}
+	rec.By = &engine.By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors, Rows: p.rowsDigest()}
 	rec.SHA = &v.SHA
 	if err != nil {
 		return nil, err

@@ -22,6 +22,14 @@ type Policy struct {
 
 	Detector  engine.Detector // nil: the policy declares no detectors
 	Detectors string          // digest of what Detector looks for; empty: nothing
+	Rows      engine.Rows     // what events are read by; nil: the policy has no rows
+}
+
+func (p *Policy) rowsDigest() string {
+	if p.Rows == nil {
+		return ""
+	}
+	return p.Rows.RowsDigest()
 }
 
 // Result is what a policy makes of one record.

@@ -48,6 +48,9 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	if err != nil {
 		return nil, fmt.Errorf("compile detectors: %w", err)
 	}
+	if layers := e.RowLayers(); len(layers) > 0 {
+		p.Rows = classify.NewRows(layers)
+	}
 	if set != nil {
 		p.Detector, p.Detectors = set, set.Digest
 	}

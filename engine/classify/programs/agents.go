@@ -9,21 +9,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// agentPrograms are coding agents, and reviewer itself.
-func agentPrograms(name string) shell.Program {
-	switch name {
-	case "claude", "codex", "gemini", "q", "copilot", "opencode", "aider", "cursor-agent", "amp", "goose-agent", "crush", "qwen", "kiro-cli", "kiro", "droid", "cline", "plandex", "auggie", "iflow", "openhands",
-		"claude-code", "gemini-cli", "qwen-code", "opencode-ai", "copilot-cli", "cline-cli": // as packages are called: npx @anthropic-ai/claude-code
-		return shell.Program{Values: " -p --print --model -m --prompt -c --config -a --ask-for-approval -s --sandbox --permission-mode " +
-			"--allowedTools --disallowedTools --settings --setting-sources --add-dir --mcp-config --approval-mode ", Run: agent}
-	case "reviewer":
-		return shell.Program{Values: reviewerValues, Own: true, Run: reviewer}
-	case "reviewer-hook":
-		return shell.Program{Own: true, Run: func(c *shell.Call) { c.Process() }}
-	}
-	return shell.Program{}
-}
-
 // agent is a coding agent that is started from the shell: with its guards off
 // it does what it likes, and no hook sees it.
 func agent(c *shell.Call) {
@@ -98,11 +83,6 @@ func unguardedByName(c *shell.Call) bool {
 	}
 	return false
 }
-
-// reviewerValues are the flags of reviewer that take a value.
-const reviewerValues = " --policy --home -o --output -f --format --to --older-than --out --save-cases --in --baseline --candidate " +
-	"--sweep --fail-on --since --session --tool --sample --shard -p --parallel --signing-key --verification-key --channel --expires " +
-	"--created --simulation --reason --layer --role --name --from --threshold --run --timeout --against "
 
 // reviewer is the guard itself: what changes how it decides is tampering when
 // an agent does it.

@@ -22,12 +22,20 @@ type carrier struct {
 	rest   bool   // the operands behind are files that are sent
 }
 
-// carrierOf is the table of carriers.
-func carrierOf(name string) (carrier, bool) {
-	return rowOf(carrierTable, name)
+// carrierOf returns the grammar of a carrier.
+func carrierOf(name string) carrier {
+	for _, c := range carrierTable {
+		if slices.Contains(c.names, name) {
+			return c.is
+		}
+	}
+	return carrier{}
 }
 
-var carrierTable = []row[carrier]{
+var carrierTable = []struct {
+	names []string
+	is    carrier
+}{
 	{[]string{"ftpput"}, carrier{values: " -u -p -P ", rest: true}},
 	{[]string{"smbclient"}, carrier{values: " -U -W -I -p -c -D -A -m -T --command --user ", puts: "-c --command"}},
 	{[]string{"wormhole", "magic-wormhole"}, carrier{sub: "send tx", at: -1, relay: true, rest: true}},
@@ -40,20 +48,9 @@ var carrierTable = []row[carrier]{
 	{[]string{"logger"}, carrier{values: " -n --server -f --file -P --port -p --priority -t --tag -u --socket ", sub: "-n --server", at: -1, to: "-n --server", files: "-f --file"}},
 }
 
-func carrierPrograms(name string) shell.Program {
-	if k, ok := carrierOf(name); ok {
-		return shell.Program{Long: name == "grpcurl", Values: k.values, Run: carry}
-	}
-	switch name {
-	case "xdg-open", "open", "sensible-browser", "x-www-browser", "firefox", "google-chrome", "chrome", "chromium", "chromium-browser", "w3m", "lynx", "elinks":
-		return shell.Program{Run: browse}
-	}
-	return shell.Program{}
-}
-
 // carry sends what a carrier's arguments and input hold.
 func carry(c *shell.Call) {
-	k, _ := carrierOf(c.Name)
+	k := carrierOf(c.Name)
 	o, operands := c.Opts, c.Opts.Operands
 	if k.sub != "" && !carries(c, k.sub) {
 		c.Process()

@@ -11,35 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// cloudPrograms are the tools that manage machines and services elsewhere.
-func cloudPrograms(name string) shell.Program {
-	is, _ := rowOf(cloudTable, name)
-	return is
-}
-
-var cloudTable = []row[shell.Program]{
-	{[]string{"terraform", "tofu", "terragrunt", "opentofu"}, shell.Program{Long: true, Values: " -target -var -var-file -state -out -lock-timeout -parallelism ", Run: terraform}},
-	{[]string{"pulumi", "cdk", "sam", "serverless", "sls", "sst", "copilot-cli", "cdktf", "ansible-playbook", "ansible", "packer",
-		"vagrant"}, shell.Program{Values: " --require-approval -s --stack --stage --region -i -e --extra-vars -l --limit -t --tags --profile -m -a ", Run: stacks}},
-	{[]string{"aws"}, shell.Program{Values: awsValues, Run: aws}},
-	{[]string{"vault", "doppler", "consul", "nomad", "etcdctl", "rabbitmqctl", "rabbitmqadmin", "nats", "pulsar-admin",
-		"confluent", "circleci", "buildkite", "travis", "gitlab-runner", "jenkins-cli", "sentry-cli", "datadog-ci", "newrelic", "pd",
-		"grafana-cli", "splunk", "algolia", "ldcli", "flipt", "auth0", "okta", "twilio", "shopify", "fastly", "cfcli", "atlas",
-		"mongocli", "deck", "apigeecli", "influx", "restic", "borg", "velero", "kopia", "duplicity"}, shell.Program{Values: " -a --address --namespace -n --server --context --project --config -s --stream -o --output --org --host --port --vhost -p -u -r --repo ", Run: serviceTool}},
-	{[]string{"kafka-topics", "kafka-topics.sh", "kafka-configs", "kafka-configs.sh", "kafka-consumer-groups",
-		"kafka-consumer-groups.sh", "kafka-acls", "kafka-acls.sh", "kafka-delete-records", "kafka-delete-records.sh"}, shell.Program{Run: kafka}},
-	{[]string{"gcloud", "az", "doctl", "flyctl", "fly", "heroku", "railway", "vercel", "netlify", "supabase", "wrangler",
-		"firebase", "linode-cli", "hcloud", "oci", "ibmcloud", "scw", "exo", "civo", "render", "dokku", "cf", "eb", "amplify",
-		"planetscale", "pscale", "neonctl", "turso", "stripe", "bq", "ossutil", "aliyun"}, shell.Program{Values: " -a --app --project --region --zone -g --resource-group --name -n --subscription --format --query -o --output --account --configuration -c --config --org --context --team --scope ", Run: genericCloud}},
-	{[]string{"java"}, shell.Program{Long: true, First: true, Values: " -jar -cp -classpath --class-path -p --module-path ", Run: javaTool}},
-	{[]string{"gh", "glab", "hub"}, shell.Program{Values: ghValues, Run: gh}},
-}
-
-const (
-	awsValues = " --profile --region --output --query --endpoint-url --cli-input-json --bucket --key --filters --instance-ids --exclude --include --acl --sse --storage-class --body --cli-binary-format --payload --document-name --parameters --targets --secret-id --name --function-name --stack-name --table-name --db-instance-identifier --db-cluster-identifier --user-name --role-name --policy-arn --policy-document --group-id --volume-id --snapshot-id --hosted-zone-id --change-batch --policy --versioning-configuration --public-access-block-configuration --backup-retention-period --principal --statement-id --action --role --group-name "
-	ghValues  = " -R --repo -b --body -F --body-file -t --title -B --base -H --head -l --label -a --assignee -r --reviewer -m --milestone -p --project --jq -q --json -L --limit -s --state -f --raw-field --field -X --method --template --hostname --notes -n --notes-file --target --input -d --description --homepage -e --env -o --org -w --workflow --ref --branch --search -S --author -c --comment --env-file "
-)
-
 // infra is a change of what runs elsewhere. A deletion is one of a thing whose
 // kind is not known; ends says more.
 func infra(c *shell.Call, verb string, deletes, confirmed bool, target string) {
@@ -61,19 +32,6 @@ func applies(c *shell.Call, confirmed bool) {
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "stack", Egress: true, Forced: confirmed},
 		abstract.Word(c.Name))
-}
-
-// ends is the end of something at a service: of what kind it is, whether all
-// that is in it or of its kind goes too, and whether nobody is asked before.
-func ends(c *shell.Call, verb, object string, all, confirmed bool, target abstract.Arg) {
-	if !place.Loopback(place.HostOf(target.Value())) {
-		c.Signal(engine.SignalInfraDelete)
-	}
-	if confirmed {
-		c.Signal(engine.SignalUnconfirmed)
-	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: all, Forced: confirmed,
-		Reversible: engine.R5}, target)
 }
 
 func terraform(c *shell.Call) {

@@ -12,23 +12,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// containerPrograms are the container tools and their orchestrators.
-func containerPrograms(name string) shell.Program {
-	switch name {
-	case "docker", "podman", "nerdctl", "finch", "lima":
-		return shell.Program{First: true, Values: " -H -c -l --host --context --config --log-level --connection --url ", Run: docker}
-	case "docker-compose", "podman-compose":
-		return shell.Program{First: true, Values: composeValues, Run: compose}
-	case "kubectl", "oc", "k", "microk8s.kubectl":
-		return shell.Program{Values: kubeValues, Own: true, Run: kubectl}
-	case "helm":
-		return shell.Program{Values: helmValues, Run: helm}
-	case "kubeadm", "minikube", "kind", "k3d", "k3s-uninstall.sh", "eksctl", "kops", "argocd", "flux", "istioctl":
-		return shell.Program{Values: " -p --profile --name -n --namespace --cluster --region ", Run: clusters}
-	}
-	return shell.Program{}
-}
-
 const (
 	composeValues = " -f --file -p --project-name --env-file --profile --project-directory --ansi --parallel --progress "
 	buildValues   = " -f --file -t --tag --build-arg --target --platform --progress --cache-from --cache-to --secret --ssh -o --output --network --label --iidfile "

@@ -11,56 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// databasePrograms are the clients of databases and the tools that migrate
-// them.
-func databasePrograms(name string) shell.Program {
-	switch name {
-	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "cockroach", "clickhouse", "clickhouse-client", "sqlcmd", "cqlsh", "usql", "pgcli", "mycli", "snowsql", "trino":
-		return shell.Program{Long: name == "sqlite3" || name == "sqlite" || name == "duckdb", Values: sqlValues(name),
-			Glued: sqlGlued(name), Run: sqlClient}
-	case "mongosh", "mongo":
-		return shell.Program{Values: " --eval --host --port -u -p --username --password --authenticationDatabase --file ", Run: mongo}
-	case "redis-cli", "valkey-cli", "keydb-cli":
-		return shell.Program{First: true, Values: " -h -p -a -n -u -s --user --pass --eval ", Run: redis}
-	case "mysqladmin":
-		return shell.Program{Values: " -h -P -u -S --host --port --user --socket ", Glued: " -p ", Run: dropDatabase}
-	case "dropdb", "dropuser":
-		return shell.Program{Values: " -h -p -U -u -W --host --port --username ", Run: dropDatabase}
-	case "mysqldump":
-		return shell.Program{Values: " -h -P -u -S -r -T --host --port --user --socket --result-file --tab ", Glued: " -p ", Run: dumps}
-	case "pg_restore", "pg_dump", "pg_dumpall", "mongodump", "mongorestore", "pg_basebackup":
-		return shell.Program{Values: " -h -p -U -d -f -F -t -n -j -u --host --port --username --dbname --file --format --table --out --uri " +
-			"--db --archive ", Run: dumps}
-	case "prisma", "drizzle-kit", "knex", "sequelize", "sequelize-cli", "typeorm", "alembic", "rails", "rake", "flyway", "liquibase", "dbmate", "goose", "migrate", "mikro-orm", "atlas", "sqlx", "diesel", "artisan", "symfony", "doctrine", "manage.py", "django-admin", "flask", "payload":
-		return shell.Program{Values: " --schema --config -c --env -e --url -u --path -database -path ", Run: migrates}
-	}
-	return shell.Program{}
-}
-
-func sqlValues(name string) string {
-	switch name {
-	case "psql":
-		return " -c -f -h -p -U -d -v -o -F -P -R -T -L --command --file --host --port --username --dbname --set --variable --output "
-	case "mysql", "mariadb":
-		return " -e -h -P -u -D -S --execute --host --port --user --database --socket "
-	case "sqlite3", "sqlite", "duckdb":
-		return " -cmd -init -separator -c "
-	case "sqlcmd":
-		return " -Q -q -S -U -P -d -i -o "
-	}
-	return " -q --query -e --execute -h --host -p --port -u --user -d --database -f --file --queries-file -c --command --password "
-}
-
-// sqlGlued are the options whose value is no word of its own: mysql asks for a
-// password where -p has none, and the next word is the database.
-func sqlGlued(name string) string {
-	switch name {
-	case "mysql", "mariadb":
-		return " -p "
-	}
-	return ""
-}
-
 // sqlDialects says, of clients, how their addresses begin and what they speak.
 func sqlDialect(name string) (scheme, dialect string) {
 	switch name {

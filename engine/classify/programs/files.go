@@ -13,60 +13,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// filePrograms are the programs that change files.
-func filePrograms(name string) shell.Program {
-	switch name {
-	case "cp", "gcp", "install", "ginstall", "ditto":
-		return shell.Program{Values: copyValues + copyMode(name), Run: copyFiles}
-	}
-	is, _ := rowOf(fileTable, name)
-	return is
-}
-
-var fileTable = []row[shell.Program]{
-	{[]string{"rm", "grm", "srm", "wipe", "rimraf", "del-cli"}, shell.Program{Run: remove}},
-	{[]string{"trash", "trash-put", "trash-cli", "rmtrash", "gio"}, shell.Program{Run: moveToTrash}},
-	{[]string{"rmdir", "unlink"}, shell.Program{Run: removeOne}},
-	{[]string{"trash-empty", "trash-rm"}, shell.Program{Values: " --trash-dir ", Run: emptyTrash}},
-	{[]string{"shred"}, shell.Program{Values: " -n -s --iterations --size --random-source ", Run: shred}},
-	{[]string{"truncate", "gtruncate"}, shell.Program{Values: " -s -r --size --reference ", Run: truncate}},
-	{[]string{"mv", "gmv"}, shell.Program{Values: copyValues, Run: move}},
-	{[]string{"ln", "gln"}, shell.Program{Values: copyValues, Run: link}},
-	{[]string{"tee", "sponge"}, shell.Program{Run: tee}},
-	{[]string{"dd", "gdd"}, shell.Program{Run: convert}},
-	{[]string{"mkdir", "touch", "mkfifo", "mknod"}, shell.Program{Values: " -m -t -d -r -Z --mode --date --reference ", Run: create}},
-	{[]string{"chmod", "gchmod", "chown", "gchown", "chgrp", "chattr", "setfacl", "setcap", "chflags", "xattr"}, shell.Program{Values: " -m -x --reference --from -M -X --modify --remove --set --set-file ", Run: permit}},
-	{[]string{"sed", "gsed"}, shell.Program{Values: " -e -f -l --expression --file --line-length ", Run: languages.Sed}},
-	{[]string{"awk", "gawk", "mawk", "nawk"}, shell.Program{First: true, Values: " -f -F -v -i --file --field-separator --assign --include -e --source ", Run: languages.Awk}},
-	{[]string{"rsync"}, shell.Program{Values: rsyncValues, Run: rsync}},
-	{[]string{"tar", "bsdtar", "gtar"}, shell.Program{Values: tarValues, Run: tar}},
-	{[]string{"unzip", "7z", "7za", "unrar"}, shell.Program{Values: " -d -x -P ", Run: archive}},
-	{[]string{"zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "compress", "uncompress"}, shell.Program{Values: " -x -i -b -S --suffix --unzip-command ", Run: archive}},
-	{[]string{"find", "gfind", "bfind"}, shell.Program{Long: true, Own: true, Literal: true, Run: find}},
-	{[]string{"fd", "fdfind"}, shell.Program{Own: true, Run: fd}},
-	{[]string{"cpio"}, shell.Program{Values: " -D --directory -F --file -I -O -E --pattern-file -H --format ", Run: cpio}},
-	{[]string{"patch"}, shell.Program{Values: " -p -d -i -o -r -B -D -F -V -Y -z --directory --input --output --strip --reject-file ", Run: patch}},
-	{[]string{"vi", "vim", "nvim", "ed", "ex", "emacs", "nano"}, shell.Program{Values: " -c -S -u --cmd -T -w ", Run: edit}},
-	{[]string{"split", "csplit"}, shell.Program{Values: " -b -l -n -a -C -t -f --filter --bytes --lines --number --suffix-length --prefix --suffix-format --additional-suffix ", Run: splitFile}},
-	{[]string{"fallocate"}, shell.Program{Values: " -l -o --length --offset ", Run: allocate}},
-	{[]string{"mkfile"}, shell.Program{Run: allocate}},
-	{[]string{"yes"}, shell.Program{Run: func(c *shell.Call) { endlessOutput(c) }}},
-	{[]string{"stress", "stress-ng"}, shell.Program{Run: func(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }}},
-}
-
-const (
-	copyValues  = " -t -S --target-directory --suffix --backup "
-	rsyncValues = " -e -f --rsh --exclude --include --exclude-from --include-from --files-from --filter --rsync-path --password-file --port --bwlimit --timeout --chmod --chown --log-file --partial-dir --temp-dir -T -M --link-dest --compare-dest --copy-dest --backup-dir --suffix --max-size --min-size --info --debug "
-	tarValues   = " -f -C -T -X -I -b -g -H -K -L -N -V -s --file --directory --exclude --files-from --exclude-from --use-compress-program --to-command --checkpoint-action --transform --strip-components --owner --group --mode --mtime --newer --format --rsh-command --info-script -F "
-)
-
-func copyMode(name string) string {
-	if strings.HasSuffix(name, "install") {
-		return " -m -o -g --mode --owner --group --strip-program "
-	}
-	return ""
-}
-
 func remove(c *shell.Call) {
 	operands := c.Opts.Operands
 	recursive := c.Opts.Has("-r", "-R", "--recursive") || c.Name == "rimraf" || c.Name == "del-cli"
@@ -499,3 +445,6 @@ func patch(c *shell.Call) {
 	}
 	c.Writes("write", abstract.Word(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
 }
+
+// unbounded works on without end.
+func unbounded(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }

@@ -79,7 +79,8 @@ func remoteHost(a abstract.Arg) abstract.Arg {
 func tar(c *shell.Call) {
 	if len(c.Args) > 0 && !c.Args[0].HasPrefix("-") && c.Args[0].Text != "" {
 		c.Args[0].Text = "-" + c.Args[0].Text
-		c.Opts = shell.ParseOptions(c.Args, shell.Program{Values: tarValues})
+		k, _, _ := c.Shell.In.Rows.Program(c.Name)
+		c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	}
 	o := c.Opts
 	for _, code := range append(o.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"),

@@ -10,23 +10,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitPrograms is git and what speaks its language.
-func gitPrograms(name string) shell.Program {
-	switch name {
-	case "git", "hub":
-		return shell.Program{First: true, Values: " -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env " +
-			"--attr-source ", Run: git}
-	case "git-filter-repo", "bfg":
-		return shell.Program{Run: func(c *shell.Call) { c.Signal(engine.SignalGitHistory) }}
-	case "svn", "hg", "jj", "fossil":
-		return shell.Program{Run: otherVCS}
-	}
-	return shell.Program{}
-}
-
 // git finds the subcommand behind the global options.
 func git(c *shell.Call) {
-	global := c.Opts
+	k, _, _ := c.Shell.In.Rows.Program("git")
+	global := shell.ParseOptions(c.Args, grammar(k.Program))
 	if len(global.Operands) == 0 {
 		return
 	}
@@ -123,40 +110,17 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	return false
 }
 
-// gitValues are the options of subcommands that take a value. A letter means
-// different things to different subcommands.
-func gitValues(sub string) string {
-	common := " -m --message -F --file --author --date --format --pretty --since --until --after --before --grep -S -G -n --max-count "
-	if is, ok := rowOf(gitValuesTable, sub); ok {
-		return is
-	}
-	return common
-}
-
-var gitValuesTable = []row[string]{
-	{[]string{"commit"}, " -m --message -F --file --author --date -C -c --reuse-message --reedit-message --fixup --squash -t --template --trailer --cleanup --pathspec-from-file "},
-	{[]string{"tag"}, " -m --message -F --file -u --local-user --sort --format --contains --points-at --merged --no-merged "},
-	{[]string{"push", "send-pack"}, " -o --push-option --repo --receive-pack --exec "},
-	{[]string{"clone"}, " -b --branch -o --origin -c --config --depth -u --upload-pack --template --reference --separate-git-dir -j --jobs --filter --shallow-since --shallow-exclude --server-option "},
-	{[]string{"fetch", "pull", "ls-remote"}, " --depth --upload-pack -j --jobs --deepen --shallow-since --refmap -s --strategy -X --strategy-option -o --server-option "},
-	{[]string{"checkout", "switch"}, " -b -B -c -C --orphan --conflict --pathspec-from-file "},
-	{[]string{"restore"}, " -s --source --conflict --pathspec-from-file "},
-	{[]string{"clean"}, " -e --exclude "},
-	{[]string{"difftool", "mergetool"}, " -x --extcmd -t --tool -O "},
-	{[]string{"archive"}, " --format --prefix -o --output --add-file --remote --exec "},
-	{[]string{"rebase"}, " -x --exec --onto -s --strategy -X --strategy-option "},
-	{[]string{"config"}, " -f --file --blob --type --default --get --get-all --get-regexp --comment --value "},
-	{[]string{"filter-branch"}, " --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --setup -d --original --state-branch --subdirectory-filter "},
-	{[]string{"blame", "annotate"}, " -L -S --contents --ignore-rev --ignore-revs-file --date --abbrev "},
-	{[]string{"grep"}, " -e -f -A -B -C -m --max-depth --threads --and "},
-	{[]string{"worktree"}, " -b -B --reason --expire "},
-	{[]string{"update-ref", "branch", "reset", "rm", "add", "mv", "gc", "reflog", "stash", "submodule", "diff", "show", "status",
-		"am", "apply", "read-tree"}, " -m --message --pathspec-from-file --author --date -u --set-upstream-to --sort --format --contains -e --exclude --directory -b --branch --reference --depth "},
+// gitValues are the options of a subcommand that take a value: single letters
+// mean different things to different subcommands.
+func gitValues(c *shell.Call, sub string) string {
+	k, _, _ := c.Shell.In.Rows.Program("git")
+	row, _ := k.Subcommand(sub)
+	return padded(row.Values)
 }
 
 // gitSub runs one subcommand.
 func gitSub(c *shell.Call, sub string, args []abstract.Arg) {
-	o := shell.ParseOptions(args, shell.Program{Values: gitValues(sub)})
+	o := shell.ParseOptions(args, shell.Program{Values: gitValues(c, sub)})
 	c.Opts = o
 	if o.Has("--no-verify") || sub == "commit" && o.Has("-n") {
 		c.Signal(engine.SignalGitNoVerify)

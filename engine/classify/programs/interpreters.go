@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
@@ -114,9 +115,9 @@ func runLanguage(c *shell.Call, lang string) {
 	o := shell.ParseOptions(c.Args, p)
 	c.Opts = o
 	if c.Name == "bun" && len(o.Operands) > 0 && o.Operands[0].Is(bunPackages...) {
-		manager := packagePrograms("npm")
-		c.Opts = shell.ParseOptions(c.Args, manager)
-		manager.Run(c)
+		manager, _, _ := c.Shell.In.Rows.Program("npm")
+		c.Opts = shell.ParseOptions(c.Args, grammar(manager.Program))
+		follow(c, manager.Program, manager.Place)
 		return
 	}
 	if lang == "node" && len(o.Operands) > 0 && o.Operands[0].Is("eval", "run", "x", "-", "exec") {
@@ -207,7 +208,7 @@ func languageInput(c *shell.Call, lang string) {
 func languageFile(c *shell.Call, lang string, file abstract.Arg) {
 	code, ok := c.Shell.CodeIn(file, lang)
 	base, _ := file.Base()
-	if p := databasePrograms(base); p.Run != nil {
+	if k, ok, _ := c.Shell.In.Rows.Program(base); ok && k.Kind == rows.Database {
 		c.Child(func() shell.Outcome { return c.Shell.Invoke(c.Opts.Operands, c.Node) }) // python manage.py flush
 	}
 	switch {

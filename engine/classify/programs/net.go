@@ -11,42 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// netPrograms are the programs that talk to other hosts.
-func netPrograms(name string) shell.Program {
-	switch name {
-	case "ssh-keyscan", "openssl":
-		return shell.Program{Long: name == "openssl", Values: " -connect -in -out -keyout -key -days -subj -newkey -k -pass -servername " +
-			"-config -extensions ", Run: openssl}
-	}
-	is, _ := rowOf(netTable, name)
-	return is
-}
-
-var netTable = []row[shell.Program]{
-	{[]string{"curl", "curlie"}, shell.Program{Values: curlValues, Run: curl}},
-	{[]string{"wget", "wget2"}, shell.Program{Values: wgetValues, Run: wget}},
-	{[]string{"http", "https", "xh", "httpie"}, shell.Program{Values: " -a --auth --auth-type -o --output --session --verify --timeout --proxy -p --print ", Run: httpie}},
-	{[]string{"aria2c", "axel"}, shell.Program{Values: " -d -o -x -s -j --dir --out ", Run: fetchAll}},
-	{[]string{"nc", "ncat", "netcat", "socat", "telnet"}, shell.Program{Values: " -p -s -w -e -c -X -x -i -q -I -O -T -m --exec --sh-exec -L ", Run: netcat}},
-	{[]string{"ssh", "autossh", "mosh", "slogin", "plink", "dbclient"}, shell.Program{First: true, Values: sshValues, Run: ssh}},
-	{[]string{"scp"}, shell.Program{Values: " -P -i -o -F -J -l -c -S -X -D ", Run: scp}},
-	{[]string{"sftp", "ftp", "lftp", "tftp"}, shell.Program{Values: " -P -i -o -F -J -b -B -u -e -c -p ", Run: ftp}},
-	{[]string{"dig", "nslookup", "host", "drill", "ping", "ping6", "traceroute", "mtr", "whois", "finger", "nmap", "getent-hosts",
-		"tcpdump"}, shell.Program{Values: " -c -i -w -W -t -s -p -x -b -k -m -n -r ", Run: lookUp}},
-	{[]string{"ssh-copy-id", "ssh-add", "ssh-keygen"}, shell.Program{Values: " -i -f -t -b -C -N -p -R -F -l ", Run: sshKeys}},
-	{[]string{"mail", "mailx", "sendmail", "mutt", "msmtp", "swaks"}, shell.Program{Values: " -s -a -r -c -b -A -S --to --from --server --body ", Run: mail}},
-	{[]string{"ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tailscale", "inlets", "zrok",
-		"localhost.run"}, shell.Program{Values: " --url --hostname --port -p --name ", Run: tunnel}},
-	{[]string{"rclone", "s3cmd", "gsutil", "mc", "b2", "azcopy"}, shell.Program{Values: " --config --profile --region ", Run: bucket}},
-	{[]string{"nsupdate"}, shell.Program{Values: " -k -y -p -t -u -r ", Run: nameUpdates}},
-	{[]string{"http-server", "serve", "live-server", "caddy"}, shell.Program{Values: " -p --port -a --listen -l --config ", Run: server}},
-}
-
-const (
-	curlValues = " -A -b -c -C -d -D -e -E -F -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --user-agent --cookie --cookie-jar --continue-at --data --data-ascii --data-binary --data-raw --data-urlencode --json --dump-header --referer --cert --key --cacert --capath --form --form-string --header --config --max-time --connect-timeout --output --output-dir --quote --range --upload-file --user --proxy-user --write-out --proxy --request --retry --retry-delay --retry-max-time --url --resolve --connect-to --interface --limit-rate --max-redirs --noproxy --oauth2-bearer --unix-socket --url-query --ciphers --dns-servers --doh-url --socks5 --socks5-hostname --stderr --trace --trace-ascii --variable "
-	wgetValues = " -O -o -a -P -U -e -i -t -T -w -Q -l -A -R -D -I -X -B --output-document --output-file --append-output --directory-prefix --user-agent --header --post-data --post-file --body-data --body-file --method --user --password --input-file --tries --timeout --wait --execute --load-cookies --save-cookies --level --accept --reject --ca-certificate --referer "
-)
-
 // curl fetches URLs, or sends to them what its data options say.
 func curl(c *shell.Call) {
 	o := c.Opts

@@ -6,35 +6,10 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
-
-// packagePrograms are the package managers. What they fetch comes from where
-// their own configuration says, so the target of the request is their name.
-func packagePrograms(name string) shell.Program {
-	is, _ := rowOf(packageTable, name)
-	return is
-}
-
-var packageTable = []row[shell.Program]{
-	{[]string{"npm", "yarn", "pnpm", "cnpm"}, shell.Program{Values: " --prefix --registry -C --cwd --dir -w --workspace --tag --otp --filter -F --loglevel ", Run: nodePackages}},
-	{[]string{"bun-install", "lerna", "nx", "turbo", "rush"}, shell.Program{Run: func(c *shell.Call) { c.Process() }}},
-	{[]string{"pip", "pip3", "pipx", "uv", "poetry", "pipenv", "pdm", "conda", "mamba", "micromamba", "easy_install", "hatch",
-		"rye", "pixi"}, shell.Program{Values: pythonValues, Run: pythonPackages}},
-	{[]string{"twine", "flit"}, shell.Program{Values: " -r --repository -u -p --repository-url --config-file ", Run: publisher}},
-	{[]string{"cargo"}, shell.Program{Values: " --manifest-path --git --path --registry --index --version --features -p --package --target --token -j --bin --example --test --bench --profile --color ", Run: cargo}},
-	{[]string{"go"}, shell.Program{First: true, Values: " -C ", Run: goCommand}},
-	{[]string{"gem", "bundle", "bundler", "composer", "mix", "hex", "cpan", "cpanm", "luarocks", "dotnet", "nuget", "mvn",
-		"gradle", "gradlew", "mvnw", "sbt", "stack", "cabal", "opam", "dart", "flutter", "pod", "swift"}, shell.Program{Values: " -v --version -s --source -P -D -f --file ", Run: languagePackages}},
-	{[]string{"apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "pacman", "yay", "apk", "dpkg", "rpm", "snap", "flatpak",
-		"port", "emerge", "nix-env", "xbps-install", "pkg", "winget", "choco", "scoop"}, shell.Program{Values: " -o -c -t --target-release --root --installroot --releasever -x --exclude --enablerepo --disablerepo ", Run: systemPackages}},
-	{[]string{"brew"}, shell.Program{Run: brew}},
-}
-
-const pythonValues = " -r -c -i -f -t -e -p -n --requirement --constraint --index-url --extra-index-url --find-links --target " +
-	"--editable --python --prefix --name --channel --index --group --extra --with --from --env-file --directory --project --publish-url " +
-	"--token --username --password -C --config --timeout "
 
 // installs notes that packages are fetched and their install scripts run.
 func installs(c *shell.Call, from string, system bool, packages []abstract.Arg) {
@@ -68,18 +43,10 @@ func fromURL(p abstract.Arg) bool {
 
 // runsPackage notes that a runner fetches what it runs from a place that it is
 // told, and not by its name from the registry: npx URL, uvx --from git+URL.
-func runsPackage(c *shell.Call, o shell.Options, rest []abstract.Arg) {
-	var from []abstract.Arg
-	switch c.Name {
-	case "uvx", "pipx", "uv":
-		from = o.All("--from", "--spec", "--with")
-		if c.Name != "uv" {
-			from = append(from, rest[:min(1, len(rest))]...)
-		}
-	case "npx", "bunx", "pnpx", "npm", "pnpm", "yarn":
-		from = append(o.All("-p", "--package"), rest[:min(1, len(rest))]...)
-	default:
-		return
+func runsPackage(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) {
+	from := values(o, w.From)
+	if w.Named {
+		from = append(from, rest[:min(1, len(rest))]...)
 	}
 	for _, p := range from {
 		if fromURL(p) || strings.Contains(p.Text, "/") && fromGit(p) {

@@ -4,59 +4,87 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // Knowledge is what the shell's machine is handed.
-func Knowledge() shell.Knowledge {
+func Knowledge(set *rows.Set) shell.Knowledge {
 	return shell.Knowledge{
 		Run:     runProgram,
-		Program: func(name string) bool { _, ok := lookup(name); return ok },
-		Agent:   func(name string) bool { return agentPrograms(name).Run != nil },
+		Program: func(name string) bool { return known(set, name) },
+		Agent:   func(name string) bool { return kindOf(set, name) == rows.Agent },
 		Code:    languages.Extract,
+		Go:      escape,
 	}
 }
 
-// lookup finds a program in the tables of the families.
-func lookup(name string) (shell.Program, bool) {
-	for _, family := range []func(string) shell.Program{
-		readPrograms, filePrograms, gitPrograms, netPrograms, systemPrograms, packagePrograms,
-		containerPrograms, cloudPrograms, databasePrograms, agentPrograms, buildPrograms, carrierPrograms,
-	} {
-		if p := family(name); p.Run != nil {
-			return p, true
-		}
-	}
-	return shell.Program{}, false
+// known reports whether it is known what a program does.
+func known(set *rows.Set, name string) bool {
+	k, ok, err := set.Program(name)
+	return err == nil && ok && !k.Converted && k.Does() || shell.Language(name) != ""
+}
+
+func kindOf(set *rows.Set, name string) string {
+	k, _, _ := set.Program(name)
+	return k.Kind
 }
 
 // runProgram finds out what a program does.
 func runProgram(c *shell.Call) shell.Outcome {
-	if o, ok := wrapped(c); ok {
+	k, _, err := c.Shell.In.Rows.Program(c.Name)
+	if err != nil {
+		c.Shell.Opaque("command", c.Path.Text)
+	}
+	if shell.Language(c.Name) != "" {
+		k.Program = rows.Program{Grammar: rows.Own, Go: "interpreter"}
+	}
+	c.Known = !k.Converted && k.Does()
+	if c.Known && c.Local() && k.ReadsOnly {
+		c.Known = false // ./ls is not ls
+	}
+	if o, ok := wrapped(c, k); ok {
 		return o
 	}
-	p, ok := lookup(c.Name)
-	if ok && c.Local() && p.Reads() {
-		ok = false // ./ls is not ls
-	}
-	c.Known = ok
-	c.Opts = shell.ParseOptions(c.Args, p)
+	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	c.Record()
+	does(c, k)
+	notes(c)
+	for _, row := range k.Added {
+		adds(c, row)
+	}
+	c.Finish()
+	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
+}
+
+// does notes what a call does by what is known of its program.
+func does(c *shell.Call, k rows.Known) {
 	switch {
-	case hops(c):
-	case bareSQL(c):
-	case !ok:
-		unlisted(c)
-	case asksHelp(c, p):
+	case hops(c), bareSQL(c):
+	case c.Known && asksHelp(c, rows.Has(k.Grammar, rows.Own)):
 		c.Shell.Signal(engine.SignalDryRun)
 		c.Out = abstract.Arg{}
 		c.Process()
+	case c.Known:
+		follow(c, k.Program, k.Place)
 	default:
-		p.Run(c)
+		unlisted(c)
+		if k.Converted {
+			follow(c, k.Program, k.Place)
+		}
 	}
-	notes(c)
-	c.Finish()
-	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
+}
+
+// adds follows a row that may add to what is known, and take nothing away: it
+// has its own reading of the arguments, and what it says of the output is not
+// heard.
+func adds(c *shell.Call, row rows.Row) {
+	own := *c
+	own.Opts = shell.ParseOptions(c.Args, grammar(row.Program))
+	if row.Wraps != nil {
+		wrapped(&own, rows.Known{Program: row.Program, Place: row.Place})
+	}
+	follow(&own, row.Program, row.Place)
 }
 
 // notes adds what holds of many programs alike, by their options alone.
@@ -69,9 +97,10 @@ func notes(c *shell.Call) {
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 
-// asksHelp tells whether a program only prints its help or version.
-func asksHelp(c *shell.Call, p shell.Program) bool {
-	if p.Own || len(c.Args) == 0 {
+// asksHelp reports whether a program only prints its help or version; own: it
+// reads --help itself.
+func asksHelp(c *shell.Call, own bool) bool {
+	if own || len(c.Args) == 0 {
 		return false
 	}
 	if len(c.Args) == 1 && c.Args[0].Is("--help", "--version", "-help", "-version", "-V", "help", "version") {

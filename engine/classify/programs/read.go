@@ -6,61 +6,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
-	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
-
-// readPrograms are the programs that only read: the files that they name are
-// all that there is to say about them.
-func readPrograms(name string) shell.Program {
-	p := readProgram(name)
-	p.Reading = true
-	return p
-}
-
-func readProgram(name string) shell.Program {
-	is, _ := rowOf(readTable, name)
-	return is
-}
-
-var readTable = []row[shell.Program]{
-	{[]string{"ls", "dir", "vdir", "eza", "exa", "lsd", "tree"}, shell.Program{Values: " -I -w -T -L -P --ignore ", Run: listFiles}},
-	{[]string{"bat", "batcat"}, shell.Program{Values: " -l --language -r --line-range --style ", Run: printFiles}},
-	{[]string{"cat", "tac"}, shell.Program{Values: " --separator ", Run: printFiles}},
-	{[]string{"head", "tail"}, shell.Program{Values: " -n -c --lines --bytes -s --pid ", Run: readOperands}},
-	{[]string{"wc", "nl", "less", "more", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum",
-		"cksum", "sum", "md5", "shasum", "od", "hexdump", "hd", "strings", "readelf", "objdump", "nm", "size", "ldd", "otool", "diff",
-		"colordiff", "sdiff", "cmp", "comm", "join", "paste", "fold", "fmt", "column", "pr", "expand", "unexpand", "tsort", "look",
-		"iconv", "zcat", "bzcat", "xzcat", "zless", "bzless", "zstdcat", "lz4cat", "tokei", "cloc", "scc", "lsattr", "getfacl",
-		"namei", "exiftool", "pdftotext", "glow", "mdcat"}, shell.Program{Values: " -n -c -w -s -t -d -f -e -m -l -k -j -p -b -B -T -A -N -W -I -x -X --exclude --max-depth --label --algorithm -a ", Run: readOperands}},
-	{[]string{"grep", "egrep", "fgrep", "zgrep", "bzgrep"}, shell.Program{Values: grepValues, Run: search}},
-	{[]string{"rg", "ripgrep"}, shell.Program{Values: ripgrepValues, Run: search}},
-	{[]string{"ag", "ack", "pcregrep", "ugrep"}, shell.Program{Values: otherGrepValues, Run: search}},
-	{[]string{"cut", "tr", "rev"}, shell.Program{Values: " -d -f -c -b --delimiter --fields --output-delimiter ", Run: transform}},
-	{[]string{"jq", "yq", "gojq", "jaq", "xq", "fx", "dasel"}, shell.Program{Values: " --arg --argjson --slurpfile --rawfile --indent -L ", Run: query}},
-	{[]string{"sort"}, shell.Program{Values: " -k -t -o -T -S --key --field-separator --output --parallel --buffer-size --temporary-directory --files0-from --batch-size --compress-program ", Run: sortFiles}},
-	{[]string{"uniq"}, shell.Program{Values: " -f -s -w ", Run: uniq}},
-	{[]string{"base64", "base32", "gbase64", "xxd", "uuencode", "uudecode"}, shell.Program{Values: " -w -b -i -o -c -l -s -g ", Run: encode}},
-	{[]string{"which"}, shell.Program{Run: func(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }}},
-	{[]string{"man"}, shell.Program{Values: " -P --pager -H --html -C -M -S -e -R -r ", Run: tasks.Manual}},
-	{[]string{"env", "printenv"}, shell.Program{Run: environment}},
-	{[]string{"pgrep", "pidof"}, shell.Program{Values: " -u -g -P -t -s -U -G -d -F ", Run: func(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }}},
-	{[]string{"ps", "top", "htop", "lsof", "netstat", "ss", "free", "vmstat", "iostat", "lscpu", "lsblk", "lsusb", "lspci",
-		"lsmod", "blkid", "findmnt", "ifconfig", "w", "who", "last", "lastlog", "whereis", "type", "info", "apropos", "whatis", "help",
-		"cal", "bc", "dc", "expr", "factor", "numfmt", "locale", "figlet", "cowsay", "lolcat", "getent", "locate", "mlocate",
-		"plocate", "dpkg-query", "rpmquery", "sw_vers", "system_profiler", "pstree", "sensors", "sar", "dirs", "caller"}, shell.Program{Run: nothing}},
-}
 
 // What takes a value differs from one grep to the next: -r is recursive here and
 // a replacement there. A flag that is taken for one with a value makes the
 // pattern its value, and the file the pattern.
-const (
-	grepValues      = " -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir --exclude-from --context --after-context --before-context --max-count --directories --devices --label --binary-files --group-separator "
-	ripgrepValues   = " -e -f -A -B -C -m -d -g -t -T -j -M -E -r --regexp --file --context --after-context --before-context --max-count --glob --iglob --type --type-not --type-add --type-clear --max-depth --max-filesize --max-columns --threads --replace --sort --sortr --color --colors --engine --encoding --ignore-file --pre --pre-glob --path-separator --context-separator --field-match-separator "
-	otherGrepValues = " -e -A -B -C -m -g -G -p --regexp --file --include --exclude --exclude-dir --context --after-context --before-context --max-count --ignore --ignore-dir --path-to-ignore --depth "
-)
-
-func nothing(c *shell.Call) {}
-
 // relativeNames is a list of names below the present directory.
 func relativeNames(c *shell.Call, roots []abstract.Arg) abstract.Arg {
 	var text strings.Builder
@@ -278,3 +228,9 @@ func environment(c *shell.Call) {
 		c.Signal(engine.SignalEnvDump)
 	}
 }
+
+// looksUp asks which processes have a name.
+func looksUp(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }
+
+// whichProgram is which: it prints where programs are.
+func whichProgram(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }

@@ -123,3 +123,42 @@ func everyAddress(text string) bool {
 	}
 	return text == "::"
 }
+
+// unchecked notes that git takes what comes from anybody.
+func unchecked(c *shell.Call) {
+	words := strings.ReplaceAll(strings.ToLower(textOf(c.Args)), " ", "=")
+	c.Shell.SignalIf(c.Name == "git" && strings.Contains(words, "http.sslverify=false"), engine.SignalUnchecked)
+}
+
+// indexes notes that a package manager is told to get packages from another
+// place from now on, or to run and believe more of what it gets.
+func indexes(c *shell.Call) {
+	words := " " + strings.ToLower(shell.JoinWords(c.Opts.Operands).Text) + " "
+	says := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(words, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch c.Name {
+	case "npm", "pnpm", "yarn":
+		sets := says(" config set ", " c set ") || strings.HasPrefix(words, " set ")
+		c.Shell.SignalIf(sets && says("registry", "ignore-scripts false", "ignore-scripts=false", "strict-ssl"), engine.SignalPackageSource)
+		c.Shell.SignalIf(sets && says("strict-ssl false", "strict-ssl=false"), engine.SignalUnchecked)
+	case "pip", "pip3", "uv":
+		c.Shell.SignalIf(says(" config set ") && says("index-url", "trusted-host"), engine.SignalPackageSource)
+	case "poetry", "pdm":
+		c.Shell.SignalIf(says(" source add ", " config repositories."), engine.SignalPackageSource)
+	case "gem", "bundle":
+		c.Shell.SignalIf(says(" sources ") && c.Opts.Has("-a", "--add") || says(" config ") && says(" mirror."), engine.SignalPackageSource)
+	case "composer":
+		c.Shell.SignalIf(says(" config ") && says(" repositor"), engine.SignalPackageSource)
+	case "dotnet", "nuget":
+		c.Shell.SignalIf(says(" nuget add source ", " sources add "), engine.SignalPackageSource)
+	case "go":
+		c.Shell.SignalIf(says(" env ") && strings.Contains(textOf(c.Args), "-w") && says("goproxy=", "gosumdb=", "gonosumdb=",
+			"goinsecure=", "gonosumcheck="), engine.SignalPackageSource)
+	}
+}

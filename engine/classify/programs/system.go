@@ -10,48 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// systemPrograms are the programs that change the machine.
-func systemPrograms(name string) shell.Program {
-	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
-		return shell.Program{Values: " -t -L -b -n -F32 ", Run: destroysDisk}
-	}
-	if _, ok := diskTools(name); ok {
-		return shell.Program{Run: disks}
-	}
-	is, _ := rowOf(systemTable, name)
-	return is
-}
-
-var systemTable = []row[shell.Program]{
-	{[]string{"kill", "skill"}, shell.Program{First: true, Values: " -s -n --signal ", Run: kill}},
-	{[]string{"pkill", "killall", "killall5"}, shell.Program{Values: " -s -u -U -g -G -P -t --signal --user ", Run: killNamed}},
-	{[]string{"shutdown", "reboot", "halt", "poweroff", "init", "telinit"}, shell.Program{Run: power}},
-	{[]string{"mount", "umount", "swapoff", "swapon", "modprobe", "rmmod", "insmod", "sysctl", "kexec", "hwclock", "timedatectl",
-		"hostnamectl", "localectl", "date", "hostname", "ulimit", "setenforce", "update-grub", "grub-install", "efibootmgr", "nvram",
-		"csrutil", "spctl", "defaults", "pmset", "scutil", "networksetup"}, shell.Program{Values: " -t -o -d -p -f -u -r -I -L --date --file --reference --iso-8601 ", Run: settings}},
-	{[]string{"systemctl", "service", "launchctl", "rc-service", "rc-update", "update-rc.d", "chkconfig", "initctl", "loginctl",
-		"sv"}, shell.Program{Values: " -t -p -n -o -H -M --type --property --lines --output --host --machine ", Run: services}},
-	{[]string{"crontab"}, shell.Program{Values: " -u ", Run: crontab}},
-	{[]string{"at", "batch", "atrm"}, shell.Program{Values: " -f -q -t ", Run: at}},
-	{[]string{"iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "pfctl", "ipset", "tc", "ip", "ifup", "ifdown", "route",
-		"nmcli", "resolvectl"}, shell.Program{Run: firewall}},
-	{[]string{"useradd", "userdel", "usermod", "adduser", "deluser", "groupadd", "groupdel", "gpasswd", "groupmod", "passwd",
-		"chpasswd", "chsh", "chfn", "visudo", "vipw", "dscl", "sysadminctl", "newusers", "update-alternatives"}, shell.Program{Values: " -G -g -s -d -c -u -e -f -p -k --shell --groups --home ", Run: accounts}},
-	{[]string{"sudo", "doas", "su", "runuser", "sudoedit", "pkexec"}, shell.Program{Values: " -u -g ", Run: sudoItself}},
-	{[]string{"history", "fc"}, shell.Program{Run: history}},
-	{[]string{"security", "pass", "vault", "secret-tool", "keyring", "bw", "gopass", "op", "chamber"}, shell.Program{Values: " -s -a -w -field --field -format --vault ", Run: secrets}},
-	{[]string{"disown", "nohup"}, shell.Program{Run: func(c *shell.Call) { c.Signal(engine.SignalDeferred) }}},
-	{[]string{"gpg", "age", "gpg2"}, shell.Program{Values: " -o -r -u -i --output --recipient --passphrase --identity --homedir ", Run: encrypt}},
-	{[]string{"auditctl", "aa-teardown", "aa-disable", "aa-complain"}, shell.Program{Values: " -e -b -f -r -a -d -w -p -k ", Run: watchers}},
-	{[]string{"journalctl"}, shell.Program{Values: " -u -n -p -t -o -S -U -g -b --unit --lines --priority --identifier --output --since --until --grep --boot ", Run: journal}},
-	{[]string{"dmesg"}, shell.Program{Run: journal}},
-	{[]string{"fuser"}, shell.Program{Values: " -n --namespace ", Run: fuser}},
-	{[]string{"strace", "ltrace"}, shell.Program{Values: " -e -o -p -s -u -a -E -I -O -S -P -X -b ", Run: tracer}},
-	{[]string{"prlimit"}, shell.Program{Values: " -p --pid ", First: true, Run: processLimits}},
-	{[]string{"debugfs"}, shell.Program{Values: " -f -R -d -b -s ", Run: debugFS}},
-	{[]string{"gcore", "lldb", "gdb", "reptyr", "injectso"}, shell.Program{Values: " -p --pid -ex -iex -eval-command --eval-command -x -o -n ", Long: true, Run: attach}},
-}
-
 // attach takes hold of a process that runs already: its memory can be read and
 // changed. Programs that are started under a debugger are nobody else's.
 func attach(c *shell.Call) {

@@ -54,16 +54,6 @@ func speaksAsClient(c *shell.Call) bool {
 	return false
 }
 
-// withoutVariables looks at env -u NAME.
-func withoutVariables(c *shell.Call, o shell.Options) {
-	if c.Name != "env" {
-		return
-	}
-	for _, name := range o.All("-u", "--unset") {
-		c.Shell.GuardVariable(name.Text)
-	}
-}
-
 // misled notes that a client is started so that it looks for its settings
 // elsewhere, or with code in it that is not its own.
 func misled(c *shell.Call) {
@@ -142,7 +132,7 @@ func replacesGuard(c *shell.Call, packages []abstract.Arg, removed bool) {
 		switch base := shell.BaseName(name); {
 		case base == place.GuardProgram:
 			c.Signal(engine.SignalGuardTamper)
-		case agentPrograms(base).Run != nil && (removed || strings.Trim(version, "0123456789.") == "" && version != ""):
+		case c.Shell.In.Knows.Agent(base) && (removed || strings.Trim(version, "0123456789.") == "" && version != ""):
 			c.Signal(engine.SignalGuardTamper)
 		}
 	}

@@ -7,214 +7,91 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// wrapper is the grammar of a program that runs another one: what stands
-// between its name and the command.
-type wrapper struct {
-	values     string // its options that take a value
-	skip       int    // operands before the command
-	sub        string // a subcommand that has to come first
-	assigns    bool   // VAR=x before the command
-	code       string // options whose value is shell code
-	dir        string // options whose value is the directory to run in
-	joined     bool   // the operands are put together and parsed as shell code
-	privileged bool
-	deferred   bool
-	root       bool   // the first operand is the root directory that the command sees
-	rootOption string // options whose value is that
-	bounds     bool   // the first operand is the time after which the command is ended
-	fetches    string // fetches the program from there if it has to
-}
-
-// wrapperOf is the table of wrappers.
-func wrapperOf(name string) (wrapper, bool) {
-	switch name {
-	case "sudo":
-		return wrapper{values: " -u -g -p -C -D -R -T -U -h -r -t --user --group --prompt --chdir --chroot --host --role --type " +
-			"--close-from --other-user --command-timeout ", dir: " -D --chdir ", assigns: true, privileged: true}, true
-	case "doas":
-		return wrapper{values: " -u -C -a ", privileged: true}, true
-	case "pkexec":
-		return wrapper{values: " --user ", privileged: true}, true
-	case "su":
-		return wrapper{values: " -c --command -s --shell -g --group -G -w ", code: " -c --command ", privileged: true}, true
-	case "runuser":
-		return wrapper{values: " -c --command -u --user -s --shell -g --group -G -w ", code: " -c --command ", privileged: true}, true
-	case "env":
-		return wrapper{values: " -u --unset -C --chdir ", dir: " -C --chdir ", assigns: true}, true
-	case "cross-env", "dotenv", "dotenvx":
-		return wrapper{values: " -f -e ", assigns: true}, true
-	case "nohup":
-		return wrapper{deferred: true}, true
-	case "setsid", "fakeroot", "caffeinate", "proxychains", "proxychains4", "torsocks", "dbus-run-session", "catchsegv", "eatmydata", "busybox", "toybox", "ssh-agent", "unbuffer", "chronic", "tsocks", "winpty", "rlwrap":
-		return wrapper{values: " -a -t "}, true
-	case "nice":
-		return wrapper{values: " -n --adjustment "}, true
-	case "ionice":
-		return wrapper{values: " -c -n -p -P -u --class --classdata "}, true
-	case "chrt":
-		return wrapper{values: " -T -P -D -p ", skip: 1}, true
-	case "taskset", "faketime":
-		return wrapper{values: " -f ", skip: 1}, true
-	case "stdbuf":
-		return wrapper{values: " -i -o -e --input --output --error "}, true
-	case "timeout", "gtimeout":
-		return wrapper{values: " -s -k --signal --kill-after ", skip: 1, bounds: true}, true
-	case "time", "gtime":
-		return wrapper{values: " -f -o --format --output "}, true
-	case "watch":
-		return wrapper{values: " -n --interval -q ", joined: true}, true
-	case "flock":
-		return wrapper{values: " -w -E -c --wait --timeout --conflict-exit-code --command ", code: " -c --command ", skip: 1}, true
-	case "prlimit":
-		return wrapper{values: " -p --pid -o --output "}, true
-	case "strace", "ltrace":
-		return wrapper{values: " -e -o -p -s -u -a -E -I -O -S -P -X -b "}, true
-	case "valgrind", "perf", "hyperfine":
-		return wrapper{sub: perfSub(name), values: " -e -o -w -r -n ", joined: name == "hyperfine"}, true
-	case "chroot", "arch-chroot":
-		return wrapper{values: " --userspec --groups -u ", skip: 1, root: true}, true
-	case "systemd-nspawn":
-		return wrapper{values: " -D --directory -u --user -M --machine -E --setenv --bind --bind-ro ", rootOption: " -D --directory "}, true
-	case "sshpass":
-		return wrapper{values: " -p -f -d -P "}, true
-	case "distrobox":
-		return wrapper{sub: "enter", skip: 1, values: " -n --name "}, true
-	case "toolbox":
-		return wrapper{sub: "run", values: " -c --container -d -r "}, true
-	case "flatpak-spawn":
-		return wrapper{values: ""}, true
-	case "unshare":
-		return wrapper{values: " -R -w -S -G --root --wd --setuid --setgid --propagation --setgroups "}, true
-	case "nsenter":
-		return wrapper{values: " -t -S -G --target --setuid --setgid "}, true
-	case "setpriv", "setarch", "linux64":
-		return wrapper{values: " --reuid --regid --groups --inh-caps --bounding-set "}, true
-	case "systemd-run":
-		return wrapper{values: " -p --property -u --unit -M --machine -E --setenv --uid --gid --slice --description --on-active --on-boot " +
-			"--on-calendar --on-unit-active --working-directory -d ", dir: " --working-directory ", deferred: true}, true
-	case "firejail", "xvfb-run":
-		return wrapper{values: " -s -n -e -f -p --server-num --server-args "}, true
-	case "chpst":
-		return wrapper{values: " -u -U -b -e -/ -n -l -L -m -d -o -p -f -c "}, true
-	case "gdb":
-		return wrapper{values: " -ex -x -p ", sub: "--args"}, true
-	}
-	return runnerOf(name)
-}
-
-func perfSub(name string) string {
-	if name == "perf" {
-		return "stat record trace"
-	}
-	return ""
-}
-
-// runnerOf is the table of programs that find a project's tools.
-func runnerOf(name string) (wrapper, bool) {
-	return rowOf(runnerTable, name)
-}
-
-var runnerTable = []row[wrapper]{
-	{[]string{"npx"}, wrapper{values: " -p --package -c --call -w --workspace ", code: " -c --call "}},
-	{[]string{"bunx", "pnpx"}, wrapper{values: " -p --package "}},
-	{[]string{"uvx"}, wrapper{values: " --from --with --python -p --index-url ", fetches: "pip"}},
-	{[]string{"poetry", "pipenv", "pdm", "hatch", "rye", "pixi"}, wrapper{sub: "run", values: " -C --directory -p "}},
-	{[]string{"uv"}, wrapper{sub: "run", values: " --with --python -p --extra --group --env-file --directory --project --index-url --package --with-requirements "}},
-	{[]string{"pipx"}, wrapper{sub: "run", values: " --spec --python ", fetches: "pip"}},
-	{[]string{"conda", "mamba", "micromamba"}, wrapper{sub: "run", values: " -n --name -p --prefix --cwd ", dir: " --cwd "}},
-	{[]string{"pnpm"}, wrapper{sub: "exec dlx", values: " -C --dir --filter -F --package ", dir: " -C --dir "}},
-	{[]string{"yarn"}, wrapper{sub: "exec dlx", values: " --cwd -p ", dir: " --cwd "}},
-	{[]string{"npm"}, wrapper{sub: "exec x", values: " -c --call -p --package --prefix -w --workspace ", code: " -c --call "}},
-	{[]string{"bundle", "asdf"}, wrapper{sub: "exec"}},
-	{[]string{"mise", "rtx"}, wrapper{sub: "exec x"}},
-	{[]string{"direnv"}, wrapper{sub: "exec", skip: 1}},
-	{[]string{"doppler", "op", "infisical"}, wrapper{sub: "run", values: " -p --project -c --config --env-file --env "}},
-	{[]string{"aws-vault"}, wrapper{sub: "exec", skip: 1}},
-}
-
-// wrapped runs the command inside one of the wrappers.
-func wrapped(c *shell.Call) (shell.Outcome, bool) {
-	switch c.Name {
-	case "xargs":
-		return xargs(c), true
-	case "parallel":
-		return parallel(c)
-	case "script":
-		return scriptCommand(c)
-	case "nix-shell", "nix", "tmux", "screen", "coreutils", "bwrap":
-		return oddWrapper(c)
-	}
-	w, ok := wrapperOf(c.Name)
-	if !ok {
+// wrapped runs the command inside a wrapper.
+func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
+	switch {
+	case k.Wraps == nil:
 		return shell.Outcome{}, false
+	case k.Wraps.Go != "":
+		return oddWrapper(c, k.Wraps.Go)
 	}
-	if c.Name == "env" {
+	w := *k.Wraps
+	if w.Splits != "" {
 		c.Args = splitStrings(c.Args)
 	}
-	o := shell.ParseOptions(c.Args, shell.Program{Values: w.values, Literal: w.sub == "--args",
-		First: c.Name != "su" && (c.Name != "runuser" || startsWith(c.Args, "-u", "--user"))})
-	if w.sub == "--args" {
+	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values), Literal: w.Sub == "--args",
+		First: w.CommandWith == "" || startsWith(c.Args, strings.Fields(w.CommandWith)...)})
+	if w.Sub == "--args" {
 		if len(c.Args) == 0 || !c.Args[0].Is("--args") {
 			return shell.Outcome{}, false
 		}
 		o.Operands = c.Args
 	}
 	rest := o.Operands
-	if w.sub != "" {
-		if len(rest) == 0 || !strings.Contains(" "+w.sub+" ", " "+rest[0].Text+" ") {
+	if w.Sub != "" {
+		if len(rest) == 0 || !rows.Has(w.Sub, rest[0].Text) {
 			return shell.Outcome{}, false
 		}
-		if rest[0].Is("dlx") {
-			w.fetches = "npm"
+		if w.FetchesWith != "" && !rows.Has(w.FetchesWith, rest[0].Text) {
+			w.Fetches = ""
 		}
-		inner := shell.ParseOptions(rest[1:], shell.Program{Values: w.values, First: true})
+		inner := shell.ParseOptions(rest[1:], shell.Program{Values: padded(w.Values), First: true})
 		o.List, rest = append(o.List, inner.List...), inner.Operands
 	}
 	wrapperSignals(c, w, o)
-	withoutVariables(c, o)
-	runsPackage(c, o, rest)
-	if w.code != "" {
-		if code, ok := o.Get(strings.Fields(w.code)...); ok {
-			return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(code, c.Name, false) }), true
-		}
+	for _, name := range values(o, w.Unsets) {
+		c.Shell.GuardVariable(name.Text)
 	}
-	if c.Name == "su" || c.Name == "runuser" && !o.Has("-u", "--user") {
+	runsPackage(c, w, o, rest)
+	if code, ok := o.Get(strings.Fields(w.Code)...); ok && w.Code != "" {
+		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(code, c.Name, false) }), true
+	}
+	if w.CommandWith != "" && !given(o, w.CommandWith) {
 		return shell.Outcome{}, false
 	}
 	return unwrap(c, w, o, rest)
 }
 
-func wrapperSignals(c *shell.Call, w wrapper, o shell.Options) {
-	if w.privileged {
+// values are those of some options.
+func values(o shell.Options, options string) []abstract.Arg { return o.All(strings.Fields(options)...) }
+
+func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
+	if w.Privileged {
 		c.Signal(engine.SignalPrivilege)
 	}
-	if c.Name == "setsid" && o.Has("-f", "--fork") || w.deferred && (c.Name != "systemd-run" || !o.Has("--wait", "--pty", "--scope")) {
+	if detaches(w, o) || w.Ignores {
 		c.Signal(engine.SignalDeferred)
 	}
-	if c.Name == "systemd-run" && o.Has("--on-calendar", "--on-boot", "--on-active", "--on-unit-active") {
+	if w.Persists != "" && given(o, w.Persists) {
 		c.Signal(engine.SignalPersistence)
 	}
 }
 
+// detaches reports whether the command goes on after its wrapper has ended.
+func detaches(w rows.Wrapper, o shell.Options) bool {
+	return w.Deferred && (w.Waits == "" || !given(o, w.Waits)) || w.Detaches != "" && given(o, w.Detaches)
+}
+
 // unwrap takes a wrapper's own arguments off and runs what is left.
-func unwrap(c *shell.Call, w wrapper, o shell.Options, rest []abstract.Arg) (shell.Outcome, bool) {
-	if len(rest) < w.skip {
+func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) (shell.Outcome, bool) {
+	if len(rest) < w.Skip {
 		return shell.Outcome{}, false
 	}
-	w.bounds = w.bounds && endsAll(rest[0], o)
-	root, rooted := o.Get(strings.Fields(w.rootOption)...)
-	if w.root {
+	w.Bounds = w.Bounds && endsAll(rest[0], o)
+	root, rooted := o.Get(strings.Fields(w.RootOption)...)
+	if w.Root {
 		root, rooted = rest[0], true
 	}
-	rest = rest[w.skip:]
-	if w.skip > 0 && w.code != "" && len(rest) > 1 && strings.Contains(w.code, " "+rest[0].Text+" ") {
+	rest = rest[w.Skip:]
+	if w.Skip > 0 && w.Code != "" && len(rest) > 1 && rows.Has(w.Code, rest[0].Text) {
 		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(rest[1], c.Name, false) }), true
 	}
 	var assigns []abstract.Arg
-	for w.assigns && len(rest) > 0 && abstract.IsAssignment(rest[0]) {
+	for w.Assigns && len(rest) > 0 && abstract.IsAssignment(rest[0]) {
 		assigns = append(assigns, rest[0])
 		rest = rest[1:]
 	}
@@ -232,7 +109,7 @@ func unwrap(c *shell.Call, w wrapper, o shell.Options, rest []abstract.Arg) (she
 		for _, a := range assigns {
 			c.AssignWord(a)
 		}
-		if w.joined {
+		if w.Joined {
 			return c.Shell.Embed(shell.JoinWords(rest), c.Name, false)
 		}
 		return c.Shell.Invoke(rest, c.Node)
@@ -240,24 +117,19 @@ func unwrap(c *shell.Call, w wrapper, o shell.Options, rest []abstract.Arg) (she
 }
 
 // under runs f as a child process of the wrapper.
-func under(c *shell.Call, w wrapper, o shell.Options, f func() shell.Outcome) shell.Outcome {
+func under(c *shell.Call, w rows.Wrapper, o shell.Options, f func() shell.Outcome) shell.Outcome {
 	s := c.Shell
 	return c.Nested(func() shell.Outcome {
-		s.Frame.Privileged = s.Frame.Privileged || w.privileged
-		s.Frame.Bounded = s.Frame.Bounded && !detaches(c, w, o) || w.bounds
-		if d, ok := o.Get(strings.Fields(w.dir)...); ok {
+		s.Frame.Privileged = s.Frame.Privileged || w.Privileged
+		s.Frame.Bounded = s.Frame.Bounded && !w.Deferred && !detaches(w, o) || w.Bounds
+		if d, ok := o.Get(strings.Fields(w.Dir)...); ok {
 			s.Scope.Enter([]abstract.Value{abstract.JoinDir(s.Scope.Dirs[0], d)})
 		}
-		if w.fetches != "" {
-			s.Note(engine.EffectNetwork, "fetch", abstract.Word(w.fetches))
+		if w.Fetches != "" {
+			s.Note(engine.EffectNetwork, "fetch", abstract.Word(w.Fetches))
 		}
 		return f()
 	})
-}
-
-// detaches tells whether the command goes on after its wrapper has ended.
-func detaches(c *shell.Call, w wrapper, o shell.Options) bool {
-	return w.deferred && c.Name != "nohup" || c.Name == "setsid" && o.Has("-f", "--fork")
 }
 
 // endingSignals are signals that end a program.
@@ -470,10 +342,16 @@ func scriptCommand(c *shell.Call) (shell.Outcome, bool) {
 	return shell.Outcome{}, false
 }
 
-// oddWrapper is what fits no table.
-func oddWrapper(c *shell.Call) (shell.Outcome, bool) {
+// oddWrapper is what fits no grammar.
+func oddWrapper(c *shell.Call, name string) (shell.Outcome, bool) {
 	s := c.Shell
-	switch c.Name {
+	switch name {
+	case "xargs":
+		return xargs(c), true
+	case "parallel":
+		return parallel(c)
+	case "script":
+		return scriptCommand(c)
 	case "coreutils":
 		if len(c.Args) > 0 && c.Args[0].HasPrefix("--coreutils-prog=") {
 			argv := append([]abstract.Arg{abstract.Word(strings.TrimPrefix(c.Args[0].Text, "--coreutils-prog="))}, c.Args[1:]...)
@@ -558,6 +436,6 @@ func terminal(c *shell.Call) (shell.Outcome, bool) {
 		rest = rest[:len(rest)-1]
 	}
 	c.Signal(engine.SignalDeferred)
-	return under(c, wrapper{deferred: true}, shell.Options{},
+	return under(c, rows.Wrapper{Deferred: true}, shell.Options{},
 		func() shell.Outcome { return s.Embed(shell.JoinWords(rest), c.Name, false) }), true
 }

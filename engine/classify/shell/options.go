@@ -211,8 +211,6 @@ type Program struct {
 	Long    bool   // a single dash begins a long option: terraform, find, java
 	Literal bool   // "--" is nothing special
 	Own     bool   // reads --help itself
-	Reading bool   // does no more than read the files that it names
-	Run     func(c *Call)
 }
 
 func (p Program) takes(name string) bool {
@@ -222,7 +220,3 @@ func (p Program) takes(name string) bool {
 func (p Program) glues(name string) bool {
 	return p.Glued != "" && strings.Contains(p.Glued, " "+name+" ")
 }
-
-// Reads reports whether the program does no more than read the files that it
-// names.
-func (p Program) Reads() bool { return p.Reading }

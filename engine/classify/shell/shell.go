@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -19,6 +20,7 @@ type Input struct {
 	Env     map[string]abstract.Value          // variables from outside; may be nil
 	ListDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows   Knowledge                          // of programs and of other languages
+	Rows    *rows.Set                          // of the policy; nil: it has none
 	Disk    *Disk                              // code in files; nil: is not looked into
 	later   int                                // how deep it is in code that runs later
 }
@@ -30,6 +32,7 @@ type Knowledge struct {
 	Program func(name string) bool                        // reports whether a program is known
 	Agent   func(name string) bool                        // reports whether a program is a coding agent
 	Code    func(c *Call, lang string, code abstract.Arg) // notes what code in another language does
+	Go      func(name string) func(c *Call)               // the function that a row names; nil: there is none
 }
 
 func knowsNothing() Knowledge {

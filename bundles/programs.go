@@ -1,0 +1,262 @@
+package bundles
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// RowLayers returns what the layers know of programs, for a classifier to read.
+// The user's and the project's rows only add to what the others say.
+func (e *Effective) RowLayers() []rows.Layer {
+	var list []rows.Layer
+	for _, l := range e.Layers {
+		if len(l.Programs) > 0 {
+			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Programs})
+		}
+	}
+	return list
+}
+
+// adds reports whether a layer's rows may only add to facts.
+func adds(layer string) bool { return layer == User || layer == Project }
+
+// checkPrograms says all that is wrong with a layer's rows of programs.
+func (b *Bundle) checkPrograms() error {
+	c := &programCheck{seen: map[string]string{}, adds: adds(b.Layer), layer: b.Layer, as: map[string]string{}}
+	for _, name := range slices.Sorted(maps.Keys(b.Programs)) {
+		c.file(name, b.Programs[name])
+	}
+	return c.result()
+}
+
+// CheckProgramRows says all that is wrong with one file of rows.
+func CheckProgramRows(layer, name string, content []byte) error {
+	return (&Bundle{Layer: layer, Programs: map[string][]byte{name: content}}).checkPrograms()
+}
+
+// programCheck goes through the rows of a layer.
+type programCheck struct {
+	p      *rowParser
+	layer  string
+	adds   bool
+	seen   map[string]string // a program's name -> where a row has it
+	as     map[string]string // a program -> another one as which a step reads its operands
+	errors []error
+}
+
+// file checks one file: it is YAML, its blocks are what YAML reads there, and
+// each row is right.
+func (c *programCheck) file(name string, content []byte) {
+	root, err := parseYAML(name, content)
+	if err != nil {
+		c.errors = append(c.errors, err)
+		return
+	}
+	if root == nil {
+		return
+	}
+	c.p = &rowParser{file: name, lines: nil}
+	blocks := rows.Split(string(content))
+	if len(blocks) != len(root.Content)/2 {
+		c.p.wrong(root, "each program begins at the first column of a line of its own, and nothing else does")
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if len(blocks) == len(root.Content)/2 && !slices.Equal(blocks[i/2].Names, strings.Fields(key.Value)) {
+			c.p.wrong(key, "write the names of a program in one line, with nothing but a colon behind them")
+		}
+		c.named(key)
+		c.row(key.Value, value)
+	}
+	c.errors = append(c.errors, c.p.problems...)
+}
+
+// named checks the names of a row, each of which no other row of the layer has.
+func (c *programCheck) named(key *yaml.Node) {
+	names := strings.Fields(key.Value)
+	if len(names) == 0 {
+		c.p.wrong(key, "a row needs the name of a program")
+	}
+	for _, name := range names {
+		if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/\\$`'\"<>|&;", r) }) ||
+			strings.Contains(strings.TrimSuffix(name, "*"), "*") || name == "*" {
+			c.p.wrong(key, "%q: expected the name of a program in ASCII, without its folder; a * can stand at the end only", name)
+		}
+		place := nodeAt(c.p.file, key).String()
+		if other, twice := c.seen[name]; twice {
+			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
+		}
+		c.seen[name] = place
+	}
+}
+
+func (c *programCheck) row(names string, n *yaml.Node) {
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		return // the name alone
+	}
+	before := len(c.p.problems)
+	c.p.check(n, names, reflect.TypeFor[rows.Program](), nil)
+	if len(c.p.problems) > before {
+		return
+	}
+	var row rows.Program
+	if err := n.Decode(&row); err != nil {
+		c.p.wrong(n, "%v", err)
+		return
+	}
+	c.program(names, row, n)
+}
+
+// program checks what the form of a row does not show.
+func (c *programCheck) program(names string, row rows.Program, n *yaml.Node) {
+	nodes := RowValues(n)
+	c.options(row, nodes)
+	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "a word of grammar")
+	c.function(nodes["go"], row.Go)
+	if row.Wraps != nil {
+		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
+	}
+	for _, key := range []string{"cases", "notes"} {
+		cases := row.Cases
+		if key == "notes" {
+			cases = row.Notes
+		}
+		for i, one := range cases {
+			c.oneCase(names, one, nodes[key].Content[i])
+		}
+	}
+	if subs := nodes["subcommands"]; subs != nil {
+		for i := 0; i+1 < len(subs.Content); i += 2 {
+			c.subcommand(subs.Content[i], subs.Content[i+1], names)
+		}
+	}
+	if c.adds {
+		c.onlyAdds(row, nodes, n)
+	}
+}
+
+func (c *programCheck) subcommand(key, value *yaml.Node, names string) {
+	var row rows.Program
+	if value.Decode(&row) == nil && len(value.Content) > 0 {
+		c.program(names+" "+key.Value, row, value)
+	}
+}
+
+// options refuses an option that is given twice, or both with and without a value.
+func (c *programCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
+	first := map[string]string{}
+	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
+		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
+		for _, option := range strings.Fields(list.words) {
+			if !strings.HasPrefix(option, "-") {
+				c.p.wrong(nodes[list.key], "%s: %q is no option: it does not begin with a dash", list.key, option)
+			}
+			switch in, twice := first[option]; {
+			case twice && in == list.key:
+				c.p.wrong(nodes[list.key], "%s: %s is given twice", list.key, option)
+			case twice:
+				c.p.wrong(nodes[list.key], "%s is in %s and in %s: it takes a value in one of these ways, or none", option, in, list.key)
+			}
+			first[option] = list.key
+		}
+	}
+}
+
+func (c *programCheck) words(n *yaml.Node, words string, known []string, what string) {
+	for _, w := range strings.Fields(words) {
+		if !slices.Contains(known, w) {
+			c.p.wrong(n, "%s is not %s", engine.Meant(w, known), what)
+		}
+	}
+}
+
+func (c *programCheck) function(n *yaml.Node, name string) {
+	if name != "" && !slices.Contains(rows.Functions(), name) {
+		c.p.wrong(n, "go: there is no function %s", engine.Meant(name, rows.Functions()))
+	}
+}
+
+func (c *programCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
+	nodes := RowValues(n)
+	if one.Operands != "" {
+		if _, _, err := rows.Count(one.Operands); err != nil {
+			c.p.wrong(nodes["operands"], "operands: %v", err)
+		}
+	}
+	for i, step := range one.Do {
+		c.step(names, step, nodes["do"].Content[i])
+	}
+}
+
+// selecting are the steps whose value says which words they concern.
+const selecting = "read write delete fetch send listen code script run"
+
+func (c *programCheck) step(names string, s rows.Step, n *yaml.Node) {
+	nodes := RowValues(n)
+	key, value := s.Op()
+	switch {
+	case key == "":
+		c.p.wrong(n, "a step says one thing: exactly one of %s", strings.Join(rows.Ops(), ", "))
+	case rows.Has(selecting, key):
+		c.selector(nodes[key], value)
+	case key == "signal":
+		c.words(nodes[key], value, engine.Signals(), "a signal")
+	case key == "go":
+		c.function(nodes[key], value)
+	case key == "out" && !slices.Contains(rows.Outs(), value):
+		c.p.wrong(nodes[key], "out: unknown word %s", engine.Meant(value, rows.Outs()))
+	case key == "as":
+		c.readAs(nodes[key], names, value)
+	}
+	if s.On != "" {
+		c.selector(nodes["on"], s.On)
+	}
+	less := key == "go" || key == "out" || s.Reversible != "" && s.Reversible < "R4" || rows.Has(s.Signal, string(engine.SignalDryRun))
+	if c.adds && (less || s.Verb == "trash" || s.Verb == "restrict") {
+		c.p.wrong(n, "a row of the %s layer only adds to what a program does: it cannot say that it does less, or how it is undone", c.layer)
+	}
+}
+
+func (c *programCheck) selector(n *yaml.Node, text string) {
+	if _, err := rows.Selectors(text); err != nil {
+		c.p.wrong(n, "%v", err)
+	}
+}
+
+// readAs notes that a program's operands are read as another one's.
+func (c *programCheck) readAs(n *yaml.Node, names, other string) {
+	for _, name := range strings.Fields(names) {
+		c.as[name] = other
+		for next, hops := other, 0; next != "" && hops <= len(c.as); next, hops = c.as[next], hops+1 {
+			if next == name {
+				c.p.wrong(n, "as: %s comes back to itself; name a program that says by itself what it does", name)
+				break
+			}
+		}
+	}
+}
+
+// onlyAdds refuses what takes facts away in a layer that may only add some.
+func (c *programCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
+	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
+		"kind": row.Kind != ""}
+	for key, given := range taken {
+		if given {
+			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)
+		}
+	}
+	if row.Wraps != nil && row.Wraps.Go != "" {
+		c.p.wrong(n, "wraps: a row of the %s layer cannot name a function; say this in the organisation's layer", c.layer)
+	}
+}
+
+// result returns all that is wrong, in the order of the files.
+func (c *programCheck) result() error { return errors.Join(c.errors...) }

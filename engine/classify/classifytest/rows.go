@@ -1,0 +1,37 @@
+package classifytest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// Rows returns what the policy that ships knows of programs, read from the files
+// of this module: packages of the engine cannot import the bundle.
+var Rows = sync.OnceValue(func() *rows.Set {
+	dir := "bundles/default"
+	for range 8 {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Join("..", dir)
+	}
+	files := map[string][]byte{}
+	err := filepath.WalkDir(filepath.Join(dir, rows.ProgramsFolder), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return rows.New([]rows.Layer{{Name: "base", Files: files}})
+})

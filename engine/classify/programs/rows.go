@@ -1,0 +1,482 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// grammar is how a row says that arguments are read.
+func grammar(p rows.Program) shell.Program {
+	g := shell.Program{Values: padded(p.Values + " " + p.Persistent + " " + p.Code + " " + p.Scripts), Glued: padded(p.Glued)}
+	g.First = len(p.Subcommands) > 0
+	for _, word := range strings.Fields(p.Grammar) {
+		switch word {
+		case rows.First:
+			g.First = true
+		case rows.Long:
+			g.Long = true
+		case rows.Literal:
+			g.Literal = true
+		case rows.Own:
+			g.Own = true
+		}
+	}
+	return g
+}
+
+// padded puts a blank before the first word of a list and behind the last.
+func padded(words string) string {
+	if strings.TrimSpace(words) == "" {
+		return ""
+	}
+	return " " + strings.TrimSpace(words) + " "
+}
+
+// reader follows a row through one call.
+type reader struct {
+	*shell.Call
+	operands []abstract.Arg // behind the names of subcommands that have a row
+	behind   int            // how many of them the case's sub names
+	place    string         // where the row is written
+}
+
+// follow notes what a row says that a call does.
+func follow(c *shell.Call, p rows.Program, place rows.Place) {
+	r := &reader{Call: c, operands: c.Opts.Operands, place: place.String()}
+	p = r.descend(p)
+	if p.DryRun != "" && given(c.Opts, p.DryRun) {
+		c.Signal(engine.SignalDryRun)
+		return
+	}
+	r.cases(p)
+	for _, n := range p.Notes {
+		if r.holds(n) {
+			r.steps(n)
+		}
+	}
+	r.embedded(p)
+}
+
+// descend goes into the rows of subcommands, and takes apart the arguments
+// behind their names as those say.
+func (r *reader) descend(p rows.Program) rows.Program {
+	for len(p.Subcommands) > 0 {
+		sub, ok := rows.Program{}, false
+		if len(r.operands) > 0 && r.operands[0].Known() {
+			sub, ok = p.Subcommand(r.operands[0].Text)
+		}
+		if !ok {
+			r.reread(p)
+			break
+		}
+		if !sub.Does() {
+			sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
+		}
+		sub.Persistent = strings.TrimSpace(p.Persistent + " " + sub.Persistent)
+		outer, name := r.Opts, r.operands[0]
+		names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
+		r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
+		r.operands = r.Opts.Operands
+		r.Opts.Operands = slices.Concat(names, r.operands)
+		r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
+		r.Subs = append(r.Subs, name.Show())
+		p = sub
+	}
+	return p
+}
+
+// reread takes the arguments apart once more, where none of the subcommands is
+// named that have a row: options may stand behind operands then.
+func (r *reader) reread(p rows.Program) {
+	p.Subcommands = nil
+	if g := grammar(p); !g.First {
+		names := len(r.Opts.Operands) - len(r.operands)
+		o := shell.ParseOptions(r.operands, g)
+		r.operands = o.Operands
+		r.Opts.Operands = slices.Concat(r.Opts.Operands[:names:names], o.Operands)
+		r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, o.List), slices.Concat(r.Opts.Flags, o.Flags)
+	}
+}
+
+// cases runs the first case that holds, or else the row's own function.
+func (r *reader) cases(p rows.Program) {
+	r.names(p)
+	for _, one := range p.Cases {
+		if r.holds(one) {
+			r.steps(one)
+			return
+		}
+	}
+	if p.Go != "" {
+		r.calls(p.Go)
+	}
+}
+
+// calls runs the function that a row names. Without it nothing is known of the
+// call.
+func (r *reader) calls(name string) {
+	f := r.Shell.In.Knows.Go(name)
+	if f == nil {
+		r.Shell.Opaque("command", r.Name)
+		f = (*shell.Call).Process
+	}
+	before := len(r.Shell.Out.Effects)
+	f(r.Call)
+	r.source(before)
+}
+
+// source remembers that the row stands for the effects since before.
+func (r *reader) source(before int) {
+	out := &r.Shell.Out
+	out.Rows = append(out.Rows, abstract.Row{Command: r.Index, Place: r.place, First: before, Count: len(out.Effects) - before})
+}
+
+// names enters the operands that say what is done into the list of subcommands.
+func (r *reader) names(p rows.Program) {
+	depth := 0
+	if slices.ContainsFunc(p.Cases, func(c rows.Case) bool { return c.Sub != "" }) {
+		depth = 1
+	}
+	if p.Depth != nil {
+		depth = *p.Depth
+	}
+	for _, a := range r.operands[:min(depth, len(r.operands))] {
+		if a.Text != "" {
+			r.Subs = append(r.Subs, a.Show())
+		}
+	}
+}
+
+// given reports whether one of the options is among those that a call has.
+func given(o shell.Options, options string) bool { return o.Has(strings.Fields(options)...) }
+
+// holds reports whether all that a case asks for is there.
+func (r *reader) holds(c rows.Case) bool {
+	r.behind = 0
+	return r.named(c.Sub) && (c.Names == "" || rows.Has(c.Names, r.Name)) && (c.Option == "" || given(r.Opts, c.Option)) &&
+		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words)
+}
+
+// named reports whether the first operands are as a case's sub says.
+func (r *reader) named(sub string) bool {
+	patterns := rows.SubPatterns(sub)
+	for _, p := range patterns {
+		if r.fits(p) {
+			r.behind = len(p)
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+func (r *reader) fits(p rows.SubPattern) bool {
+	for i, words := range p {
+		a := abstract.Arg{}
+		if i < len(r.operands) {
+			a = r.operands[i]
+		}
+		if !a.Known() || !rows.Fits(words, a.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reader) valued(values map[string]string) bool {
+	for options, want := range values {
+		for _, v := range r.Opts.All(strings.Fields(options)...) {
+			if v.Known() && rows.Fits(strings.Split(want, "|"), v.Text) {
+				return true
+			}
+		}
+	}
+	return len(values) == 0
+}
+
+func (r *reader) counted(operands string) bool {
+	if operands == "" {
+		return true
+	}
+	n, more, err := rows.Count(operands)
+	return err == nil && (len(r.operands) == n || more && len(r.operands) > n)
+}
+
+// worded reports whether all words stand among the operands, letter case aside.
+func (r *reader) worded(all []string) bool {
+	if len(all) == 0 {
+		return true
+	}
+	text := " " + strings.ToLower(shell.JoinWords(r.operands).Text) + " "
+	return !slices.ContainsFunc(all, func(words string) bool {
+		return !slices.ContainsFunc(strings.Split(words, "|"), func(w string) bool { return strings.Contains(text, w) })
+	})
+}
+
+// steps does what a case says, and remembers which row said so.
+func (r *reader) steps(c rows.Case) {
+	before := len(r.Shell.Out.Effects)
+	for _, s := range c.Do {
+		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
+			r.step(s)
+		}
+	}
+	r.source(before)
+}
+
+// step does one thing that a row says.
+func (r *reader) step(s rows.Step) {
+	key, value := s.Op()
+	e := r.effect(s)
+	switch key {
+	case "read":
+		r.reads(e, r.selected(value))
+	case "write":
+		if e.Verb == "" {
+			e.Verb = "write"
+		}
+		r.WritesAs(e, r.selected(value)...)
+	case "delete":
+		if e.Verb == "" {
+			e.Verb = "delete"
+		}
+		r.Out = abstract.Arg{}
+		r.Removes(e, r.selected(value)...)
+	case "fetch":
+		for _, from := range r.selected(value) {
+			r.Fetches(from)
+		}
+	case "send":
+		for _, to := range r.selected(value) {
+			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to)
+		}
+	case "listen":
+		r.Listens(abstract.FirstOr(r.selected(value)), nil)
+	case "network", "system", "process", "end":
+		r.does(key, value, s, e)
+	default:
+		r.runs(key, value, s)
+	}
+}
+
+// runs does what a step says that is no effect by itself.
+func (r *reader) runs(key, value string, s rows.Step) {
+	switch key {
+	case "signal":
+		for _, id := range strings.Fields(value) {
+			r.Signal(engine.Signal(id))
+		}
+	case "out":
+		r.prints(value)
+	case "go":
+		r.calls(value)
+	case "as":
+		r.as(value)
+	case "run":
+		if argv := r.selected(value); len(argv) > 0 {
+			r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+		}
+	case "code":
+		r.code(value, s.Language)
+	case "script":
+		for _, file := range r.selected(value) {
+			r.script(file)
+		}
+	}
+}
+
+func orVerb(verb, usual string) string {
+	if verb == "" {
+		return usual
+	}
+	return verb
+}
+
+// effect is what a step says of the effect that it stands for.
+func (r *reader) effect(s rows.Step) abstract.RawEffect {
+	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced),
+		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Reversible: engine.Reversibility(s.Reversible)}
+	if s.Confirmed != "" && r.flag(s.Confirmed) {
+		e.Forced = true
+		r.Signal(engine.SignalUnconfirmed)
+	}
+	return e
+}
+
+// flag reads a key that is true, or the options that make it so.
+func (r *reader) flag(value string) bool {
+	return value == "true" || value != "" && given(r.Opts, value)
+}
+
+// object is the kind of thing that a step names; $0 stands for the first operand.
+func (r *reader) object(text string) string {
+	if len(text) == 2 && text[0] == '$' {
+		if i := int(text[1] - '0'); i >= 0 && i < len(r.operands) {
+			return operation.PlainNoun(operation.Singular(r.operands[i].Text))
+		}
+		return ""
+	}
+	return text
+}
+
+// does notes an effect whose verb a step gives.
+func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
+	e.Verb = verb
+	targets := r.selected(orVerb(s.On, "program"))
+	switch key {
+	case "network":
+		e.Kind = engine.EffectNetwork
+	case "system":
+		e.Kind = engine.EffectSystemCall
+	case "process":
+		e.Kind = engine.EffectProcess
+		if s.On == "" && verb == "exec" {
+			r.Call.Process()
+			return
+		}
+	case "end":
+		for _, t := range targets {
+			ends(r.Call, verb, e.Object, e.Recursive, e.Forced, t)
+		}
+		return
+	}
+	if len(targets) == 0 {
+		targets = []abstract.Arg{{}}
+	}
+	r.Emit(e, targets...)
+}
+
+func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
+	if e.Recursive {
+		r.ReadsTree(files...)
+		return
+	}
+	r.Call.Reads(files...)
+}
+
+// prints is what a row says of standard output.
+func (r *reader) prints(what string) {
+	switch what {
+	case "none":
+		r.Out = abstract.Arg{}
+	case "unknown":
+		r.Out = abstract.UnknownArg()
+	case "local":
+		r.Out.Taint &^= abstract.Fetched
+	case "decoded":
+		r.Out.Taint |= abstract.Decoded
+	}
+}
+
+// selected are the words that a selector selects.
+func (r *reader) selected(text string) []abstract.Arg {
+	list, err := rows.Selectors(text)
+	if err != nil {
+		return []abstract.Arg{abstract.UnknownArg()}
+	}
+	var out []abstract.Arg
+	for _, s := range list {
+		out = append(out, r.select1(s)...)
+	}
+	return out
+}
+
+func (r *reader) select1(s rows.Selector) []abstract.Arg {
+	n := len(r.operands)
+	switch s.Kind {
+	case rows.SelectOperands:
+		to := n
+		if s.To >= 0 {
+			to = min(n, s.To+1)
+		}
+		return r.operands[min(s.From, to):to]
+	case rows.SelectRest:
+		return r.operands[min(r.behind, n):]
+	case rows.SelectLast:
+		return r.operands[max(n-1, 0):]
+	case rows.SelectButLast:
+		return r.operands[:max(n-1, 0)]
+	case rows.SelectOptions:
+		return r.Opts.All(strings.Fields(s.Options)...)
+	case rows.SelectText:
+		return []abstract.Arg{abstract.Word(s.Text)}
+	case rows.SelectProgram:
+		return []abstract.Arg{abstract.Word(r.Name)}
+	case rows.SelectInput:
+		if in := r.Shell.Frame.Stdin; in != nil {
+			return []abstract.Arg{*in}
+		}
+		return nil
+	}
+	return []abstract.Arg{abstract.UnknownArg()}
+}
+
+// as runs the operands behind the subcommand as arguments of another program.
+func (r *reader) as(name string) {
+	known, ok, _ := r.Shell.In.Rows.Program(name)
+	if !ok || r.Shell.Frame.Depth > shell.MaxDepth {
+		r.Call.Process()
+		return
+	}
+	inner := *r.Call
+	inner.Name, inner.Args, inner.Opts = name, r.operands[min(r.behind, len(r.operands)):], shell.Options{}
+	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
+	r.Shell.Frame.Depth++
+	follow(&inner, known.Program, known.Place)
+	r.Shell.Frame.Depth--
+	r.Out = inner.Out
+}
+
+// code runs texts as code: of a shell, or in another language.
+func (r *reader) code(selector, language string) {
+	for _, text := range r.selected(selector) {
+		if language == "" || language == "shell" {
+			r.Child(func() shell.Outcome { return r.Shell.Embed(text, r.Name, false) })
+		} else {
+			r.Extract(language, text, r.Name)
+		}
+	}
+}
+
+// script runs a file as the shell would that is told its name.
+func (r *reader) script(file abstract.Arg) {
+	r.Child(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
+}
+
+// embedded runs what the arguments hold that a row says is run: command lines in
+// options, scripts, a command among the operands.
+func (r *reader) embedded(p rows.Program) {
+	r.code(orVerb(p.Code, "--"), "")
+	for _, file := range r.Opts.All(strings.Fields(p.Scripts)...) {
+		r.script(file)
+	}
+	if p.Script != nil && *p.Script < len(r.operands) {
+		r.script(r.operands[*p.Script])
+	}
+	if p.Runs != nil && *p.Runs < len(r.operands) {
+		argv := r.operands[*p.Runs:]
+		r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+	}
+	if p.Dangerous == "true" || p.Dangerous != "" && given(r.Opts, p.Dangerous) {
+		r.Signal(engine.SignalMarked)
+	}
+}
+
+// ends is the end of something at a service: of what kind it is, whether all
+// that is in it or of its kind goes too, and whether nobody is asked before.
+func ends(c *shell.Call, verb, object string, all, confirmed bool, target abstract.Arg) {
+	if !place.Loopback(place.HostOf(target.Value())) {
+		c.Signal(engine.SignalInfraDelete)
+	}
+	if confirmed {
+		c.Signal(engine.SignalUnconfirmed)
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: all, Forced: confirmed,
+		Reversible: engine.R5}, target)
+}

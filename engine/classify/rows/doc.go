@@ -1,0 +1,21 @@
+// Package rows reads what a policy knows of programs: which options take a value,
+// which subcommands there are, and what follows from them. A row is YAML in a
+// layer of the policy, in a file below programs/:
+//
+//	shopctl:
+//	  values: --tenant --region
+//	  cases:
+//	    - {sub: tenants purge, do: [{end: purge, object: tenant, recursive: --all}]}
+//	  examples:
+//	    - {run: shopctl tenants purge --all, effects: [network purge shopctl recursive]}
+//
+// A file is split at the lines that begin at column 0, and only the blocks that a
+// call needs are parsed: there are thousands of rows, and a hook needs a few.
+//
+// The base and the organisation's layer say what a program does. Rows of the
+// user's and the project's layer only add to that: whatever they say, no effect
+// goes away and no unknown program becomes known.
+//
+// Not its business: what the steps of a row do to a call (programs), and the
+// errors that a person is shown for a row that is wrong (bundles).
+package rows

@@ -1,0 +1,121 @@
+package rows
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Selector says which words of a call a step concerns.
+type Selector struct {
+	Kind    string // of the Select words
+	From    int    // for operands: the first
+	To      int    // for operands: the last; -1: up to the end
+	Options string // for options: whose values
+	Text    string // for text
+}
+
+// What a selector selects.
+const (
+	SelectOperands = "operands" // of the call, counted from the end of the subcommand's name where a subcommand has a row
+	SelectRest     = "rest"     // operands behind those that the case's sub names
+	SelectLast     = "last"     // the last operand
+	SelectButLast  = "but last" // all operands but the last
+	SelectOptions  = "options"  // values of options
+	SelectText     = "text"     // a text of the row itself
+	SelectProgram  = "program"  // the program's name
+	SelectInput    = "input"    // standard input
+	SelectUnknown  = "unknown"  // something that nobody can tell
+)
+
+// Selectors reads a list of selectors, which are separated by commas:
+//
+//	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
+//	-o --output, =text, program, input, unknown
+func Selectors(text string) ([]Selector, error) {
+	var list []Selector
+	for part := range strings.SplitSeq(text, ",") {
+		s, err := selector(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func selector(part string) (Selector, error) {
+	word, span, _ := strings.Cut(part, " ")
+	switch {
+	case strings.HasPrefix(part, "="):
+		return Selector{Kind: SelectText, Text: part[1:]}, nil
+	case strings.HasPrefix(part, "-"):
+		return Selector{Kind: SelectOptions, Options: part}, nil
+	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectUnknown:
+		return Selector{Kind: part}, nil
+	case word == "operand" || word == SelectOperands:
+		return operands(word, span)
+	}
+	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
+		"options such as -o --output, =text, program, input or unknown", part)
+}
+
+// operands reads the span of operands 1-2.
+func operands(word, span string) (Selector, error) {
+	if span == "" && word == SelectOperands {
+		return Selector{Kind: SelectOperands, To: -1}, nil
+	}
+	first, last, several := strings.Cut(span, "-")
+	from, err := strconv.Atoi(first)
+	to := from
+	if err == nil && several && last == "" {
+		to = -1
+	} else if err == nil && several {
+		to, err = strconv.Atoi(last)
+	}
+	if err != nil || from < 0 || several != (word == SelectOperands) {
+		return Selector{}, fmt.Errorf("%q: expected operand 0, or operands 1- or operands 0-1", word+" "+span)
+	}
+	return Selector{Kind: SelectOperands, From: from, To: to}, nil
+}
+
+// SubPattern is one alternative of a case's sub: what the first operands are.
+type SubPattern [][]string // for each operand, the words that it may be
+
+// SubPatterns reads a case's sub.
+func SubPatterns(text string) []SubPattern {
+	if text == "" {
+		return nil
+	}
+	var list []SubPattern
+	for alternative := range strings.SplitSeq(text, ",") {
+		var p SubPattern
+		for _, word := range strings.Fields(alternative) {
+			p = append(p, strings.Split(word, "|"))
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// Fits reports whether a word is one of those given: a word as such, a beginning
+// that ends in *, or - for an operand that is not there.
+func Fits(patterns []string, word string) bool {
+	for _, p := range patterns {
+		start, begins := strings.CutSuffix(p, "*")
+		if p == word || begins && strings.HasPrefix(word, start) && (word != "" || start == "") || p == "-" && word == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Count reads how many operands a case asks for: 2, or 2+ for at least 2.
+func Count(text string) (n int, more bool, err error) {
+	digits, more := strings.CutSuffix(text, "+")
+	n, err = strconv.Atoi(digits)
+	if err != nil || n < 0 {
+		return 0, false, fmt.Errorf("%q is no number of operands such as 2, or 2+ for at least 2", text)
+	}
+	return n, more, nil
+}

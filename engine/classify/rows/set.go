@@ -1,0 +1,269 @@
+package rows
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Layer is the files of one layer of a policy that hold rows.
+type Layer struct {
+	Name  string            // of the layer
+	Adds  bool              // its rows only add to what is known: the user's and the project's layer
+	Files map[string][]byte // by their paths in the layer
+}
+
+// Set is the rows of a policy. It is safe for concurrent use. A nil Set has no
+// rows.
+type Set struct {
+	digest string
+	layers []Layer
+
+	mutex    sync.Mutex
+	blocks   map[string][]block // by a program's name, in the order of layers
+	starts   []block            // of names that end in *
+	programs map[string]found
+}
+
+// block is the text of one row, which is parsed when it is asked for.
+type block struct {
+	name      string // as the row is called, of several one
+	layer     int
+	place     Place
+	converted bool
+	text      string
+}
+
+// Place is where a row is written.
+type Place struct {
+	Layer string `json:"layer"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+}
+
+// String returns layer/file:line.
+func (p Place) String() string { return fmt.Sprintf("%s/%s:%d", p.Layer, p.File, p.Line) }
+
+// Known is what the rows say of a program.
+type Known struct {
+	Program
+	Place     Place
+	Converted bool  // known from facts of others only: it still counts as unknown
+	Added     []Row // of layers that only add
+}
+
+// Row is a row and where it is written.
+type Row struct {
+	Program
+	Place Place
+}
+
+type found struct {
+	known Known
+	ok    bool
+	err   error
+}
+
+// New makes a set of the rows of all layers, in their order.
+func New(layers []Layer) *Set { return &Set{layers: layers, digest: digestOf(layers)} }
+
+// digestOf covers the layers' names and the bytes of their files.
+func digestOf(layers []Layer) string {
+	sum := sha256.New()
+	some := false
+	for _, l := range layers {
+		for _, name := range slices.Sorted(maps.Keys(l.Files)) {
+			fmt.Fprintf(sum, "%s\n%s\n%d\n", l.Name, name, len(l.Files[name]))
+			sum.Write(l.Files[name])
+			some = true
+		}
+	}
+	if !some {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}
+
+// RowsDigest returns a digest of all rows; empty: there are none.
+func (s *Set) RowsDigest() string {
+	if s == nil {
+		return ""
+	}
+	return s.digest
+}
+
+// Program returns what the rows say of a program. A row that cannot be parsed is
+// an error: whoever asks must treat the program as unknown.
+func (s *Set) Program(name string) (Known, bool, error) {
+	if s == nil {
+		return Known{}, false, nil
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.index()
+	f, ok := s.programs[name]
+	if !ok {
+		f = s.find(name)
+		s.programs[name] = f
+	}
+	return f.known, f.ok, f.err
+}
+
+// Names lists the programs of which a row says something, converted ones only if
+// asked for.
+func (s *Set) Names(converted bool) []string {
+	if s == nil {
+		return nil
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.index()
+	var names []string
+	for name, list := range s.blocks {
+		if converted || slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+			names = append(names, name)
+		}
+	}
+	for _, b := range s.starts {
+		names = append(names, b.name+"*")
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (s *Set) index() {
+	if s.blocks != nil {
+		return
+	}
+	s.blocks, s.programs = map[string][]block{}, map[string]found{}
+	for i, l := range s.layers {
+		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+			if !strings.HasPrefix(file, ProgramsFolder) {
+				continue
+			}
+			for _, b := range Split(string(l.Files[file])) {
+				s.enter(block{layer: i, place: Place{l.Name, file, b.Line}, converted: strings.HasPrefix(file, ConvertedFolder), text: b.Text}, b.Names)
+			}
+		}
+	}
+}
+
+func (s *Set) enter(b block, names []string) {
+	for _, name := range names {
+		if start, ok := strings.CutSuffix(name, "*"); ok {
+			b.name = start
+			s.starts = append(s.starts, b)
+			continue
+		}
+		b.name = name
+		s.blocks[name] = append(s.blocks[name], b)
+	}
+}
+
+// find puts together what the layers say of a program.
+func (s *Set) find(name string) found {
+	list := s.blocks[name]
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+		for _, b := range s.starts {
+			if strings.HasPrefix(name, b.name) {
+				list = append(list[:len(list):len(list)], b)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b block) int { return cmp.Compare(a.layer, b.layer) })
+	}
+	var f found
+	for _, b := range list {
+		row, err := parse(b.text)
+		if err != nil {
+			return found{err: fmt.Errorf("%s: %w", b.place, err)}
+		}
+		f.add(row, b, s.layers[b.layer].Adds)
+	}
+	return f
+}
+
+// add takes in what one more row says. Rows of our own stand for themselves:
+// what was converted adds nothing to them.
+func (f *found) add(row Program, b block, adds bool) {
+	switch k := &f.known; {
+	case adds:
+		k.Added = append(k.Added, Row{row, b.place})
+	case f.ok && !k.Converted && b.converted:
+		return
+	case f.ok && k.Converted == b.converted:
+		k.Program, k.Place = k.Program.over(row), b.place
+	default:
+		k.Program, k.Place, k.Converted = row, b.place, b.converted
+	}
+	f.ok = f.ok || !adds
+}
+
+// Folders of a layer that hold rows of programs. What was converted from facts
+// of others never makes a program known.
+const (
+	ProgramsFolder  = "programs/"
+	ConvertedFolder = "programs/converted/"
+)
+
+// Block is the text of one row of a file.
+type Block struct {
+	Names []string
+	Line  int
+	Text  string
+}
+
+// Split splits a file of rows at the lines that begin at column 0. It parses
+// nothing: whoever checks a policy parses the file as a whole, and refuses one
+// whose blocks are not what YAML reads there.
+func Split(text string) []Block {
+	var list []Block
+	line, start, from := 0, -1, 0
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			end = len(text) - at
+		}
+		line++
+		if c := text[at]; c != ' ' && c != '#' && c != '\n' && c != '\r' {
+			if start >= 0 {
+				list = append(list, Block{namesOf(text[start:at]), from, text[start:at]})
+			}
+			start, from = at, line
+		}
+		at += end + 1
+	}
+	if start >= 0 {
+		list = append(list, Block{namesOf(text[start:]), from, text[start:]})
+	}
+	return list
+}
+
+// namesOf reads the key of a block: names, perhaps in quotes.
+func namesOf(block string) []string {
+	line, _, _ := strings.Cut(block, "\n")
+	if quote := line[0]; quote == '"' || quote == '\'' {
+		name, _, _ := strings.Cut(line[1:], string(quote))
+		return strings.Fields(name)
+	}
+	name, _, _ := strings.Cut(line+" ", ": ")
+	return strings.Fields(strings.TrimSuffix(name, ":"))
+}
+
+// parse reads the text of a block.
+func parse(text string) (Program, error) {
+	var rows map[string]Program
+	if err := yaml.Unmarshal([]byte(text), &rows); err != nil {
+		return Program{}, fmt.Errorf("read row: %w", err)
+	}
+	for _, row := range rows {
+		return row, nil
+	}
+	return Program{}, nil
+}
