@@ -77,7 +77,7 @@ function valueOf(option, where) {
 // --output=FILE, and some begin with a dash that a word processor has made.
 function facts(option, where) {
   const all = list(option.name).map((n) => n.trim().replace(/^–-?/, "--"));
-  const names = all.map((n) => n.replace(/=.*/, "")).filter((n) => /^-[^\s,'"]+$/.test(n));
+  const names = all.map((n) => n.replace(/=.*/, "")).filter((n) => /^--?[^\s,'"-][^\s,'"]*$/.test(n));
   if (names.length < all.length) leaveOut("option that does not begin with - or is no word", `${where} ${all[0]}`);
   const shown = all.some((n) => /^-.*=/.test(n)) ? "next" : undefined;
   return { names, value: valueOf(option, where) ?? shown, dangerous: option.isDangerous, persistent: option.isPersistent };

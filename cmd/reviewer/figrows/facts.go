@@ -88,7 +88,7 @@ func (f *fact) agreed() []string {
 			all[n] = true
 		}
 	})
-	names := []string{}
+	var names []string
 	for n := range all {
 		if !differ[n] {
 			names = append(names, n)

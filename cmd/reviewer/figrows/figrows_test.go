@@ -57,6 +57,9 @@ func TestRows(t *testing.T) {
 		{"an option that is there twice takes the more that is said",
 			`{"names":["p"],"options":[{"names":["-e"],"value":"code"},{"names":["-e"]}]}`,
 			"p:\n  code: -e\n"},
+		{"a program whose rows below say all",
+			`{"names":["p"],"subcommands":[{"names":["a"],"subcommands":[{"names":["b"],"runs":0}]}]}`,
+			"p:\n  subcommands:\n    a:\n      subcommands:\n        b: {runs: 0}\n"},
 		{"what YAML would take for a number stays a word",
 			`{"names":["p"],"options":[{"names":["-0"],"value":"next"}]}`,
 			"p:\n  values: \"-0\"\n"},
@@ -181,6 +184,7 @@ func checkRow(t *testing.T, where string, r *row, above []string) {
 		t.Errorf("%s says nothing", where)
 	}
 	has := slices.Clone(above)
+	option := regexp.MustCompile(`^--?[^-\s]`)
 	danger, _ := r.Dangerous.(string)
 	for _, words := range []string{r.Persistent, r.Values, r.Glued, r.Code, r.Scripts, danger} {
 		list := strings.Fields(words)
@@ -188,7 +192,7 @@ func checkRow(t *testing.T, where string, r *row, above []string) {
 			t.Errorf("%s: not sorted, or not parted by blanks: %q", where, words)
 		}
 		for _, o := range list {
-			if o[0] != '-' || slices.Contains(has, o) && words != danger {
+			if !option.MatchString(o) || slices.Contains(has, o) && words != danger {
 				t.Errorf("%s: %s is no option, or is there twice", where, o)
 			}
 		}

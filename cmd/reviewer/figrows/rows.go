@@ -7,17 +7,18 @@ import (
 )
 
 // row is what is written of a program or a subcommand; lists are words with a
-// blank between them. docs/teaching.md says what the keys mean.
+// blank between them. Persistent options hold for all subcommands, and so does a
+// grammar; what runs or is a script is the number of an operand.
 type row struct {
 	Code        string          `yaml:"code,omitempty"`
-	Dangerous   any             `yaml:"dangerous,omitempty"` // true, or a list
-	Glued       string          `yaml:"glued,omitempty"`
-	Grammar     string          `yaml:"grammar,omitempty"`
+	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole
+	Glued       string          `yaml:"glued,omitempty"`     // a value stands in the same word, or there is none
+	Grammar     string          `yaml:"grammar,omitempty"`   // first: options end at the first operand; long: -name is one
 	Persistent  string          `yaml:"persistent,omitempty"`
 	Runs        *int            `yaml:"runs,omitempty"`
 	Script      *int            `yaml:"script,omitempty"`
 	Scripts     string          `yaml:"scripts,omitempty"`
-	Values      string          `yaml:"values,omitempty"`
+	Values      string          `yaml:"values,omitempty"` // options that take the next word
 	Subcommands map[string]*row `yaml:"subcommands,omitempty"`
 }
 
