@@ -160,6 +160,19 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
+// TestChanged tells which programs other rows say something else of.
+func TestChanged(t *testing.T) {
+	then := rows.New([]rows.Layer{layer("base", false, "a: {values: -x}\nb c: {values: -y}\n\"m*\": {}\n")})
+	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"),
+		layer("user", true, "d: {cases: []}")})
+	changed := rows.Changed(then, now)
+	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false} {
+		if got := changed(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestDigest(t *testing.T) {
 	a, b := layer("base", false, "a: {}"), layer("base", false, "b: {}")
 	var none *rows.Set
