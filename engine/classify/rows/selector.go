@@ -2,17 +2,21 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Selector says which words of a call a step concerns.
 type Selector struct {
-	Kind    string // of the Select words
-	From    int    // for operands: the first
-	To      int    // for operands: the last; -1: up to the end
-	Options string // for options: whose values
-	Text    string // for text
+	Kind    string    // of the Select words
+	From    int       // for operands: the first
+	To      int       // for operands: the last; -1: up to the end
+	Options string    // for options: whose values
+	Text    string    // for text
+	After   string    // only words that begin with this, without it
+	Like    string    // only words that are so, and those that nobody can tell: a|b, a*
+	Or      *Selector // what is selected where this selects nothing
 }
 
 // What a selector selects.
@@ -22,6 +26,7 @@ const (
 	SelectLast     = "last"     // the last operand
 	SelectButLast  = "but last" // all operands but the last
 	SelectOptions  = "options"  // values of options
+	SelectValues   = "values"   // values behind short options that are no numbers: they may be operands
 	SelectText     = "text"     // a text of the row itself
 	SelectProgram  = "program"  // the program's name
 	SelectInput    = "input"    // standard input
@@ -31,7 +36,13 @@ const (
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, =text, program, input, unknown
+//	-o --output, values, =text, program, input, unknown
+//
+// Of the words that are selected, "after" takes those that begin with a text,
+// without it, and "like" those that fit a pattern. Behind "or" stands what is
+// selected where there are none:
+//
+//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
@@ -45,19 +56,33 @@ func Selectors(text string) ([]Selector, error) {
 }
 
 func selector(part string) (Selector, error) {
+	if text, ok := strings.CutPrefix(part, "="); ok {
+		return Selector{Kind: SelectText, Text: text}, nil
+	}
+	part, other, several := strings.Cut(part, " or ")
+	part, like, _ := strings.Cut(part, " like ")
+	part, after, _ := strings.Cut(part, " after ")
+	s, err := plainSelector(part)
+	s.Like, s.After = like, strings.Trim(after, "'")
+	if err == nil && several {
+		s.Or = new(Selector)
+		*s.Or, err = selector(other)
+	}
+	return s, err
+}
+
+func plainSelector(part string) (Selector, error) {
 	word, span, _ := strings.Cut(part, " ")
 	switch {
-	case strings.HasPrefix(part, "="):
-		return Selector{Kind: SelectText, Text: part[1:]}, nil
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectUnknown:
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectUnknown, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, =text, program, input or unknown", part)
+		"options such as -o --output, values, =text, program, input or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -98,16 +123,27 @@ func SubPatterns(text string) []SubPattern {
 	return list
 }
 
-// Fits reports whether a word is one of those given: a word as such, a beginning
-// that ends in *, or - for an operand that is not there.
+// Fits reports whether a word is one of those given: a word as such, one that
+// begins or ends with *, which stands for anything, # for a number, or - for an
+// operand that is not there.
 func Fits(patterns []string, word string) bool {
-	for _, p := range patterns {
-		start, begins := strings.CutSuffix(p, "*")
-		if p == word || begins && strings.HasPrefix(word, start) && (word != "" || start == "") || p == "-" && word == "" {
-			return true
-		}
+	return slices.ContainsFunc(patterns, func(p string) bool { return fits(p, word) })
+}
+
+func fits(pattern, word string) bool {
+	start, begins := strings.CutSuffix(pattern, "*")
+	end, ends := strings.CutPrefix(start, "*")
+	switch {
+	case pattern == word, pattern == "-" && word == "":
+		return true
+	case pattern == "#":
+		return word != "" && strings.Trim(word, "0123456789") == ""
+	case begins && ends:
+		return strings.Contains(word, end) && (word != "" || end == "")
+	case ends:
+		return strings.HasSuffix(word, end)
 	}
-	return false
+	return begins && strings.HasPrefix(word, start) && (word != "" || start == "")
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.
