@@ -222,6 +222,9 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 			c.p.wrong(nodes["operands"], "operands: %v", err)
 		}
 	}
+	if one.Has != "" {
+		c.selector(nodes["has"], one.Has)
+	}
 	for i, step := range one.Do {
 		c.step(names, step, nodes["do"].Content[i])
 	}

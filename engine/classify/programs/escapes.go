@@ -38,7 +38,6 @@ func here() map[string]func(*shell.Call) {
 		"crontab":       crontab,
 		"debugFS":       debugFS,
 		"destroysDisk":  destroysDisk,
-		"disks":         disks,
 		"edit":          edit,
 		"emptyTrash":    emptyTrash,
 		"encode":        encode,

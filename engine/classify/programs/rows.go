@@ -164,7 +164,8 @@ func given(o shell.Options, options string) bool { return o.Has(strings.Fields(o
 func (r *reader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && (c.Names == "" || rows.Has(c.Names, r.Name)) && (c.Option == "" || given(r.Opts, c.Option)) &&
-		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words) && r.among(c.Any)
+		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words) && r.among(c.Any) &&
+		(c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
 }
 
 // among reports whether one of the operands fits a pattern.
@@ -390,12 +391,15 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	if a, ok := r.numbered(verb); ok {
 		e.Verb = a.Show()
 	}
-	targets := r.targets(orVerb(s.On, "program"), s)
+	targets := slices.Clone(r.targets(orVerb(s.On, "program"), s))
 	switch key {
 	case "network":
 		e.Kind = engine.EffectNetwork
 	case "system":
 		e.Kind = engine.EffectSystemCall
+		for i, t := range targets { // a unit goes by two names
+			targets[i] = t.With(strings.TrimSuffix(t.Text, ".service"))
+		}
 	case "process":
 		e.Kind = engine.EffectProcess
 		if s.On == "" && verb == "exec" {
@@ -466,7 +470,7 @@ func (r *reader) chosen(s rows.Selector) []abstract.Arg {
 			if s.After != "" {
 				a = a.With(rest)
 			}
-			if begins && (s.Like == "" || !a.Known() || rows.Fits(strings.Split(s.Like, "|"), a.Text)) {
+			if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) {
 				some = append(some, a)
 			}
 		}
@@ -476,6 +480,13 @@ func (r *reader) chosen(s rows.Selector) []abstract.Arg {
 		return r.chosen(*s.Or)
 	}
 	return list
+}
+
+// like reports whether a word is one of those given, or may be.
+func like(patterns []string, a abstract.Arg) bool {
+	number := strings.Trim(a.Text, "0123456789"+abstract.Holes) == ""
+	return rows.Fits(patterns, a.Text) ||
+		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "#" || number })
 }
 
 func (r *reader) select1(s rows.Selector) []abstract.Arg {

@@ -471,3 +471,33 @@ func bindMount(c *shell.Call) {
 		}
 	}
 }
+
+func lastOperand(c *shell.Call) abstract.Arg {
+	if n := len(c.Opts.Operands); n > 0 {
+		return c.Opts.Operands[n-1]
+	}
+	return abstract.Arg{}
+}
+
+// destroysDisk notes which disks lose what is on them.
+func destroysDisk(c *shell.Call) {
+	var devices []abstract.Arg
+	images := false
+	for _, a := range c.Opts.Operands {
+		switch {
+		case a.HasPrefix("/dev/") || !a.Known():
+			devices = append(devices, a)
+		case strings.ContainsAny(a.Text, "/."):
+			images = true
+			c.Writes("write", a)
+		}
+	}
+	if len(devices) == 0 && images {
+		return
+	}
+	if len(devices) == 0 {
+		devices = []abstract.Arg{lastOperand(c)}
+	}
+	c.Signal(engine.SignalDiskWrite)
+	c.System("format", devices...)
+}

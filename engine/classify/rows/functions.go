@@ -6,7 +6,7 @@ func Functions() []string {
 	return []string{
 		"accounts", "agent", "allocate", "archive", "at", "attach", "awk", "aws", "brew", "browse", "bucket", "build", "bwrap",
 		"cargo", "carry", "clusters", "compile", "compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab",
-		"curl", "debugFS", "destroysDisk", "disks", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
+		"curl", "debugFS", "destroysDisk", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
 		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser", "genericCloud", "gh",
 		"git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kafka", "kill", "killNamed",
 		"kubectl", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manual", "migrates", "mongo", "move",
