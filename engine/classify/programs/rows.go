@@ -398,7 +398,9 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	case "system":
 		e.Kind = engine.EffectSystemCall
 		for i, t := range targets { // a unit goes by two names
-			targets[i] = t.With(strings.TrimSuffix(t.Text, ".service"))
+			if unit, ok := strings.CutSuffix(t.Text, ".service"); ok && !strings.Contains(unit, "/") {
+				targets[i] = t.With(unit)
+			}
 		}
 	case "process":
 		e.Kind = engine.EffectProcess
@@ -486,7 +488,7 @@ func (r *reader) chosen(s rows.Selector) []abstract.Arg {
 func like(patterns []string, a abstract.Arg) bool {
 	number := strings.Trim(a.Text, "0123456789"+abstract.Holes) == ""
 	return rows.Fits(patterns, a.Text) ||
-		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "#" || number })
+		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "number" || number })
 }
 
 func (r *reader) select1(s rows.Selector) []abstract.Arg {

@@ -40,7 +40,7 @@ type Case struct {
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
-	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, a*, *a, # for a number
+	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, a*, *a, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
 	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there is no argument at all
 	Operands string            `json:"operands,omitempty" yaml:"operands"` // how many operands there are: 2, or 2+ for at least 2

@@ -124,8 +124,8 @@ func SubPatterns(text string) []SubPattern {
 }
 
 // Fits reports whether a word is one of those given: a word as such, one that
-// begins or ends with *, which stands for anything, # for a number, or - for an
-// operand that is not there.
+// begins or ends with *, which stands for anything, any number, or - for an operand
+// that is not there.
 func Fits(patterns []string, word string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return fits(p, word) })
 }
@@ -136,7 +136,7 @@ func fits(pattern, word string) bool {
 	switch {
 	case pattern == word, pattern == "-" && word == "":
 		return true
-	case pattern == "#":
+	case pattern == "number":
 		return word != "" && strings.Trim(word, "0123456789") == ""
 	case begins && ends:
 		return strings.Contains(word, end) && (word != "" || end == "")
