@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -40,7 +41,7 @@ type Case struct {
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
-	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, a*, *a, number
+	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
 	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there is no argument at all
 	Operands string            `json:"operands,omitempty" yaml:"operands"` // how many operands there are: 2, or 2+ for at least 2
@@ -65,7 +66,7 @@ type Step struct {
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, purge, disable
+	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
@@ -263,6 +264,9 @@ func joined(low, high map[string]Program) map[string]Program {
 	}
 	return all
 }
+
+// SubcommandNames lists the keys of the rows of subcommands, in order.
+func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
 // Subcommand returns the row of a subcommand, or the one that is called * where
 // it has none of its own.

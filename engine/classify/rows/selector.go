@@ -123,27 +123,32 @@ func SubPatterns(text string) []SubPattern {
 	return list
 }
 
-// Fits reports whether a word is one of those given: a word as such, one that
-// begins or ends with *, which stands for anything, any number, or - for an operand
-// that is not there.
+// Fits reports whether a word is one of those given: a word as such, one in which
+// * stands for any text, any number, or - for an operand that is not there.
 func Fits(patterns []string, word string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return fits(p, word) })
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return p == word || p == "-" && word == "" || p == "number" && isNumber(word) || starred(p, word)
+	})
 }
 
-func fits(pattern, word string) bool {
-	start, begins := strings.CutSuffix(pattern, "*")
-	end, ends := strings.CutPrefix(start, "*")
-	switch {
-	case pattern == word, pattern == "-" && word == "":
-		return true
-	case pattern == "number":
-		return word != "" && strings.Trim(word, "0123456789") == ""
-	case begins && ends:
-		return strings.Contains(word, end) && (word != "" || end == "")
-	case ends:
-		return strings.HasSuffix(word, end)
+func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
+
+// starred reports whether a word is a pattern in which * stands for any text.
+func starred(pattern, word string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 || len(word) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(word, parts[0]) || !strings.HasSuffix(word, parts[last]) {
+		return false
 	}
-	return begins && strings.HasPrefix(word, start) && (word != "" || start == "")
+	word = word[len(parts[0]) : len(word)-len(parts[last])]
+	for _, part := range parts[1:last] {
+		_, rest, ok := strings.Cut(word, part)
+		if !ok {
+			return false
+		}
+		word = rest
+	}
+	return true
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.

@@ -171,7 +171,7 @@ func (s *Set) enter(b block, names []string) {
 // find puts together what the layers say of a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
-	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !s.layers[b.layer].Adds }) {
 		for _, b := range s.starts {
 			if strings.HasPrefix(name, b.name) {
 				list = append(list[:len(list):len(list)], b)
