@@ -457,23 +457,27 @@ func (r *reader) selected(text string) []abstract.Arg {
 // else those of the next one.
 func (r *reader) chosen(s rows.Selector) []abstract.Arg {
 	list := r.select1(s)
-	if s.After != "" || s.Like != "" {
-		var some []abstract.Arg
-		for _, a := range list {
-			rest, begins := strings.CutPrefix(a.Text, s.After)
-			if s.After != "" {
-				a = a.With(rest)
-			}
-			if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) {
-				some = append(some, a)
-			}
-		}
-		list = some
+	if s.After+s.Like+s.Unlike != "" {
+		list = filtered(list, s)
 	}
 	if len(list) == 0 && s.Or != nil {
 		return r.chosen(*s.Or)
 	}
 	return list
+}
+
+// filtered are the words that a selector's filters let through.
+func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
+	for _, a := range list {
+		rest, begins := strings.CutPrefix(a.Text, s.After)
+		if s.After != "" {
+			a = a.With(rest)
+		}
+		if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) && !(s.Unlike != "" && rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
+			some = append(some, a)
+		}
+	}
+	return some
 }
 
 // like reports whether a word is one of those given, or may be.
@@ -498,6 +502,8 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 		return r.operands[max(n-1, 0):]
 	case rows.SelectButLast:
 		return r.operands[:max(n-1, 0)]
+	case rows.SelectArgs:
+		return r.Args
 	case rows.SelectValues:
 		return r.Opts.PerhapsFiles()
 	case rows.SelectOptions:

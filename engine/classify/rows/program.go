@@ -15,7 +15,7 @@ type Program struct {
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal and own
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters and own
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: 1 where cases ask for one
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
@@ -133,11 +133,12 @@ const (
 	First   = "first"   // options end at the first operand
 	Long    = "long"    // a single dash begins a long option: terraform, find, java
 	Literal = "literal" // "--" is nothing special
+	Letters = "letters" // the first argument is letters of options even without a dash: tar xf
 	Own     = "own"     // it reads --help itself
 )
 
 // Grammars lists the words of a program's grammar.
-func Grammars() []string { return []string{First, Long, Literal, Own} }
+func Grammars() []string { return []string{First, Long, Literal, Letters, Own} }
 
 // Outs lists what a step may say of what a program prints.
 func Outs() []string { return []string{"none", "unknown", "local", "decoded"} }

@@ -16,31 +16,33 @@ type Selector struct {
 	Text    string    // for text
 	After   string    // only words that begin with this, without it
 	Like    string    // only words that are so, and those that nobody can tell: a|b, a*
+	Unlike  string    // no words that are so
 	Or      *Selector // what is selected where this selects nothing
 }
 
 // What a selector selects.
 const (
-	SelectOperands = "operands" // of the call, counted from the end of the subcommand's name where a subcommand has a row
-	SelectRest     = "rest"     // operands behind those that the case's sub names
-	SelectLast     = "last"     // the last operand
-	SelectButLast  = "but last" // all operands but the last
-	SelectOptions  = "options"  // values of options
-	SelectValues   = "values"   // values behind short options that are no numbers: they may be operands
-	SelectText     = "text"     // a text of the row itself
-	SelectProgram  = "program"  // the program's name
-	SelectInput    = "input"    // standard input
-	SelectUnknown  = "unknown"  // something that nobody can tell
+	SelectOperands = "operands"  // of the call, counted from the end of the subcommand's name where a subcommand has a row
+	SelectRest     = "rest"      // operands behind those that the case's sub names
+	SelectLast     = "last"      // the last operand
+	SelectButLast  = "but last"  // all operands but the last
+	SelectOptions  = "options"   // values of options
+	SelectArgs     = "arguments" // all words behind the program's name, as they stand
+	SelectValues   = "values"    // values behind short options that are no numbers: they may be operands
+	SelectText     = "text"      // a text of the row itself
+	SelectProgram  = "program"   // the program's name
+	SelectInput    = "input"     // standard input
+	SelectUnknown  = "unknown"   // something that nobody can tell
 )
 
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, values, =text, program, input, unknown
+//	-o --output, values, arguments, =text, program, input, unknown
 //
 // Of the words that are selected, "after" takes those that begin with a text,
-// without it, and "like" those that fit a pattern. Behind "or" stands what is
-// selected where there are none:
+// without it, "like" those that fit a pattern, and "unlike" the others. Behind "or"
+// stands what is selected where there are none:
 //
 //	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {
@@ -60,10 +62,11 @@ func selector(part string) (Selector, error) {
 		return Selector{Kind: SelectText, Text: text}, nil
 	}
 	part, other, several := strings.Cut(part, " or ")
+	part, unlike, _ := strings.Cut(part, " unlike ")
 	part, like, _ := strings.Cut(part, " like ")
 	part, after, _ := strings.Cut(part, " after ")
 	s, err := plainSelector(part)
-	s.Like, s.After = like, strings.Trim(after, "'")
+	s.Like, s.Unlike, s.After = like, unlike, strings.Trim(after, "'")
 	if err == nil && several {
 		s.Or = new(Selector)
 		*s.Or, err = selector(other)
@@ -76,13 +79,13 @@ func plainSelector(part string) (Selector, error) {
 	switch {
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectUnknown, SelectValues}, part):
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectUnknown, SelectArgs, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, values, =text, program, input or unknown", part)
+		"options such as -o --output, values, arguments, =text, program, input or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
