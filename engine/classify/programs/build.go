@@ -1,42 +1,30 @@
 package programs
 
 import (
-	"strings"
-
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-func build(c *shell.Call) {
-	c.InDirectory(c.Opts.All("-C", "--directory", "-S", "-d", "--dir", "--working-directory"), func() {
-		seen := false
-		for _, f := range c.Opts.All("-f", "--file", "--makefile") {
-			if f.From != nil && f.From.Taint&abstract.Fetched != 0 {
-				c.Shell.Unseen(*f.From, c.Name) // make -f <(curl …)
-			}
+// makeTargets runs what a makefile says of the targets. One that was fetched is
+// code that nobody has seen: make -f <(curl …).
+func makeTargets(c *shell.Call) {
+	for _, f := range c.Opts.All("-f", "--file", "--makefile") {
+		if f.From != nil && f.From.Taint&abstract.Fetched != 0 {
+			c.Shell.Unseen(*f.From, c.Name)
 		}
-		switch c.Name {
-		case "make", "gmake":
-			seen = tasks.MakeTargets(c)
-		case "just":
-			seen = tasks.JustRecipes(c)
-		case "task":
-			seen = tasks.TaskCommands(c)
-		}
-		if !seen {
-			c.Process()
-		}
-	})
-	if tasks.DryRuns(c) && !strings.Contains("cmake meson bazel", c.Name) {
-		c.Signal(engine.SignalDryRun)
 	}
+	recipes(c, tasks.MakeTargets)
 }
 
-func compile(c *shell.Call) {
-	if out, ok := c.Opts.Get("-o"); ok && !strings.Contains(" eslint pytest jest ", " "+c.Name+" ") {
-		c.Writes("write", out)
+func justRecipes(c *shell.Call) { recipes(c, tasks.JustRecipes) }
+
+func taskCommands(c *shell.Call) { recipes(c, tasks.TaskCommands) }
+
+// recipes runs those of a project that a runner is told to run, or else the runner
+// does what nobody has seen.
+func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
+	if !run(c) {
+		c.Process()
 	}
-	c.Process()
 }

@@ -125,7 +125,7 @@ func find(c *shell.Call) {
 	}
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Reads(roots...)
-	c.Out = relativeNames(c, roots)
+	c.Out = relativeNames(roots)
 	name, narrow := findName(args)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
@@ -245,7 +245,7 @@ func fd(c *shell.Call) {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
 	c.Reads(roots...)
-	c.Out = relativeNames(c, roots)
+	c.Out = relativeNames(roots)
 	if len(template) == 0 {
 		return
 	}

@@ -65,9 +65,6 @@ func reveals(c *shell.Call) {
 		c.Shell.SignalIf(strings.HasPrefix(words, "config view ") && c.Opts.Has("--raw"), engine.SignalCredential)
 	case "npm", "pnpm", "yarn":
 		c.Shell.SignalIf(strings.HasPrefix(words, "config get ") && strings.Contains(words, "_auth"), engine.SignalCredential)
-	case "ps":
-		first := c.Opts.Operand(0).Text // without a dash: letters of BSD, of which e shows the environment
-		c.Shell.SignalIf(strings.Contains(first, "e") && strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "", engine.SignalEnvDump)
 	}
 }
 
@@ -76,7 +73,7 @@ func reveals(c *shell.Call) {
 func unlocks(c *shell.Call) {
 	first := c.Opts.Operand(0)
 	switch c.Name {
-	case "pre-commit", "husky", "lefthook", "overcommit":
+	case "husky", "lefthook", "overcommit":
 		c.Shell.SignalIf(first.Is("uninstall") || c.Opts.Has("--uninstall"), engine.SignalGitNoVerify)
 	case "code", "code-insiders", "cursor":
 		c.Shell.SignalIf(first.Is("tunnel"), engine.SignalTunnel)

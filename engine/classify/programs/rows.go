@@ -269,7 +269,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 			r.Signal(engine.Signal(id))
 		}
 	case "out":
-		r.prints(value)
+		r.prints(value, s.On)
 	case "go":
 		r.calls(value)
 	case "as":
@@ -280,6 +280,8 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		}
 	case "aims":
 		r.Aims(r.selected(value))
+	case "seeks":
+		r.LooksUp(r.selected(value)...)
 	case "takes":
 		r.Takes(r.selected(value))
 	case "code":
@@ -427,8 +429,14 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 }
 
 // prints is what a row says of standard output.
-func (r *reader) prints(what string) {
+func (r *reader) prints(what, on string) {
 	switch what {
+	case "names":
+		var roots []abstract.Arg
+		if on != "" {
+			roots = r.selected(on)
+		}
+		r.Out = relativeNames(roots)
 	case "none":
 		r.Out = abstract.Arg{}
 	case "unknown":
