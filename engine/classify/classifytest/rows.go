@@ -12,7 +12,13 @@ import (
 
 // Rows returns what the policy that ships knows of programs, read from the files
 // of this module: packages of the engine cannot import the bundle.
-var Rows = sync.OnceValue(func() *rows.Set {
+var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
+
+// Layers returns the layers of Rows, for tests that put one more above them.
+func Layers() []rows.Layer { return []rows.Layer{{Name: "base", Files: files()}} }
+
+// files are the files of the policy that ships that hold rows.
+var files = sync.OnceValue(func() map[string][]byte {
 	dir := "bundles/default"
 	for range 8 {
 		if _, err := os.Stat(dir); err == nil {
@@ -35,5 +41,5 @@ var Rows = sync.OnceValue(func() *rows.Set {
 	if err != nil {
 		panic(err)
 	}
-	return rows.New([]rows.Layer{{Name: "base", Files: files}})
+	return files
 })
