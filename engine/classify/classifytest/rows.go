@@ -10,15 +10,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the policy that ships knows of programs, read from the files
-// of this module: packages of the engine cannot import the bundle.
+// Rows returns what the policy that ships knows of programs.
 var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
 
-// Layers returns the layers of Rows, for tests that put one more above them.
-func Layers() []rows.Layer { return []rows.Layer{{Name: "base", Files: files()}} }
-
-// files are the files of the policy that ships that hold rows.
-var files = sync.OnceValue(func() map[string][]byte {
+// Layers returns the rows of the policy that ships, read from the files of this
+// module: packages of the engine cannot import the bundle.
+var Layers = sync.OnceValue(func() []rows.Layer {
 	dir := "bundles/default"
 	for range 8 {
 		if _, err := os.Stat(dir); err == nil {
@@ -41,5 +38,5 @@ var files = sync.OnceValue(func() map[string][]byte {
 	if err != nil {
 		panic(err)
 	}
-	return files
+	return []rows.Layer{{Name: "base", Files: files}}
 })

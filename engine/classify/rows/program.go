@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -60,7 +61,7 @@ type Step struct {
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"`
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, purge, disable
+	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
@@ -254,6 +255,9 @@ func joined(low, high map[string]Program) map[string]Program {
 	}
 	return all
 }
+
+// SubcommandNames lists the keys of the rows of subcommands, in order.
+func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
 // Subcommand returns the row of a subcommand, or the one that is called * where
 // it has none of its own.
