@@ -82,6 +82,8 @@ func (c *rowCheck) file(name string, content []byte) {
 		switch c.folder {
 		case rows.ProgramsFolder:
 			row(c, key, value, c.program)
+		case rows.PlacesFolder:
+			row(c, key, value, c.paths)
 		case rows.WordsFolder:
 			row(c, key, value, c.words1)
 		}
