@@ -7,21 +7,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// relativeNames is a list of names below the present directory.
-func relativeNames(roots []abstract.Arg) abstract.Arg {
-	var text strings.Builder
-	for _, r := range roots {
-		if r.Text == "." || r.Text == "" {
-			r.Text = "."
-		}
-		text.WriteString(strings.TrimSuffix(r.Text, "/") + "/" + abstract.HoleText + "\n")
-	}
-	if len(roots) == 0 {
-		return abstract.Word("./" + abstract.HoleText + "\n")
-	}
-	return abstract.Word(text.String())
-}
-
 // printFiles is cat: what the script has written is printed again.
 func printFiles(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
