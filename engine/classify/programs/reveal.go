@@ -14,22 +14,8 @@ import (
 // Stores that have a place in the tables of programs say it there.
 func revealing(name string) string {
 	switch name {
-	case "lpass":
-		return "show|export"
-	case "gopass", "keepassxc-cli", "rbw":
-		return "show|get|export"
-	case "keyctl":
-		return "read|print|pipe"
 	case "doppler":
 		return "secrets"
-	case "infisical":
-		return "secrets|export"
-	case "chamber":
-		return "read|export|env"
-	case "sops":
-		return "decrypt"
-	case "ansible-vault":
-		return "view|decrypt"
 	case "az":
 		return "account get-access-token"
 	case "heroku":
@@ -40,11 +26,6 @@ func revealing(name string) string {
 		return "user-secrets list"
 	case "rails":
 		return "credentials:show"
-	case "eyaml":
-		return "decrypt"
-	}
-	if strings.HasPrefix(name, "docker-credential-") || strings.HasPrefix(name, "git-credential-") {
-		return "get"
 	}
 	return ""
 }
@@ -59,26 +40,10 @@ func reveals(c *shell.Call) {
 		}
 	}
 	switch c.Name {
-	case "sops":
-		c.Shell.SignalIf(c.Opts.Has("-d", "--decrypt"), engine.SignalCredential)
 	case "kubectl":
 		c.Shell.SignalIf(strings.HasPrefix(words, "config view ") && c.Opts.Has("--raw"), engine.SignalCredential)
 	case "npm", "pnpm", "yarn":
 		c.Shell.SignalIf(strings.HasPrefix(words, "config get ") && strings.Contains(words, "_auth"), engine.SignalCredential)
-	}
-}
-
-// unlocks notes subcommands that take hooks out of a repository, or let others
-// into this machine, of programs that mostly do something else.
-func unlocks(c *shell.Call) {
-	first := c.Opts.Operand(0)
-	switch c.Name {
-	case "husky", "lefthook", "overcommit":
-		c.Shell.SignalIf(first.Is("uninstall") || c.Opts.Has("--uninstall"), engine.SignalGitNoVerify)
-	case "code", "code-insiders", "cursor":
-		c.Shell.SignalIf(first.Is("tunnel"), engine.SignalTunnel)
-	case "devtunnel":
-		c.Shell.SignalIf(first.Is("host"), engine.SignalTunnel)
 	}
 }
 
