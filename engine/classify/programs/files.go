@@ -272,3 +272,12 @@ func patch(c *shell.Call) {
 
 // unbounded works on without end.
 func unbounded(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }
+
+// splitFilter runs a command on each of the pieces of a file.
+func splitFilter(c *shell.Call) {
+	code, _ := c.Opts.Get("--filter")
+	c.Child(func() shell.Outcome {
+		c.Shell.Frame.Piped, c.Shell.Frame.Stdin = true, &abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+		return c.Shell.Embed(code, "split", false)
+	})
+}

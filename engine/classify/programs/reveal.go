@@ -47,23 +47,20 @@ func reveals(c *shell.Call) {
 	}
 }
 
-// bindOptions name the address at which a server waits.
-var bindOptions = []string{"--host", "--hostname", "--bind", "--bind-address", "--bind_ip", "--listen", "--listen-address",
-	"--address", "--addr", "--ip", "--http", "-b", "-H", "-S", "-a", "-l", "-p", "--publish"}
-
 // exposes notes that an option binds a program to all addresses of this
 // machine: whatever the program is, other machines reach it.
 func exposes(c *shell.Call) {
 	if c.Shell.Frame.Isolated {
 		return
 	}
+	options := c.Shell.In.Rows.Words("programs.binding")
 	containers := slices.Contains([]string{"docker", "podman", "nerdctl"}, c.Name) // all but -p is what runs inside
 	for i, a := range c.Args {
 		name, value, glued := strings.Cut(a.Text, "=")
 		if !glued && i+1 < len(c.Args) {
 			value = c.Args[i+1].Text
 		}
-		if slices.Contains(bindOptions, name) && everyAddress(value) && (!containers || slices.Contains([]string{"-p", "--publish"}, name)) {
+		if slices.Contains(options, name) && everyAddress(value) && (!containers || slices.Contains([]string{"-p", "--publish"}, name)) {
 			c.Listens(abstract.Word("0.0.0.0"), nil)
 			return
 		}
