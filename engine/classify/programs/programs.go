@@ -60,7 +60,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 // does notes what a call does by what is known of its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
-	case hops(c), bareSQL(c):
+	case hops(c, k.Hops), bareSQL(c):
 	case c.Known && asksHelp(c, rows.Has(k.Grammar, rows.Own)):
 		c.Shell.Signal(engine.SignalDryRun)
 		c.Out = abstract.Arg{}
@@ -84,7 +84,9 @@ func adds(c *shell.Call, row rows.Row) {
 	if row.Wraps != nil {
 		wrapped(&own, rows.Known{Program: row.Program, Place: row.Place})
 	}
-	follow(&own, row.Program, row.Place)
+	if !hops(&own, row.Hops) {
+		follow(&own, row.Program, row.Place)
+	}
 }
 
 // notes adds what holds of many programs alike, by their options alone.

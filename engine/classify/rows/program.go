@@ -19,6 +19,7 @@ type Program struct {
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: 1 where cases ask for one
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
 	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command among its arguments
+	Hops        []Hop              `json:"hops,omitempty" yaml:"hops"`               // it runs code on another machine or in a container
 	Code        string             `json:"code,omitempty" yaml:"code"`               // options whose value is a command line
 	Scripts     string             `json:"scripts,omitempty" yaml:"scripts"`         // options whose value is a script that is run
 	Runs        *int               `json:"runs,omitempty" yaml:"runs"`               // operands from here on are a command that is run
@@ -108,6 +109,20 @@ type Wrapper struct {
 	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value says where the command is fetched from
 	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can say that too
 	Go          string `json:"go,omitempty" yaml:"go"`                     // a function in Go reads the arguments
+}
+
+// Hop is the grammar of a program that runs a command, or code, in another place:
+// on another machine, or in a container.
+type Hop struct {
+	Names    string `json:"names,omitempty" yaml:"names"`       // the program was called by one of these names
+	Sub      string `json:"sub,omitempty" yaml:"sub"`           // words that come first, as in a case; options may stand between them
+	Kind     string `json:"kind" yaml:"kind"`                   // what the place is called by: ssh, vm, container, pod, app
+	Operands int64  `json:"operands,omitempty" yaml:"operands"` // how many stand before the command; the first of them names the place
+	Name     string `json:"name,omitempty" yaml:"name"`         // options whose value names the place
+	Values   string `json:"values,omitempty" yaml:"values"`     // options whose value is the next word
+	Code     string `json:"code,omitempty" yaml:"code"`         // options whose value is shell code
+	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are put together and are shell code
+	Remote   bool   `json:"remote,omitempty" yaml:"remote"`     // it is reached by a network
 }
 
 // Example is a command and what is found of it.
@@ -214,6 +229,7 @@ func (p Program) over(higher Program) Program {
 	p.Cases = slices.Concat(higher.Cases, p.Cases)
 	p.Examples = slices.Concat(p.Examples, higher.Examples)
 	p.ReadsOnly = p.ReadsOnly && higher.ReadsOnly
+	p.Hops = slices.Concat(higher.Hops, p.Hops)
 	p.Wraps, p.Depth = either(higher.Wraps, p.Wraps), either(higher.Depth, p.Depth)
 	p.Runs, p.Script = either(higher.Runs, p.Runs), either(higher.Script, p.Script)
 	if higher.Go != "" {
