@@ -95,11 +95,13 @@ func (c *rowCheck) named(key *yaml.Node) {
 		if c.folder == rows.ProgramsFolder && !programName(name) {
 			c.p.wrong(key, "%q: expected the name of a program in ASCII, without its folder; a * can stand at the end only", name)
 		}
-		place := nodeAt(c.p.file, key).String()
+		if strings.HasPrefix(c.p.file, rows.ConvertedFolder) {
+			name += " converted" // another row of the same program may stand above it
+		}
 		if other, twice := c.seen[name]; twice {
 			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
 		}
-		c.seen[name] = place
+		c.seen[name] = nodeAt(c.p.file, key).String()
 	}
 }
 

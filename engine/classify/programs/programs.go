@@ -37,7 +37,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 		c.Shell.Opaque("command", c.Path.Text)
 	}
 	if shell.Language(c.Name) != "" {
-		k.Program = rows.Program{Grammar: rows.Own, Go: "interpreter"}
+		k.Program, k.Converted = rows.Program{Grammar: rows.Own, Go: "interpreter"}, false
 	}
 	c.Known = !k.Converted && k.Does()
 	if c.Known && c.Local() && k.ReadsOnly {
@@ -45,6 +45,10 @@ func runProgram(c *shell.Call) shell.Outcome {
 	}
 	if o, ok := wrapped(c, k); ok {
 		return o
+	}
+	if k.Converted { // nothing of what is seen without it may go away
+		k.Added = append(k.Added[:len(k.Added):len(k.Added)], rows.Row{Program: k.Program, Place: k.Place})
+		k.Program = rows.Program{}
 	}
 	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	c.Record()
@@ -69,9 +73,6 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program, k.Place)
 	default:
 		unlisted(c)
-		if k.Converted {
-			follow(c, k.Program, k.Place)
-		}
 	}
 }
 
@@ -83,6 +84,9 @@ func adds(c *shell.Call, row rows.Row) {
 	own.Opts = shell.ParseOptions(c.Args, grammar(row.Program))
 	if row.Wraps != nil {
 		wrapped(&own, rows.Known{Program: row.Program, Place: row.Place})
+	}
+	if !row.Does() && !c.Known {
+		unlisted(&own)
 	}
 	if !hops(&own, row.Hops) {
 		follow(&own, row.Program, row.Place)

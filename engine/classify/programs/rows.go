@@ -79,6 +79,9 @@ func (r *reader) descend(p rows.Program) rows.Program {
 		if !sub.Does() {
 			sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
 		}
+		if rows.Has(p.Grammar, rows.Long) {
+			sub.Grammar += " " + rows.Long
+		}
 		sub.Persistent = strings.TrimSpace(p.Persistent + " " + sub.Persistent)
 		outer, name := r.Opts, r.operands[0]
 		names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
