@@ -368,7 +368,7 @@ func kubectl(c *shell.Call) {
 		c.Sends("send", host)
 	case sub.Is("port-forward", "proxy"):
 		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("localhost"))
-	case sub.Is("create", "adm") && changed(c, kubeGrant(o, c.Args), false, host):
+	case sub.Is("create", "adm") && false:
 	default:
 		for _, f := range o.All("-f", "--filename") {
 			if abstract.IsURL(f) {
@@ -380,15 +380,6 @@ func kubectl(c *shell.Call) {
 		}
 		c.Sends("send", host)
 	}
-}
-
-// kubeGrant is a role that somebody is given: create clusterrolebinding
-// --clusterrole=cluster-admin, adm policy add-cluster-role-to-user cluster-admin.
-func kubeGrant(o shell.Options, args []abstract.Arg) change {
-	if strings.HasPrefix(o.Operand(2).Text, "add-") && strings.Contains(o.Operand(2).Text, "-role-to-") {
-		return change{"grant", rightName(o.Operand(3).Text)}
-	}
-	return optionChanges(o.Operands, args)
 }
 
 func zeroReplicas(o shell.Options) bool {

@@ -4,17 +4,17 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"accounts", "agent", "allocate", "archive", "at", "attach", "awk", "aws", "brew", "browse", "bucket", "build", "bwrap",
+		"accounts", "agent", "allocate", "ansible", "archive", "at", "attach", "awk", "awsCopy", "brew", "browse", "bucket", "build", "bwrap",
 		"cargo", "carry", "clusters", "compile", "compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab",
 		"curl", "debugFS", "destroysDisk", "disks", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
-		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser", "genericCloud", "gh",
-		"git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kafka", "kill", "killNamed",
+		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser",
+		"ghAPI", "git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kill", "killNamed",
 		"kubectl", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manual", "migrates", "mongo", "move",
 		"moveToTrash", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
 		"permit", "power", "printFiles", "processLimits", "publisher", "pythonPackages", "query", "readOperands", "redis",
 		"remove", "removeOne", "reviewer", "rsync", "scp", "screen", "script", "search", "secrets", "sed", "server",
-		"serviceTool", "services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys", "stacks",
-		"sudoItself", "systemPackages", "tar", "tee", "terraform", "tmux", "tracer", "transform", "truncate", "tunnel",
+		"services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys",
+		"sudoItself", "systemPackages", "tar", "tee", "tmux", "tracer", "transform", "truncate", "tunnel",
 		"unbounded", "uniq", "watchers", "wget", "whichProgram", "windowsShell", "xargs",
 	}
 }

@@ -24,6 +24,7 @@ const (
 	SelectOptions  = "options"  // values of options
 	SelectText     = "text"     // a text of the row itself
 	SelectProgram  = "program"  // the program's name
+	SelectService  = "service"  // what the program talks to
 	SelectInput    = "input"    // standard input
 	SelectUnknown  = "unknown"  // something that nobody can tell
 )
@@ -31,7 +32,7 @@ const (
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, =text, program, input, unknown
+//	-o --output, =text, =~/file, program, service, input, unknown
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
@@ -51,13 +52,14 @@ func selector(part string) (Selector, error) {
 		return Selector{Kind: SelectText, Text: part[1:]}, nil
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectUnknown:
+	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectService,
+		part == SelectInput, part == SelectUnknown:
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, =text, program, input or unknown", part)
+		"options such as -o --output, =text, program, service, input or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -99,15 +101,27 @@ func SubPatterns(text string) []SubPattern {
 }
 
 // Fits reports whether a word is one of those given: a word as such, a beginning
-// that ends in *, or - for an operand that is not there.
+// that ends in *, a part between two of them, or - for an operand that is not
+// there.
 func Fits(patterns []string, word string) bool {
 	for _, p := range patterns {
+		if part, ok := Part(p); ok && strings.Contains(word, part) {
+			return true
+		}
 		start, begins := strings.CutSuffix(p, "*")
 		if p == word || begins && strings.HasPrefix(word, start) && (word != "" || start == "") || p == "-" && word == "" {
 			return true
 		}
 	}
 	return false
+}
+
+// Part returns what a pattern asks for anywhere in a word: *part*.
+func Part(pattern string) (string, bool) {
+	if len(pattern) < 3 || pattern[0] != '*' || pattern[len(pattern)-1] != '*' {
+		return "", false
+	}
+	return pattern[1 : len(pattern)-1], true
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.
