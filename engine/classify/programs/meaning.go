@@ -22,9 +22,9 @@ type meaning struct {
 	removes      bool // by an option
 }
 
-// meaningOf reads the words behind the names of subcommands that have a row.
-func meaningOf(c *shell.Call, names, words []abstract.Arg) *meaning {
-	m := meaning{sent: sentBy(words), change: optionChanges(c, slices.Concat(names, words)), removes: optionVerb(c.Opts) != ""}
+// meaningOf reads words behind the names of subcommands that have a row.
+func meaningOf(c *shell.Call, words []abstract.Arg) *meaning {
+	m := meaning{sent: sentBy(words), change: optionChanges(c, c.Opts.Operands), removes: optionVerb(c.Opts) != ""}
 	m.verb, m.object, m.names = operationOf(words)
 	m.reads = m.names > 0 && readingVerb(words[m.names-1].Text)
 	if m.names == 0 {

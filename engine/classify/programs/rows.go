@@ -205,7 +205,7 @@ func (r *reader) names(p rows.Program) {
 		words = words[:depth]
 	}
 	if asks(func(c rows.Case) bool { return c.Means != "" }) {
-		r.meaning = meaningOf(r.Call, r.Opts.Operands[:len(r.Opts.Operands)-len(r.operands)], words)
+		r.meaning = meaningOf(r.Call, words)
 	}
 	switch {
 	case p.Depth != nil:

@@ -5,11 +5,11 @@ package rows
 func Functions() []string {
 	return []string{
 		"accounts", "agent", "allocate", "ansible", "archive", "at", "attach", "awk", "awsCopy", "brew", "browse", "bucket", "build", "bwrap",
-		"cargo", "carry", "clusters", "compile", "compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab",
-		"curl", "debugFS", "destroysDisk", "disks", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
+		"cargo", "carry", "compile", "composed", "container", "convert", "copyFiles", "copyHere", "coreutils", "cpio", "create", "crontab",
+		"curl", "debugFS", "destroysDisk", "disks", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
 		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser",
-		"ghAPI", "git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kill", "killNamed",
-		"kubectl", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manual", "migrates", "mongo", "move",
+		"ghAPI", "git", "goCommand", "grantsRole", "history", "httpie", "interpreter", "javaTool", "journal", "kill", "killNamed",
+		"kubeDelete", "kubeExec", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manifests", "manual", "migrates", "mongo", "move",
 		"moveToTrash", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
 		"permit", "power", "printFiles", "processLimits", "publisher", "pythonPackages", "query", "readOperands", "redis",
 		"remove", "removeOne", "reviewer", "rsync", "scp", "screen", "script", "search", "secrets", "sed", "server",
