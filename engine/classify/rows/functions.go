@@ -4,17 +4,16 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"accounts", "agent", "allocate", "ansible", "archive", "at", "attach", "awk", "awsCopy", "brew", "browse", "bucket", "build", "bwrap",
-		"cargo", "carry", "compile", "composed", "container", "convert", "copyFiles", "copyHere", "coreutils", "cpio", "create", "crontab",
-		"curl", "debugFS", "destroysDisk", "disks", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
-		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser",
-		"ghAPI", "git", "goCommand", "grantsRole", "history", "httpie", "interpreter", "javaTool", "journal", "kill", "killNamed",
-		"kubeDelete", "kubeExec", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manifests", "manual", "migrates", "mongo", "move",
-		"moveToTrash", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
-		"permit", "power", "printFiles", "processLimits", "publisher", "pythonPackages", "query", "readOperands", "redis",
-		"remove", "removeOne", "reviewer", "rsync", "scp", "screen", "script", "search", "secrets", "sed", "server",
-		"services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys",
-		"sudoItself", "systemPackages", "tar", "tee", "tmux", "tracer", "transform", "truncate", "tunnel",
-		"unbounded", "uniq", "watchers", "wget", "whichProgram", "windowsShell", "xargs",
+		"agent", "ansible", "at", "awk", "awsCopy", "bindMount", "brew", "browse", "bucket", "build", "bwrap", "cargo", "carry",
+		"compile", "composed", "container", "convert", "copyFiles", "copyHere", "copyLinks", "coreutils", "crontab", "curl",
+		"destroysDisk", "dropDatabase", "dumps", "editorCommands", "editorInput", "editorScript", "encode", "endlessOutput",
+		"environment", "fd", "fetchAll", "fifo", "find", "ftp", "ghAPI", "git", "goCommand", "grantsRole", "httpie",
+		"interpreter", "javaTool", "kill", "kubeDelete", "kubeExec", "languagePackages", "link", "listFiles", "looksUp", "lookUp",
+		"mail", "makeFolders", "manifests", "manual", "migrates", "mirror", "mongo", "move", "nameUpdates", "netcat", "nix",
+		"nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch", "permit", "printFiles", "publisher",
+		"pythonPackages", "query", "readOperands", "redis", "remoteShell", "reviewer", "scp", "screen", "script", "search",
+		"secrets", "sed", "server", "sortFiles", "splitFilter", "sqlClient", "ssh", "sshKeys", "systemPackages", "tarArchive",
+		"tarPrograms", "tee", "tmux", "transfer", "transform", "tunnel", "unbounded", "uniq", "wget", "whichProgram",
+		"windowsShell", "xargs", "zipTest",
 	}
 }
