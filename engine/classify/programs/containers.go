@@ -17,22 +17,6 @@ func operandsOf(c *shell.Call) []abstract.Arg {
 	return rest
 }
 
-// copyHere is a copy from or to a container: what is in one is no file of this
-// machine.
-func copyHere(c *shell.Call) {
-	operands := operandsOf(c)
-	if len(operands) < 2 {
-		return
-	}
-	from, to := operands[0], operands[1]
-	if !strings.Contains(from.Text, ":") {
-		c.Reads(from)
-	}
-	if !strings.Contains(to.Text, ":") {
-		c.Writes("write", to)
-	}
-}
-
 // container runs a command in a container. What it does to the container's own
 // files ends with the container; what it does to mounts happens here.
 func container(c *shell.Call) {
@@ -149,18 +133,6 @@ func hostAccess(o shell.Options, mounts []shell.Mount) bool {
 		}
 	}
 	return o.Has("--privileged")
-}
-
-// manifests are files that are applied, or places where they are fetched.
-func manifests(c *shell.Call) {
-	for _, f := range c.Opts.All("-f", "--filename") {
-		if abstract.IsURL(f) {
-			c.Signal(engine.SignalRemoteCode)
-			c.Fetches(f)
-		} else {
-			c.Reads(f)
-		}
-	}
 }
 
 // grantsRole is adm policy add-cluster-role-to-user ROLE NAME.
