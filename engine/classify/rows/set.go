@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -358,6 +359,7 @@ func Changed(then, now *Set) func(program string) bool {
 			}
 		}
 	}
+	spread(changed, is)
 	return func(program string) bool {
 		if changed[program] {
 			return true
@@ -368,6 +370,22 @@ func Changed(then, now *Set) func(program string) bool {
 			}
 		}
 		return false
+	}
+}
+
+// spread adds the programs whose rows refer to one that has changed: they are
+// like it, or read operands as it does.
+func spread(changed map[string]bool, texts map[string]string) {
+	refers := regexp.MustCompile(`\b(?:like|as): *["']?([^\s,}"']+)`)
+	for more := true; more; {
+		more = false
+		for name, text := range texts {
+			for _, other := range refers.FindAllStringSubmatch(text, -1) {
+				if changed[other[1]] && !changed[name] {
+					changed[name], more = true, true
+				}
+			}
+		}
 	}
 }
 
