@@ -11,7 +11,7 @@ func Functions() []string {
 		"kubeDelete", "kubeExec", "languagePackages", "link", "lookUp", "mail", "makeFolders", "makeTargets", "manual", "mirror",
 		"mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
 		"permit", "printFiles", "publisher", "pythonPackages", "redis", "remoteShell", "resetsDatabase", "restoresDatabase", "reverse",
-		"reviewer", "scp", "screen", "script", "secrets", "sed", "server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer",
+		"reviewer", "scp", "screen", "script", "sed", "server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer",
 		"systemPackages", "tarArchive", "tarPrograms", "taskCommands", "tee", "tmux", "transfer", "translate", "tunnel", "unbounded",
 		"wget", "whichProgram", "windowsShell", "xargs", "zipTest",
 	}
