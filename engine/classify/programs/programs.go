@@ -83,6 +83,9 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program)
 	default:
 		unlisted(c)
+		if !k.Converted {
+			follow(c, rows.Program{Notes: k.Notes})
+		}
 	}
 }
 
@@ -109,7 +112,6 @@ func notes(c *shell.Call) {
 	unchecked(c)
 	indexes(c)
 	exposes(c)
-	unlocks(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 

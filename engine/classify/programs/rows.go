@@ -367,7 +367,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 			r.Signal(engine.Signal(id))
 		}
 	case "out":
-		r.prints(value)
+		r.prints(value, s.On)
 	case "go":
 		r.calls(value)
 	case "as":
@@ -378,6 +378,8 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		}
 	case "aims":
 		r.Aims(r.selected(value))
+	case "seeks":
+		r.LooksUp(r.selected(value)...)
 	case "takes":
 		r.Takes(r.selected(value))
 	case "code":
@@ -535,8 +537,14 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 }
 
 // prints is what a row says of standard output.
-func (r *reader) prints(what string) {
+func (r *reader) prints(what, on string) {
 	switch what {
+	case "names":
+		var roots []abstract.Arg
+		if on != "" {
+			roots = r.selected(on)
+		}
+		r.Out = relativeNames(roots)
 	case "none":
 		r.Out = abstract.Arg{}
 	case "unknown":
@@ -581,7 +589,8 @@ func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
 		if s.After != "" {
 			a = a.With(rest)
 		}
-		if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) && !(s.Unlike != "" && rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
+		fits := s.Like == "" || like(strings.Split(s.Like, "|"), a)
+		if begins && fits && (s.Unlike == "" || !rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
 			some = append(some, a)
 		}
 	}

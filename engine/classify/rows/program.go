@@ -69,6 +69,7 @@ type Step struct {
 	Script  string `json:"script,omitempty" yaml:"script"`
 	Run     string `json:"run,omitempty" yaml:"run"`     // a command and its arguments
 	Aims    string `json:"aims,omitempty" yaml:"aims"`   // at processes, units or patterns of them: it is a signal if they are the guard's
+	Seeks   string `json:"seeks,omitempty" yaml:"seeks"` // processes by their names: if the guard's, numbers that nobody can tell may be theirs from then on
 	Takes   string `json:"takes,omitempty" yaml:"takes"` // hold of processes: the same, and the client's are the guard's too
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
@@ -76,7 +77,7 @@ type Step struct {
 	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to whom
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
-	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
+	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
 	Go      string `json:"go,omitempty" yaml:"go"`
 
@@ -179,7 +180,7 @@ func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} 
 const Usual = "usual"
 
 // Outs lists what a step may say of what a program prints.
-func Outs() []string { return []string{"none", "unknown", "local", "decoded"} }
+func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names"} }
 
 // Kinds of programs.
 const (
@@ -230,7 +231,8 @@ type op struct{ key, value string }
 
 func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
-		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
+		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"seeks", s.Seeks},
+		{"network", s.Network}, {"system", s.System}, {"process", s.Process},
 		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
