@@ -515,7 +515,7 @@ func gh(c *shell.Call) {
 		if group.Is("gist") {
 			c.Reads(o.Operands[2:]...)
 		}
-		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5}, host)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: group.Text, Egress: true, Reversible: engine.R5}, host)
 	case op.Is("view", "list", "status", "diff", "checks", "watch", "download", "clone", "checkout", "ls", "get") || group.Is("search", "browse", "status", "version", "help", "auth", "config", "alias", "completion", "extension"):
 		c.Fetches(host)
 		c.Out.Taint &^= abstract.Fetched

@@ -106,7 +106,7 @@ func dockerSub(c *shell.Call, sub abstract.Arg, args []abstract.Arg) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: sub.Text}, o.Operands...)
 	case sub.Is("push"):
 		c.Signal(engine.SignalPublish)
-		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5}, o.Operand(0))
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "image", Egress: true, Reversible: engine.R5}, o.Operand(0))
 	case sub.Is("pull", "login", "search"):
 		c.Fetches(abstract.Word(c.Name))
 		c.Out.Taint = 0
@@ -176,7 +176,7 @@ func dockerGroup(c *shell.Call, group string, sub abstract.Arg, args []abstract.
 		containers(c, "delete", o, o.Has("-f", "--force"))
 	case group == "image" && sub.Is("push"):
 		c.Signal(engine.SignalPublish)
-		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5}, abstract.FirstOr(o.Operands))
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "image", Egress: true, Reversible: engine.R5}, abstract.FirstOr(o.Operands))
 	default:
 		c.Process()
 	}
@@ -205,6 +205,7 @@ func dockerRun(c *shell.Call, verb string, args []abstract.Arg) {
 	p := container(c, verb, o)
 	if p.Reaches {
 		c.Signal(engine.SignalContainerHost)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec", Object: "host"}, abstract.Word(c.Name))
 	}
 	argv := o.Operands[1:]
 	if entry, ok := o.Get("--entrypoint"); ok && entry.Text != "" {

@@ -242,9 +242,7 @@ func copyFiles(c *shell.Call) {
 	if dest.Text == "" {
 		return
 	}
-	if mode, ok := c.Opts.Get("-m", "--mode"); ok && broadMode(mode.Text) {
-		c.Signal(engine.SignalPermission)
-	}
+	mode, _ := c.Opts.Get("-m", "--mode")
 	verb := "write"
 	if len(sources) == 1 && sources[0].Is("/dev/null") {
 		verb = "truncate"
@@ -256,7 +254,7 @@ func copyFiles(c *shell.Call) {
 		return
 	}
 	for _, t := range landing(sources, dest, inDir) {
-		e := abstract.RawEffect{Verb: verb}
+		e := abstract.RawEffect{Verb: verb, Mode: mode.Show()}
 		if verb == "truncate" {
 			e.Leaves = 1
 		}
@@ -396,8 +394,9 @@ func permit(c *shell.Call) {
 	if skipsFirst && len(operands) > 0 {
 		mode, operands = operands[0], operands[1:]
 	}
-	if verb == "chmod" && (broadMode(mode.Text) || c.Name == "setcap") && strings.HasSuffix(c.Name, "chmod") || c.Name == "setcap" {
-		c.Signal(engine.SignalPermission)
+	given := ""
+	if strings.HasSuffix(c.Name, "chmod") || c.Name == "setcap" {
+		given = mode.Show()
 	}
 	if verb == "chmod" && !recursive && closes(mode.Text) {
 		verb = "restrict"
@@ -405,7 +404,7 @@ func permit(c *shell.Call) {
 	c.Out = abstract.Arg{}
 	for _, t := range operands {
 		c.Shell.DiskWrite(t)
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb, Recursive: recursive, Forced: c.Opts.Has("-f", "--force")}, t)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb, Mode: given, Recursive: recursive, Forced: c.Opts.Has("-f", "--force")}, t)
 	}
 }
 
@@ -434,26 +433,6 @@ func closes(mode string) bool {
 		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
 	}
 	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
-}
-
-// broadMode tells whether a mode lets everybody write, or runs a program as
-// its owner.
-func broadMode(mode string) bool {
-	if mode != "" && strings.Trim(mode, "01234567") == "" {
-		special := len(mode) == 4 && strings.ContainsAny(mode[:1], "2467")
-		return special || strings.ContainsAny(mode[len(mode)-1:], "2367")
-	}
-	for _, clause := range strings.Split(mode, ",") {
-		i := strings.IndexAny(clause, "+=")
-		if i < 0 {
-			continue
-		}
-		who, perm := clause[:i], clause[i+1:]
-		if strings.Contains(perm, "s") || strings.Contains(perm, "w") && strings.ContainsAny(who, "ao") {
-			return true
-		}
-	}
-	return false
 }
 
 func cpio(c *shell.Call) {

@@ -17,7 +17,7 @@ func gitPrograms(name string) shell.Program {
 		return shell.Program{First: true, Values: " -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env " +
 			"--attr-source ", Run: git}
 	case "git-filter-repo", "bfg":
-		return shell.Program{Run: func(c *shell.Call) { c.Signal(engine.SignalGitHistory) }}
+		return shell.Program{Run: losesHistory}
 	case "svn", "hg", "jj", "fossil":
 		return shell.Program{Run: otherVCS}
 	}
@@ -158,9 +158,6 @@ var gitValuesTable = []row[string]{
 func gitSub(c *shell.Call, sub string, args []abstract.Arg) {
 	o := shell.ParseOptions(args, shell.Program{Values: gitValues(sub)})
 	c.Opts = o
-	if o.Has("--no-verify") || sub == "commit" && o.Has("-n") {
-		c.Signal(engine.SignalGitNoVerify)
-	}
 	if o.Exact("--help") || o.Has("--dry-run") || o.Has("-n") && strings.Contains(" clean push rm add mv prune fetch ", " "+sub+" ") {
 		c.Signal(engine.SignalDryRun)
 		return
@@ -240,16 +237,19 @@ func gitPush(c *shell.Call, o shell.Options) {
 		forced = forced || r.HasPrefix("+")
 		deletes = deletes || r.HasPrefix(":") && len(r.Text) > 1
 	}
+	object := ""
 	if forced {
+		object = "branch"
 		c.Signal(engine.SignalGitForcePush)
 	}
 	if deletes {
+		object = "history"
 		c.Signal(engine.SignalGitHistory)
 	}
 	for _, code := range o.All("--receive-pack", "--exec") {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Forced: forced, Reversible: engine.R5}, remote)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: object, Egress: true, Forced: forced, Reversible: engine.R5}, remote)
 }
 
 // onlyLease tells whether what looks like --force is --force-with-lease.

@@ -71,17 +71,19 @@ func reveals(c *shell.Call) {
 	}
 }
 
-// unlocks notes subcommands that take hooks out of a repository, or let others
-// into this machine, of programs that mostly do something else.
+// unlocks notes subcommands that let others into this machine, of programs that
+// mostly do something else.
 func unlocks(c *shell.Call) {
 	first := c.Opts.Operand(0)
 	switch c.Name {
-	case "pre-commit", "husky", "lefthook", "overcommit":
-		c.Shell.SignalIf(first.Is("uninstall") || c.Opts.Has("--uninstall"), engine.SignalGitNoVerify)
 	case "code", "code-insiders", "cursor":
-		c.Shell.SignalIf(first.Is("tunnel"), engine.SignalTunnel)
+		if first.Is("tunnel") {
+			opensTunnel(c)
+		}
 	case "devtunnel":
-		c.Shell.SignalIf(first.Is("host"), engine.SignalTunnel)
+		if first.Is("host") {
+			opensTunnel(c)
+		}
 	}
 }
 

@@ -130,11 +130,6 @@ func kill(c *shell.Call) {
 	if first.Is("-1") && len(targets) == 0 {
 		targets = []abstract.Arg{first}
 	}
-	for _, t := range targets {
-		if t.Is("-1") || t.Is("1") {
-			c.Signal(engine.SignalKillAll)
-		}
-	}
 	c.Aims(targets)
 	c.Opts = shell.Options{Parsed: true, Operands: targets, Flags: flagsOf(first)}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
@@ -150,18 +145,16 @@ func flagsOf(first abstract.Arg) []abstract.Given {
 
 func killNamed(c *shell.Call) {
 	o := c.Opts
-	broad := c.Name == "killall5" || o.Has("-u", "-U", "--user") && len(o.Operands) == 0
 	for _, t := range o.Operands {
-		broad = broad || t.Is(".", ".*", "", "*", "-1")
 		if place.NamesGuard(t) {
 			c.Signal(engine.SignalGuardTamper)
 		}
 	}
-	if broad {
-		c.Signal(engine.SignalKillAll)
-	}
 	targets := o.Operands
-	if len(targets) == 0 {
+	switch {
+	case slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is("") }), len(targets) == 0 && (c.Name == "killall5" || o.Has("-u", "-U", "--user")):
+		targets = []abstract.Arg{abstract.Word("*")}
+	case len(targets) == 0:
 		targets = []abstract.Arg{abstract.UnknownArg()}
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: o.Has("-9")}, targets...)

@@ -196,6 +196,7 @@ func wrapperSignals(c *shell.Call, w wrapper, o shell.Options) {
 	}
 	if c.Name == "systemd-run" && o.Has("--on-calendar", "--on-boot", "--on-active", "--on-unit-active") {
 		c.Signal(engine.SignalPersistence)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "enable", Persistence: true}, abstract.Word(c.Name))
 	}
 }
 

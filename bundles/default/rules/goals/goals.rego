@@ -69,9 +69,15 @@ speaks contains "goal_disproportion" if {
 	every intent in input.goal.intents {
 		intent in data.reviewer.goals.harmless
 	}
-	some signal in input.action.signals
-	signal in data.reviewer.goals.disproportionate
+	some harm in _harms
+	harm in data.reviewer.goals.disproportionate
 }
+
+_harms contains signal if some signal in input.action.signals
+
+_harms contains "permission_broad" if _opens_widely
+
+_harms contains "git_data_delete" if _loses_repository
 
 # METADATA
 # title: Much is deleted in one session
