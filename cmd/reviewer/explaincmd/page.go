@@ -306,7 +306,8 @@ func (g page) ended(s *rego.Silent) {
 			continue // what it asks says more
 		}
 		for _, v := range at.Values {
-			g.row("", strings.Replace(v, " = ", " is ", 1))
+			name, value, _ := strings.Cut(v, " = ")
+			g.row("", name+" is "+term.OneLine(value, pageWidth-pageColumn)) // JSON may have no space to break at
 		}
 	}
 	if s.Left > 0 {
