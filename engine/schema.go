@@ -243,8 +243,8 @@ func fieldValues(t reflect.Type, name string) []string {
 		return []string{"yes", "no"}
 	case "TimeFacts.weekday":
 		return Weekdays()
-	case "HistoryFacts.progression":
-		return []string{"builds_on", "explores", "repeats", "contradicts"}
+	case "HistoryFacts.follows":
+		return []string{FollowsContradicts, FollowsRepeats, FollowsBuildsOn}
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func effectName(e engine.Effect) string {
 }
 
 func historyOf(in *engine.Input) string {
-	words := []string{in.History.Progression}
+	words := []string{strings.Join(in.History.Follows, " and ")}
 	if in.History.FirstTime {
 		words = append(words, "the first of its kind")
 	}

@@ -185,11 +185,19 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 		e.Class = engine.ClassGitData
 	}
 	if info := r.infos[e.Target]; raw.Leaves > 0 && info != nil && info.Mode().IsRegular() {
-		e.Shrinks = (raw.Leaves-1)*10 <= info.Size() && info.Size() > 0
+		e.Lost = lost(info.Size(), raw.Leaves-1)
 	}
 	if raw.Discards != (abstract.Discard{}) {
 		e.Git = r.unsaved(e.Target, raw.Discards)
 	}
+}
+
+// lost is how much of a file goes if so many bytes are left of it, in percent.
+func lost(size, left int64) int64 {
+	if left >= size {
+		return 0
+	}
+	return (size - left) * 100 / size
 }
 
 // look asks the disk what is there.

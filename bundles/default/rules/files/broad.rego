@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A root, a home or a system directory is destroyed
+# title: Deletion of a root, a home or what holds the workspace
 # description: places.roots and places.whole say which places are meant.
 # custom:
 #   id: delete_broad
@@ -14,7 +14,8 @@ speaks contains "delete_broad" if {
 }
 
 # METADATA
-# title: The workspace or a system directory goes as a whole
+# title: Deletion of a root, a home or what holds the workspace
+# description: The workspace or a system directory goes as a whole.
 # custom:
 #   id: delete_broad
 speaks contains "delete_broad" if {

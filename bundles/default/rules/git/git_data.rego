@@ -76,7 +76,8 @@ _without_hooks(c) if {
 }
 
 # METADATA
-# title: Checks before a commit or push are taken out
+# title: Checks before a commit or push are skipped
+# description: Checks before a commit or push are taken out.
 # custom:
 #   id: git_no_verify
 speaks contains "git_no_verify" if {
@@ -93,7 +94,7 @@ _uninstalls(c) if "uninstall" in c.sub
 _uninstalls(c) if c.operands[0] == "uninstall"
 
 # METADATA
-# title: A check before a commit or push is deleted
+# title: Checks before a commit or push are skipped
 # description: "Git runs no file whose name has a point in it: pre-push.sample, pre-push.bak."
 # custom:
 #   id: git_no_verify

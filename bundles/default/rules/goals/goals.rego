@@ -99,6 +99,17 @@ _restrained(kind) if {
 	some c in input.goal.constraints
 	c.kind == kind
 	c.touched
+	not _taken_back(c)
+}
+
+# Whoever said that nothing must be changed, only told, and then orders work on
+# what is there, now says otherwise. A word about one thing, a freeze or a plan is
+# not taken back by it.
+_taken_back(c) if {
+	c.kind == "read_only"
+	not c.what
+	some intent in c.later
+	intent in data.reviewer.goals.resumes
 }
 
 _changes_something if {

@@ -83,7 +83,8 @@ speaks contains "inbound_listener" if {
 }
 
 # METADATA
-# title: A folder is shared with other machines
+# title: A listener that others can reach
+# description: A folder is shared with other machines.
 # custom:
 #   id: inbound_listener
 speaks contains "inbound_listener" if {

@@ -12,7 +12,8 @@ speaks contains "persistence" if {
 }
 
 # METADATA
-# title: A file is written that something runs later by itself
+# title: Something is installed that runs later by itself
+# description: A file is written that something runs later by itself.
 # custom:
 #   id: persistence
 speaks contains "persistence" if {

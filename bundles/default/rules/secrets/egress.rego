@@ -19,7 +19,8 @@ speaks contains "secret_egress" if {
 }
 
 # METADATA
-# title: What a store of secrets shows leaves the machine
+# title: A secret leaves the machine
+# description: What a store of secrets shows leaves the machine.
 # custom:
 #   id: secret_egress
 speaks contains "secret_egress" if {
