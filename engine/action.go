@@ -221,6 +221,7 @@ type Effect struct {
 	Host          string        `json:"host,omitempty"`       // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
 	Command       int           `json:"command"`              // index into Action.Commands; -1: the tool itself
 	Lost          int64         `json:"lost,omitempty"`       // how much of a file goes, where the call says what is left: in percent of its bytes, rounded down; absent: nothing, or not known
+	Shrinks       bool          `json:"shrinks,omitempty"`    // Lost is nine tenths or more; read by policies of earlier versions
 	Mode          string        `json:"mode,omitempty"`       // permissions as the call gives them: 0777, a+w, cap_net_raw+ep; absent: none are given, or they are not known
 	Guard         string        `json:"guard,omitempty"`      // "is": changes a part of what guards the session (reviewer, settings and hooks of the client); "holds": such a part goes with it
 	Repository    bool          `json:"repository,omitempty"` // a directory that goes, with a repository in it

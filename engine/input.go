@@ -67,12 +67,19 @@ type HistoryFacts struct {
 	Pauses      PauseFacts             `json:"pauses"`         // what lies between the same calls
 	Since       SinceFacts             `json:"since"`          // how long ago some things were
 	FailedRank  int64                  `json:"failed_rank"`    // reversibility (0 to 5) of the latest action that failed
-	Denied      DeniedFacts            `json:"denied"`         // what of the action was denied before
-	Checks      CheckFacts             `json:"checks"`         // how often a check was run again after an edit of what it judges by
+	Denials     DenialFacts            `json:"denials"`        // how long ago it was that what the action would do was denied
+	Rechecks    CheckFacts             `json:"rechecks"`       // how often a check was run again after an edit of what it judges by
 	CheckFailed bool                   `json:"check_failed"`   // the agent's latest check is known to have failed
 	NewHosts    int64                  `json:"new_hosts"`      // hosts that the session did not contact before
 	Fired       map[string]FiredFacts  `json:"fired"`          // findings with a level that earlier events had
 	Last        []PastFacts            `json:"last"`           // the latest actions, oldest first; as many as policy asks for
+
+	// What policies of earlier versions read, made of the facts above with the
+	// numbers that it always had: so they load, and decide as they did.
+	Progression string       `json:"progression"` // contradicts, repeats, builds_on, the first of them that is so, or explores
+	Polling     bool         `json:"polling"`     // by Pauses: it waits rather than tries again
+	Checks      int64        `json:"checks"`      // Rechecks.Edited
+	Denied      FormerDenied `json:"denied"`      // Denials within ten actions
 }
 
 // NeverAgo is how long ago something is that never was, or that was forgotten.
@@ -114,13 +121,21 @@ type CycleFacts struct {
 	Times  int64 `json:"times"`
 }
 
-// DeniedFacts says how long ago it was that what the action would do was denied,
+// DenialFacts says how long ago it was that what the action would do was denied,
 // to whichever agent: in actions of the session or the agent's own, whichever are
 // fewer; NeverAgo where it was not.
-type DeniedFacts struct {
+type DenialFacts struct {
 	Same    int64 `json:"same"`    // the very same call
 	Effect  int64 `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it; what is known by its words only is the same in the same words
 	Refused int64 `json:"refused"` // the same, but a person said no to the other call
+}
+
+// FormerDenied is DenialFacts as policies of earlier versions read it.
+type FormerDenied struct {
+	Same    bool  `json:"same"`
+	Effect  bool  `json:"effect"`
+	Refused bool  `json:"refused"`
+	Ago     int64 `json:"ago"` // the least of them; NeverAgo where none holds
 }
 
 // FiredFacts is when an event of the agent had a finding last, and at which
@@ -152,6 +167,8 @@ type Growth struct {
 	Last     int64     `json:"last"`     // in the newest full bin
 	Bins     int64     `json:"bins"`     // how many bins it grew in, without a break
 	Ratios   []float64 `json:"ratios"`   // of each of them to the one before, oldest first
+	Growth   float64   `json:"growth"`   // their mean; read by policies of earlier versions
+	Fit      float64   `json:"fit"`      // the share of them that is above one and a half; as Growth
 }
 
 // Restraint is a Constraint, and whether an action has to do with it.

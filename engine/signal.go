@@ -46,6 +46,12 @@ const (
 	SignalDryRun         Signal = "dry_run"
 )
 
+// FormerSignals lists signals that are no longer given, since facts of effects say
+// what they said. They stand in older records, and policies of that time name them.
+func FormerSignals() []string {
+	return []string{"git_data_delete", "kill_all", "permission_broad", "secret_egress"}
+}
+
 // Signals lists every Signal.
 func Signals() []string {
 	return []string{

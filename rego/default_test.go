@@ -271,9 +271,9 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) { in.History.Cycle = engine.CycleFacts{Period: 2, Times: 2} },
 		func(in *engine.Input) { in.History.Since.News = 16 },
 		func(in *engine.Input) { in.History.Since.News = engine.NeverAgo },
-		func(in *engine.Input) { in.History.Denied.Same = 1 },
-		func(in *engine.Input) { in.History.Denied.Effect = 1 },
-		func(in *engine.Input) { in.History.Checks.Own = 1 },
+		func(in *engine.Input) { in.History.Denials.Same = 1 },
+		func(in *engine.Input) { in.History.Denials.Effect = 1 },
+		func(in *engine.Input) { in.History.Rechecks.Own = 1 },
 		func(in *engine.Input) { in.History.Since.Failed = 3 },
 		func(in *engine.Input) {
 			in.History.Since.AuthError, in.History.Since.Secret, in.History.Since.Untrusted = 20, 20, 20

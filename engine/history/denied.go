@@ -68,11 +68,11 @@ func (d *denial) named(name string) bool {
 }
 
 // neverDenied is of what was not denied before.
-var neverDenied = engine.DeniedFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo}
+var neverDenied = engine.DenialFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo}
 
 // deniedFacts says how long ago an action was denied: in actions of the session,
 // or of the agent itself, since others may act in between.
-func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DeniedFacts {
+func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFacts {
 	f := neverDenied
 	print := boundKey(a.Fingerprint, digestLength)
 	var aims []string // of the action's effects; most calls follow no denial

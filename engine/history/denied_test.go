@@ -45,7 +45,7 @@ func TestDenied(t *testing.T) {
 	for name, test := range map[string]struct {
 		tale *tale
 		next engine.Action
-		want engine.DeniedFacts
+		want engine.DenialFacts
 	}{
 		"nothing was":                     {newTale().done(deletes("./a")), deletes("./a"), none},
 		"the same call":                   {denied(deletes("./a")), deletes("./a"), same},
@@ -101,7 +101,7 @@ func TestDenied(t *testing.T) {
 		"others act in between":           {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
 		"without a fingerprint":           {denied(engine.Action{Types: []engine.Type{engine.TypeUnknown}}), engine.Action{Types: []engine.Type{engine.TypeUnknown}}, none},
 	} {
-		if got := test.tale.next(test.next).History.Denied; got != test.want {
+		if got := test.tale.next(test.next).History.Denials; got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -167,7 +167,7 @@ func TestRefused(t *testing.T) {
 		"allowed, not heard of":     {newTale().asked(a).end(engine.KindStop), python, false},
 		"a host":                    {newTale().answered(send, engine.Ask).end(engine.KindStop), other, true},
 	} {
-		if got := test.tale.next(test.next).History.Denied; (got.Refused < engine.NeverAgo) != test.want {
+		if got := test.tale.next(test.next).History.Denials; (got.Refused < engine.NeverAgo) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestDeniedAndOrdered(t *testing.T) {
 		"nothing is to be changed":  {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintFreeze}}}, true},
 		"what was forbidden is not": {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintLift}}}, false},
 	} {
-		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denied; (got.Effect < engine.NeverAgo) != test.want {
+		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denials; (got.Effect < engine.NeverAgo) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
@@ -208,8 +208,8 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 	python := command("python", engine.EffectFileDelete, "./a")
 	for o, want := range map[engine.Outcome]bool{engine.OutcomeRan: false, engine.OutcomeFailed: true, engine.OutcomeDenied: true, engine.OutcomeUnknown: true, "odd": true} {
-		if got := ends(deletes("./a"), o).next(python); (got.History.Denied.Effect < engine.NeverAgo) != want || got.Session.Denials != 1 {
-			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denied, got.Session.Denials, want)
+		if got := ends(deletes("./a"), o).next(python); (got.History.Denials.Effect < engine.NeverAgo) != want || got.Session.Denials != 1 {
+			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denials, got.Session.Denials, want)
 		}
 		ops := int64(1)
 		if !want {
@@ -231,13 +231,13 @@ func TestDeniedAndRan(t *testing.T) {
 		t.Error("a secret that was read all the same is not known")
 	}
 	other := ends(deletes("./a"), engine.OutcomeRan).answered(deletes("./b"), engine.Block)
-	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denied; got.Effect == engine.NeverAgo {
+	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denials; got.Effect == engine.NeverAgo {
 		t.Errorf("another call's denial is forgotten: %+v", got)
 	}
 	goTest, tests := checks("go test"), edits("./a_test.go", func(e *engine.Effect) { e.Class = engine.ClassTest })
 	s := newTale().failed(goTest, "e").answered(tests, engine.Block)
 	s.add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c4", Action: &tests, Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeRan}}})
-	if got := s.next(goTest).History.Checks.Edited; got != 1 {
+	if got := s.next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("a denied edit of tests that ran counts %d times, want 1", got)
 	}
 }
@@ -299,20 +299,20 @@ func TestDeniedWords(t *testing.T) {
 	} {
 		next := test.next
 		next.Fingerprint = "next"
-		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denied.Effect < engine.NeverAgo; got != test.want {
+		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denials.Effect < engine.NeverAgo; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 	odd := makes("deploy")
 	odd.Effects[0].Command = 7
-	if got := newTale().answered(odd, engine.Block).next(odd).History.Denied; got.Same == engine.NeverAgo {
+	if got := newTale().answered(odd, engine.Block).next(odd).History.Denials; got.Same == engine.NeverAgo {
 		t.Errorf("of a command that is not there: %+v", got)
 	}
 	again := makes("deploy")
 	again.Fingerprint = "next"
 	for name, want := range map[string]bool{"deploy": false, "make deploy": false, "make": false, "dep": true, "test": true} {
 		s := newTale().answered(makes("deploy"), engine.Block).says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Names: []string{name}})
-		if got := s.next(again).History.Denied.Effect < engine.NeverAgo; got != want {
+		if got := s.next(again).History.Denials.Effect < engine.NeverAgo; got != want {
 			t.Errorf("a person ordered %s: %v, want %v", name, got, want)
 		}
 	}
@@ -321,8 +321,8 @@ func TestDeniedWords(t *testing.T) {
 func TestDeniedWithoutFacts(t *testing.T) {
 	s := newTale()
 	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Answer: &engine.AnswerFacts{Effect: engine.Block}})
-	if got := s.next(deletes("./a")); got.History.Denied.Same < engine.NeverAgo || got.Session.Denials != 1 {
-		t.Errorf("%+v", got.History.Denied)
+	if got := s.next(deletes("./a")); got.History.Denials.Same < engine.NeverAgo || got.Session.Denials != 1 {
+		t.Errorf("%+v", got.History.Denials)
 	}
 }
 
@@ -340,7 +340,7 @@ func TestDenialsAreBounded(t *testing.T) {
 		t.Fatalf("%d denials are kept", len(s.h.Denials))
 	}
 	for i := range 9 {
-		got := s.next(command("python", engine.EffectFileDelete, fmt.Sprint("./first", i))).History.Denied
+		got := s.next(command("python", engine.EffectFileDelete, fmt.Sprint("./first", i))).History.Denials
 		if want := i > 0; (got.Effect < engine.NeverAgo) != want {
 			t.Errorf("number %d: %+v, want %v", i, got, want)
 		}
@@ -410,11 +410,11 @@ func TestCheckEditCheck(t *testing.T) {
 		for _, do := range tc.did {
 			do(s)
 		}
-		if got := s.next(tc.next).History.Checks; got.Edited != tc.want {
+		if got := s.next(tc.next).History.Rechecks; got.Edited != tc.want {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}
 		s.by("sub")
-		if got := s.next(tc.next).History.Checks; got != (engine.CheckFacts{}) {
+		if got := s.next(tc.next).History.Rechecks; got != (engine.CheckFacts{}) {
 			t.Errorf("%s: another agent has %+v", name, got)
 		}
 	}
@@ -437,7 +437,7 @@ func TestKindsOfEdits(t *testing.T) {
 		"and work":                 {newTale().done(goTest, tests, source), engine.CheckFacts{}},
 		"twice":                    {newTale().done(goTest, tests, goTest, tests), engine.CheckFacts{Passing: 2}},
 	} {
-		if got := tc.tale.next(goTest).History.Checks; got != tc.want {
+		if got := tc.tale.next(goTest).History.Rechecks; got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
@@ -450,7 +450,7 @@ func TestChecksAreBounded(t *testing.T) {
 	for i := range 3 * maxChecks {
 		s.done(checks(fmt.Sprint("other", i)))
 	}
-	if got := s.next(goTest).History.Checks.Edited; got != 1 {
+	if got := s.next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("after many other checks, the count is %d, want 1", got)
 	}
 	for i := range maxAgents {
@@ -466,7 +466,7 @@ func TestChecksAreBounded(t *testing.T) {
 	if total != totalChecks {
 		t.Errorf("%d checks are kept, want %d", total, totalChecks)
 	}
-	if got := s.by("").next(goTest).History.Checks.Edited; got != 1 {
+	if got := s.by("").next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("after many other agents' checks, the count is %d, want 1", got)
 	}
 }

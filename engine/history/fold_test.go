@@ -185,7 +185,7 @@ func TestClocksThatJump(t *testing.T) {
 			}
 			f.Last[i].Ago = 0
 		}
-		f.Pauses = engine.PauseFacts{}
+		f.Pauses, f.Polling = engine.PauseFacts{}, false
 		return f
 	}
 	want := steady(tell(0))
@@ -193,7 +193,7 @@ func TestClocksThatJump(t *testing.T) {
 		if d := cmp.Diff(want, steady(tell(jump))); d != "" {
 			t.Errorf("the clock jumps by %v: %s", jump, d)
 		}
-		if polls(tell(jump)) {
+		if tell(jump).Polling {
 			t.Errorf("the clock jumps by %v: that looks like waiting", jump)
 		}
 	}
@@ -248,8 +248,8 @@ func TestFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := s.next(a).History.Denied.Same < engine.NeverAgo
-	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denied.Same < engine.NeverAgo
+	here := s.next(a).History.Denials.Same < engine.NeverAgo
+	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denials.Same < engine.NeverAgo
 	if here || !there {
 		t.Errorf("denied here %v, and in the fork %v; want false, true", here, there)
 	}

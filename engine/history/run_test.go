@@ -334,16 +334,10 @@ func TestPolling(t *testing.T) {
 		"the clock jumps back":       {pauses(ask, 5*s, 10*s, -time.Hour), ask, false},
 		"the clock jumps ahead":      {pauses(ask, s, time.Hour*24*365), ask, false},
 	} {
-		if got := polls(test.tale.next(test.next).History); got != test.want {
+		if got := test.tale.next(test.next).History.Polling; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
-}
-
-// polls is how the policy that ships tells waiting from trying again.
-func polls(f engine.HistoryFacts) bool {
-	p := f.Pauses
-	return p.Waits || (p.Count > 1 || p.Waited > 0) && (p.Count == p.Waited || p.Least >= 2000 && !p.Shrinks)
 }
 
 func TestSince(t *testing.T) {

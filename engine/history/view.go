@@ -91,7 +91,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	}
 	f := engine.HistoryFacts{
 		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Follows: []string{}, FirstTime: true,
-		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denied: neverDenied,
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied,
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {
@@ -103,6 +103,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	if r.Action != nil && r.Phase == engine.PhasePre {
 		h.actionFacts(&f, agent, r, a)
 	}
+	former(&f)
 	return f
 }
 
@@ -114,7 +115,7 @@ func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine
 	f.Follows = h.follows(agent, a)
 	f.Presupposes = presupposed(agent, a)
 	f.Cycle, f.Pauses = agent.cycle(print), agent.pauseFacts(&a, print, r.T)
-	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
+	f.Denials, f.Rechecks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
 }
 
 func (h *State) callFacts(r *engine.Record) *engine.CallFacts {

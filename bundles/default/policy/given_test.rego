@@ -73,7 +73,7 @@ _nothing := {
 		"follows": [], "presupposes": [], "cycle": {"period": 0, "times": 0},
 		"pauses": {"waits": false, "count": 0, "waited": 0, "least": 0, "shrinks": false},
 		"since": {"failed": 1000, "auth_error": 1000, "news": 1, "secret": 1000, "untrusted": 1000, "prompt": 1000},
-		"failed_rank": 0, "denied": {"same": 1000, "effect": 1000, "refused": 1000}, "checks": {"edited": 0, "passing": 0, "own": 0}, "check_failed": false, "new_hosts": 0,
+		"failed_rank": 0, "denials": {"same": 1000, "effect": 1000, "refused": 1000}, "rechecks": {"edited": 0, "passing": 0, "own": 0}, "check_failed": false, "new_hosts": 0,
 		"fired": {}, "last": [],
 	},
 	"findings": [], "finding": {},
@@ -174,12 +174,12 @@ _holds("missing", doc) if {
 	w.missing > 0
 }
 
-_holds("denied_before", doc) if doc.history.denied.same < 1000
+_holds("denied_before", doc) if doc.history.denials.same < 1000
 
-_holds("denied_before", doc) if doc.history.denied.effect < 1000
+_holds("denied_before", doc) if doc.history.denials.effect < 1000
 
 _holds("check_edited", doc) if {
-	some _, times in doc.history.checks
+	some _, times in doc.history.rechecks
 	times > 0
 }
 

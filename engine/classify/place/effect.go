@@ -186,6 +186,7 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 	}
 	if info := r.infos[e.Target]; raw.Leaves > 0 && info != nil && info.Mode().IsRegular() {
 		e.Lost = lost(info.Size(), raw.Leaves-1)
+		e.Shrinks = e.Lost >= 90 // for policies of earlier versions
 	}
 	if raw.Discards != (abstract.Discard{}) {
 		e.Git = r.unsaved(e.Target, raw.Discards)
