@@ -102,15 +102,12 @@ func combined() []question {
 		a.Types = []engine.Type{engine.TypeNetworkRequest}
 		return ask(a)
 	}
-	tunnel := commanded(engine.Command{Name: "ssh", Flags: []string{"-D=1080"}}, engine.EffectNetwork, nil)
-	tunnel.Types = []engine.Type{engine.TypeNetworkRequest}
 	disk := effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Target, e.Location = "/dev/tty1", engine.LocationDevice })
 	disk.Types = []engine.Type{engine.TypeSystemCommand}
 	return []question{
-		system("reboot", ""), system("delete", "usn journal"), ask(disk), ask(tunnel),
+		system("reboot", ""), system("delete", "usn journal"), ask(disk),
 		request(func(e *engine.Effect) { e.Verb, e.Target, e.Loopback = "listen", "127.0.0.1", true }),
 		request(func(e *engine.Effect) { e.Verb, e.Object, e.Egress = "send", "package", true }),
-		ask(commanded(engine.Command{Name: "husky", Operands: []string{"uninstall"}}, engine.EffectProcess, nil)),
 		ask(effect(engine.EffectProcess, func(e *engine.Effect) { e.Verb, e.Target, e.Short, e.Location = "kill", "*", "", "" })),
 		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) { e.Location = engine.LocationAncestor })),
 		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) { e.Location, e.Recursive = engine.LocationSelf, true })),

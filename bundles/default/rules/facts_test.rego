@@ -46,39 +46,6 @@ _facts := {
 			"has happened": object.union(_deletes({"class": "git_data"}), {"phase": "post"}),
 		},
 	},
-	"git_no_verify": {
-		"speaks": {
-			"a variable": given.call({"action": {"signals": ["git_no_verify"]}}),
-			"a flag": _runs({"name": "git", "sub": ["push"], "flags": ["--no-verify"]}),
-			"a letter": _runs({"name": "git", "sub": ["commit"], "flags": ["-an"]}),
-			"taken out": _runs({"name": "husky", "sub": ["uninstall"]}),
-			"taken out, as its operand": _runs({"name": "pre-commit", "operands": ["uninstall"]}),
-			"taken out, as its flag": _runs({"name": "overcommit", "flags": ["--uninstall"]}),
-			"deleted": _deletes({"target": "/srv/shop/.git/hooks/pre-push"}),
-		},
-		"silent": {
-			"a value of another letter": _runs({"name": "git", "sub": ["commit"], "flags": ["-m=n", "-mn"]}),
-			"a letter of another subcommand": _runs({"name": "git", "sub": ["push"], "flags": ["-n"]}),
-			"another program": _runs({"name": "npm", "flags": ["--no-verify"]}),
-			"put in": _runs({"name": "husky", "operands": ["install"]}),
-			"a sample": _deletes({"target": "/srv/shop/.git/hooks/pre-push.sample"}),
-			"some of them": _deletes({"target": "/srv/shop/.git/hooks/pre-push", "certainty": "glob"}),
-			"has happened": object.union(_runs({"name": "git", "sub": ["push"], "flags": ["--no-verify"]}), {"phase": "post"}),
-		},
-	},
-	"guard_tampering": {
-		"speaks": {
-			"a program says so": given.call({"action": {"signals": ["guard_tampering"]}}),
-			"changed": _writes({"guard": "is"}),
-			"goes with its folder": _recursive({"guard": "holds"}),
-			"its process": given.call({"action": {"effects": [{"kind": "process", "verb": "kill", "guard": "is"}]}}),
-		},
-		"silent": {
-			"another file": _writes({}),
-			"instructions": _writes({"class": "agent_config"}),
-			"has happened": object.union(_writes({"guard": "is"}), {"phase": "post"}),
-		},
-	},
 	"persistence": {
 		"speaks": {
 			"a service": _system({"verb": "enable", "persistence": true}),
@@ -182,22 +149,6 @@ _facts := {
 			"has happened": object.union(_kills({"target": "*"}), {"phase": "post"}),
 		},
 	},
-	"tunnel": {
-		"speaks": {
-			"a service": _sends([_out({"verb": "listen"})]),
-			"on the way": _hops(["-fNR=8080:localhost:80"]),
-			"a proxy": _hops(["-D=1080"]),
-			"a port of the other side for all": _hops(["-g", "-L=8080:localhost:80"]),
-			"the system": _system({"verb": "set", "target": "portproxy"}),
-		},
-		"silent": {
-			"a port of the other side": _hops(["-L=8080:localhost:80"]),
-			"another option": _hops(["-oSendEnv=D"]),
-			"a listener": _sends([given.request({"verb": "listen"})]),
-			"another setting": _system({"verb": "set", "target": "firewall"}),
-			"has happened": object.union(_hops(["-D=1080"]), {"phase": "post"}),
-		},
-	},
 	"inbound_listener": {
 		"speaks": {
 			"all addresses": _sends([given.request({"verb": "listen", "target": "0.0.0.0"})]),
@@ -219,13 +170,6 @@ _system(patch) := given.action("system_command", [object.union({"kind": "system_
 _disk(patch) := given.action("system_command", [given.effect("file_write", object.union({"location": "device"}, patch))])
 
 _kills(patch) := given.call({"action": {"effects": [object.union({"kind": "process", "verb": "kill", "certainty": "exact", "command": 0}, patch)]}})
-
-_runs(command) := given.call({"action": {"commands": [command]}})
-
-_hops(flags) := given.call({"action": {
-	"types": ["network_request"],
-	"commands": [{"name": "ssh", "flags": flags, "operands": ["example.com"]}],
-}})
 
 _secrets(patch) := given.effect("file_read", object.union({"verb": "read", "class": "credential"}, patch))
 

@@ -16,60 +16,6 @@ speaks contains "login_granted" if {
 }
 
 # METADATA
-# title: A tunnel into this machine
-# description: A service elsewhere hands on what comes in.
-# custom:
-#   id: tunnel
-speaks contains "tunnel" if {
-	"network_request" in input.action.types
-	input.phase == "pre"
-	some e in input.action.effects
-	e.verb == "listen"
-	e.egress
-}
-
-# METADATA
-# title: A tunnel into this machine
-# description: A program that connects to another machine opens it on the way.
-# custom:
-#   id: tunnel
-speaks contains "tunnel" if {
-	"network_request" in input.action.types
-	input.phase == "pre"
-	some c in input.action.commands
-	c.name in data.reviewer.inbound.hops
-	_forwards(c)
-}
-
-# The letters before it have no value.
-_forwards(c) if {
-	some f in c.flags
-	regex.match(`^-[46AaCfGgKkMNnqsTtVvXxYy]*[RDw]`, f)
-}
-
-# A port of the other side, for all who can reach this machine.
-_forwards(c) if {
-	some f in c.flags
-	regex.match(`^-[46AaCfGgKkMNnqsTtVvXxYy]*L`, f)
-	some g in c.flags
-	regex.match(`^-[46AaCfGKkMNnqsTtVvXxYy]*g`, g)
-}
-
-# METADATA
-# title: A tunnel into this machine
-# description: The system hands on a port.
-# custom:
-#   id: tunnel
-speaks contains "tunnel" if {
-	"system_command" in input.action.types
-	input.phase == "pre"
-	some e in input.action.effects
-	e.kind == "system_call"
-	e.verb == "set"
-	e.target == "portproxy"
-}
-
-# METADATA
 # title: A listener that others can reach
 # custom:
 #   id: inbound_listener

@@ -62,6 +62,7 @@ speaks contains "permission_broad" if {
 
 _opens_widely if {
 	some e in input.action.effects
+	e.mode
 	e.kind == "file_write"
 	some pattern in data.reviewer.permissions.broad
 	regex.match(pattern, e.mode)
@@ -69,6 +70,7 @@ _opens_widely if {
 
 _opens_widely if {
 	some e in input.action.effects
+	e.mode
 	e.kind == "file_write"
 	e.recursive
 	some pattern in data.reviewer.permissions.broad_below
