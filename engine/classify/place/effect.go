@@ -42,7 +42,8 @@ func onMachine(host string) bool {
 func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.Kind, Verb: raw.Verb, Certainty: sureness(raw.Target), Recursive: raw.Recursive, Forced: raw.Forced,
-		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible, Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes,
+		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible,
+		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes,
 	}
 	switch raw.Kind {
 	case engine.EffectNetwork:
