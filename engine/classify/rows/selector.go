@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -98,16 +99,28 @@ func SubPatterns(text string) []SubPattern {
 	return list
 }
 
-// Fits reports whether a word is one of those given: a word as such, a beginning
-// that ends in *, or - for an operand that is not there.
+// Fits reports whether a word is one of those given: a word as such, one in which
+// * stands for any text, or - for an operand that is not there.
 func Fits(patterns []string, word string) bool {
-	for _, p := range patterns {
-		start, begins := strings.CutSuffix(p, "*")
-		if p == word || begins && strings.HasPrefix(word, start) && (word != "" || start == "") || p == "-" && word == "" {
-			return true
-		}
+	return slices.ContainsFunc(patterns, func(p string) bool { return p == word || p == "-" && word == "" || starred(p, word) })
+}
+
+// starred reports whether a word is a pattern in which * stands for any text.
+func starred(pattern, word string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 || len(word) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(word, parts[0]) || !strings.HasSuffix(word, parts[last]) {
+		return false
 	}
-	return false
+	word = word[len(parts[0]) : len(word)-len(parts[last])]
+	for _, part := range parts[1:last] {
+		_, rest, ok := strings.Cut(word, part)
+		if !ok {
+			return false
+		}
+		word = rest
+	}
+	return true
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.

@@ -181,12 +181,27 @@ func (s *Set) find(name string) found {
 	var f found
 	for _, b := range list {
 		row, err := parse(b.text)
+		if err == nil && row.Like != "" {
+			row, err = s.like(row, b.layer)
+		}
 		if err != nil {
 			return found{err: fmt.Errorf("%s: %w", b.place, err)}
 		}
 		f.add(row, b, s.layers[b.layer].Adds)
 	}
 	return f
+}
+
+// like puts a row over the one of the same layer that it is like. That one says
+// all of it itself: whoever checks a policy refuses a chain.
+func (s *Set) like(row Program, layer int) (Program, error) {
+	for _, b := range s.blocks[row.Like] {
+		if b.layer == layer && !b.converted {
+			other, err := parse(b.text)
+			return row.on(other), err
+		}
+	}
+	return row, fmt.Errorf("like: no row of %s", row.Like)
 }
 
 // add takes in what one more row says. Rows of our own stand for themselves:
