@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e cross clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e programs cross clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -72,6 +72,9 @@ score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
 
 e2e: ## the real client with a scripted model; needs npm
 	$(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/
+
+programs: ## the rows of programs that are taken from a package of npm; needs npm, tar and Node 20
+	$(GO) run ./cmd/reviewer/figrows
 
 cross: ## every system that is supported
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \

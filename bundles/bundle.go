@@ -52,7 +52,7 @@ type Bundle struct {
 	Rules     []Rule            // rows of rules/**.yaml and patterns/**.yaml
 	Access    []AccessList      // documents of access/**.yaml
 	Detectors []Detector        // rows of detectors/**.yaml
-	Programs  map[string][]byte // programs/**.yaml: rows, which are parsed when a call needs them
+	Rows      map[string][]byte // programs/**.yaml and others: rows, which are parsed when a call needs them
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
 	shipped  bool              // embedded: the tests compile it
@@ -124,7 +124,7 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 
 // fromFiles makes a bundle of what can be read of the files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
-	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Programs: map[string][]byte{}}
+	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Rows: map[string][]byte{}}
 	errs := []error{b.addManifest()}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		errs = append(errs, b.add(name, b.Files[name]))
@@ -255,7 +255,7 @@ const (
 	RulesFile     = "rules" // and patterns
 	AccessFile    = "access"
 	DetectorsFile = "detectors"
-	ProgramsFile  = "programs"
+	RowsFile      = "rows" // what programs do, what paths are
 )
 
 // FileKind returns the kind of a file, which follows from its name; empty:
@@ -277,8 +277,8 @@ func FileKind(name string) string {
 		return AccessFile
 	case strings.HasPrefix(name, "detectors/"):
 		return DetectorsFile
-	case strings.HasPrefix(name, rows.ProgramsFolder):
-		return ProgramsFile
+	case slices.ContainsFunc(rows.Folders(), func(folder string) bool { return strings.HasPrefix(name, folder) }):
+		return RowsFile
 	}
 	return ""
 }
@@ -307,12 +307,12 @@ func (b *Bundle) add(name string, content []byte) error {
 		rows, err := ParseDetectors(name, content)
 		b.Detectors = append(b.Detectors, rows...)
 		return err
-	case ProgramsFile:
-		b.Programs[name] = content
+	case RowsFile:
+		b.Rows[name] = content
 		return nil
 	}
-	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, " +
-		"patterns/**.yaml, access/**.yaml, detectors/**.yaml and programs/**.yaml")
+	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
+		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 
 // addManifest reads the manifest, which says how the other files are meant.

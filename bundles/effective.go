@@ -215,7 +215,7 @@ func (e *Effective) join(settings map[string]any) error {
 		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
 		if !l.checked {
-			errs = append(errs, l.checkPrograms())
+			errs = append(errs, l.checkRows())
 		}
 	}
 	return errors.Join(append(errs, e.checkDetected())...)

@@ -184,6 +184,8 @@ func walls() []wall {
 			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
+		{"cmd/reviewer/figrows", []string{"go.yaml.in/yaml/v3"},
+			"makes rows for those who work on the policy and is not shipped: it knows the form of a row and nothing that reads one"},
 		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},

@@ -3,6 +3,7 @@ package classifytest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,14 +21,15 @@ var Rows = sync.OnceValue(func() *rows.Set {
 		dir = filepath.Join("..", dir)
 	}
 	files := map[string][]byte{}
-	err := filepath.WalkDir(filepath.Join(dir, rows.ProgramsFolder), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
 		}
 		name, err := filepath.Rel(dir, path)
-		if err == nil {
-			files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		if err != nil || !slices.Contains(rows.Folders(), strings.SplitAfter(filepath.ToSlash(name), "/")[0]) {
+			return err
 		}
+		files[filepath.ToSlash(name)], err = os.ReadFile(path)
 		return err
 	})
 	if err != nil {

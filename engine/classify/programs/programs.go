@@ -22,7 +22,7 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 // known reports whether it is known what a program does.
 func known(set *rows.Set, name string) bool {
 	k, ok, err := set.Program(name)
-	return err == nil && ok && !k.Converted && k.Does() || shell.Language(name) != ""
+	return err == nil && ok && !k.Converted && k.Does()
 }
 
 func kindOf(set *rows.Set, name string) string {
@@ -36,15 +36,16 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if err != nil {
 		c.Shell.Opaque("command", c.Path.Text)
 	}
-	if shell.Language(c.Name) != "" {
-		k.Program = rows.Program{Grammar: rows.Own, Go: "interpreter"}
-	}
 	c.Known = !k.Converted && k.Does()
 	if c.Known && c.Local() && k.ReadsOnly {
 		c.Known = false // ./ls is not ls
 	}
 	if o, ok := wrapped(c, k); ok {
 		return o
+	}
+	if k.Converted { // nothing of what is seen without it may go away
+		k.Added = append(k.Added[:len(k.Added):len(k.Added)], rows.Row{Program: k.Program, Place: k.Place})
+		k.Program = rows.Program{}
 	}
 	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	c.Record()
@@ -69,9 +70,6 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program, k.Place)
 	default:
 		unlisted(c)
-		if k.Converted {
-			follow(c, k.Program, k.Place)
-		}
 	}
 }
 
@@ -83,6 +81,9 @@ func adds(c *shell.Call, row rows.Row) {
 	own.Opts = shell.ParseOptions(c.Args, grammar(row.Program))
 	if row.Wraps != nil {
 		wrapped(&own, rows.Known{Program: row.Program, Place: row.Place})
+	}
+	if !row.Does() && !c.Known {
+		unlisted(&own)
 	}
 	follow(&own, row.Program, row.Place)
 }

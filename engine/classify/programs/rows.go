@@ -24,6 +24,10 @@ func grammar(p rows.Program) shell.Program {
 			g.Long = true
 		case rows.Literal:
 			g.Literal = true
+		case rows.Exact:
+			g.Exact = true
+		case rows.Undashed:
+			g.Undashed = true
 		case rows.Own:
 			g.Own = true
 		}
@@ -50,46 +54,78 @@ type reader struct {
 // follow notes what a row says that a call does.
 func follow(c *shell.Call, p rows.Program, place rows.Place) {
 	r := &reader{Call: c, operands: c.Opts.Operands, place: place.String()}
-	p = r.descend(p)
-	if p.DryRun != "" && given(c.Opts, p.DryRun) {
-		c.Signal(engine.SignalDryRun)
-		return
+	var dirs []abstract.Arg
+	for _, option := range strings.Fields(p.Dir) {
+		dirs = append(dirs, c.Opts.All(option)...)
 	}
-	r.cases(p)
-	for _, n := range p.Notes {
+	c.InDirectory(dirs, func() { r.row(p) })
+}
+
+// row follows the row of a program or, below it, of the subcommand that is called.
+func (r *reader) row(p rows.Program) {
+	r.notes(p.Before)
+	sub, ok := r.subcommand(p)
+	if !ok {
+		r.names(p)
+	}
+	if ok {
+		r.row(sub)
+	} else if p.DryRun != "" && given(r.Opts, p.DryRun) {
+		r.Signal(engine.SignalDryRun)
+	} else {
+		r.cases(p)
+		r.embedded(p)
+	}
+	r.notes(p.Notes)
+}
+
+// notes does what all of the cases say that hold.
+func (r *reader) notes(cases []rows.Case) {
+	for _, n := range cases {
 		if r.holds(n) {
 			r.steps(n)
 		}
 	}
-	r.embedded(p)
 }
 
-// descend goes into the rows of subcommands, and takes apart the arguments
-// behind their names as those say.
-func (r *reader) descend(p rows.Program) rows.Program {
-	for len(p.Subcommands) > 0 {
-		sub, ok := rows.Program{}, false
-		if len(r.operands) > 0 && r.operands[0].Known() {
-			sub, ok = p.Subcommand(r.operands[0].Text)
-		}
-		if !ok {
-			r.reread(p)
-			break
-		}
-		if !sub.Does() {
-			sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
-		}
-		sub.Persistent = strings.TrimSpace(p.Persistent + " " + sub.Persistent)
-		outer, name := r.Opts, r.operands[0]
-		names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
-		r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
-		r.operands = r.Opts.Operands
-		r.Opts.Operands = slices.Concat(names, r.operands)
-		r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
-		r.Subs = append(r.Subs, name.Show())
-		p = sub
+// subcommand returns the row of the subcommand that is called, and takes apart
+// the arguments behind its name as it says.
+func (r *reader) subcommand(p rows.Program) (rows.Program, bool) {
+	if len(p.Subcommands) == 0 {
+		return p, false
 	}
-	return p
+	sub, ok := rows.Program{}, false
+	if len(r.operands) > 0 && r.operands[0].Known() {
+		sub, ok = p.Subcommand(r.operands[0].Text)
+	}
+	if !ok {
+		r.reread(p)
+		return p, false
+	}
+	sub = below(sub, p)
+	outer, name := r.Opts, r.operands[0]
+	names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
+	r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
+	r.operands = r.Opts.Operands
+	r.Opts.Operands = slices.Concat(names, r.operands)
+	r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
+	r.Subs = append(r.Subs, name.Show())
+	return sub, true
+}
+
+// below is the row of a subcommand with what it takes over from its program.
+func below(sub, p rows.Program) rows.Program {
+	if !sub.Does() { // it only says how the arguments are read
+		sub.Cases, sub.Go, sub.Language = p.Cases, p.Go, p.Language
+	}
+	for _, word := range strings.Fields(p.Grammar) {
+		if word != rows.First && word != rows.Own {
+			sub.Grammar += " " + word
+		}
+	}
+	sub.Persistent = strings.TrimSpace(p.Persistent + " " + sub.Persistent)
+	sub.DryRun = strings.TrimSpace(p.DryRun + " " + sub.DryRun)
+	return sub
 }
 
 // reread takes the arguments apart once more, where none of the subcommands is
@@ -107,21 +143,27 @@ func (r *reader) reread(p rows.Program) {
 
 // cases runs the first case that holds, or else the row's own function.
 func (r *reader) cases(p rows.Program) {
-	r.names(p)
 	for _, one := range p.Cases {
 		if r.holds(one) {
 			r.steps(one)
 			return
 		}
 	}
-	if p.Go != "" {
+	switch {
+	case p.Go != "":
 		r.calls(p.Go)
+	case p.Language != "":
+		before := len(r.Shell.Out.Effects)
+		interpret(r.Call, p)
+		r.source(before)
 	}
 }
 
-// calls runs the function that a row names. Without it nothing is known of the
-// call.
-func (r *reader) calls(name string) {
+// calls runs the function that a row names, with the words behind its name.
+// Without it nothing is known of the call.
+func (r *reader) calls(text string) {
+	name, words, _ := strings.Cut(text, " ")
+	r.Words = strings.Fields(words)
 	f := r.Shell.In.Knows.Go(name)
 	if f == nil {
 		r.Shell.Opaque("command", r.Name)
@@ -161,7 +203,7 @@ func given(o shell.Options, options string) bool { return o.Has(strings.Fields(o
 func (r *reader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && (c.Names == "" || rows.Has(c.Names, r.Name)) && (c.Option == "" || given(r.Opts, c.Option)) &&
-		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words)
+		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) && r.worded(c.Words)
 }
 
 // named reports whether the first operands are as a case's sub says.
@@ -182,7 +224,7 @@ func (r *reader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !a.Known() || !rows.Fits(words, a.Text) {
+		if !rows.Fits(words, a.Text) { // of a text that is not known, * stands for that
 			return false
 		}
 	}
@@ -192,9 +234,21 @@ func (r *reader) fits(p rows.SubPattern) bool {
 func (r *reader) valued(values map[string]string) bool {
 	for options, want := range values {
 		for _, v := range r.Opts.All(strings.Fields(options)...) {
-			if v.Known() && rows.Fits(strings.Split(want, "|"), v.Text) {
+			if rows.Fits(strings.Split(want, "|"), v.Text) {
 				return true
 			}
+		}
+	}
+	return len(values) == 0
+}
+
+// otherwise reports whether an option has a value that is none of those named.
+func (r *reader) otherwise(values map[string]string) bool {
+	for options, usual := range values {
+		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {
+			return !rows.Fits(strings.Split(usual, "|"), v.Text)
+		}) {
+			return true
 		}
 	}
 	return len(values) == 0
@@ -254,10 +308,12 @@ func (r *reader) step(s rows.Step) {
 		}
 	case "send":
 		for _, to := range r.selected(value) {
-			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to)
+			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to.With(strings.TrimPrefix(to.Text, "//"))) // of a share of Windows
 		}
 	case "listen":
 		r.Listens(abstract.FirstOr(r.selected(value)), nil)
+	case "install":
+		r.installs(r.selected(value), s)
 	case "network", "system", "process", "end":
 		r.does(key, value, s, e)
 	default:
@@ -280,7 +336,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		r.as(value)
 	case "run":
 		if argv := r.selected(value); len(argv) > 0 {
-			r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+			r.Out = r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) }).Out
 		}
 	case "code":
 		r.code(value, s.Language)
@@ -339,6 +395,9 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 		if s.On == "" && verb == "exec" {
 			r.Call.Process()
 			return
+		}
+		if verb == "kill" {
+			r.Aims(targets)
 		}
 	case "end":
 		for _, t := range targets {
@@ -405,9 +464,11 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 	case rows.SelectOptions:
 		return r.Opts.All(strings.Fields(s.Options)...)
 	case rows.SelectText:
-		return []abstract.Arg{abstract.Word(s.Text)}
+		return []abstract.Arg{r.text(s.Text)}
 	case rows.SelectProgram:
 		return []abstract.Arg{abstract.Word(r.Name)}
+	case rows.SelectNone:
+		return nil
 	case rows.SelectInput:
 		if in := r.Shell.Frame.Stdin; in != nil {
 			return []abstract.Arg{*in}
@@ -415,6 +476,15 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 		return nil
 	}
 	return []abstract.Arg{abstract.UnknownArg()}
+}
+
+// text is a text of the row, filled in.
+func (r *reader) text(text string) abstract.Arg {
+	text = strings.ReplaceAll(text, "$program", r.Name)
+	if below, ok := strings.CutPrefix(text, "~"); ok {
+		return abstract.Concat(r.Shell.Read("HOME"), abstract.Word(below))
+	}
+	return abstract.Word(text)
 }
 
 // as runs the operands behind the subcommand as arguments of another program.
@@ -439,7 +509,7 @@ func (r *reader) code(selector, language string) {
 		if language == "" || language == "shell" {
 			r.Child(func() shell.Outcome { return r.Shell.Embed(text, r.Name, false) })
 		} else {
-			r.Extract(language, text, r.Name)
+			r.Extract(language, text, r.Name+"-e")
 		}
 	}
 }
@@ -452,7 +522,9 @@ func (r *reader) script(file abstract.Arg) {
 // embedded runs what the arguments hold that a row says is run: command lines in
 // options, scripts, a command among the operands.
 func (r *reader) embedded(p rows.Program) {
-	r.code(orVerb(p.Code, "--"), "")
+	if p.Language == "" {
+		r.code(orVerb(p.Code, "--"), "")
+	}
 	for _, file := range r.Opts.All(strings.Fields(p.Scripts)...) {
 		r.script(file)
 	}

@@ -4,17 +4,16 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"accounts", "agent", "allocate", "archive", "at", "attach", "awk", "aws", "brew", "browse", "bucket", "build", "bwrap",
-		"cargo", "carry", "clusters", "compile", "compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab",
-		"curl", "debugFS", "destroysDisk", "disks", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
-		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser", "genericCloud", "gh",
-		"git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kafka", "kill", "killNamed",
-		"kubectl", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manual", "migrates", "mongo", "move",
-		"moveToTrash", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
-		"permit", "power", "printFiles", "processLimits", "publisher", "pythonPackages", "query", "readOperands", "redis",
-		"remove", "removeOne", "reviewer", "rsync", "scp", "screen", "script", "search", "secrets", "sed", "server",
-		"serviceTool", "services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys", "stacks",
-		"sudoItself", "systemPackages", "tar", "tee", "terraform", "tmux", "tracer", "transform", "truncate", "tunnel",
+		"accounts", "allocate", "archive", "at", "attach", "awk", "aws", "browse", "bucket", "build", "bwrap", "clusters", "compile",
+		"compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab", "curl", "destroysDisk", "disks", "docker",
+		"dropDatabase", "dumps", "edit", "emptyTrash", "encode", "encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find",
+		"firewall", "formats", "ftp", "genericCloud", "gh", "git", "helm", "history", "httpie", "injectedBy", "javaTool", "journal",
+		"kafka", "kill", "killNamed", "kubectl", "link", "listFiles", "listens", "lookUp", "looksUp", "mail", "manual", "migrates",
+		"mongo", "move", "moveToTrash", "movedBy", "nameUpdates", "netcat", "nodeInstall", "npm", "openssl", "otherSettings",
+		"otherVCS", "packageScripts", "parallel", "patch", "permit", "power", "printFiles", "puts", "query", "readOperands", "redis",
+		"remove", "removeOne", "replacesGuard", "reports", "rsync", "runScript", "runTask", "scp", "script", "search", "secrets",
+		"sed", "server", "serviceTool", "services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys",
+		"stacks", "sudoItself", "takes", "tar", "tee", "terminal", "terraform", "transform", "trash", "truncate", "tunnel",
 		"unbounded", "uniq", "watchers", "wget", "whichProgram", "windowsShell", "xargs",
 	}
 }

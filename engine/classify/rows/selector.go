@@ -26,13 +26,17 @@ const (
 	SelectText     = "text"     // a text of the row itself
 	SelectProgram  = "program"  // the program's name
 	SelectInput    = "input"    // standard input
+	SelectNone     = "none"     // nothing
 	SelectUnknown  = "unknown"  // something that nobody can tell
 )
 
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, =text, program, input, unknown
+//	-o --output, =text, program, input, none, unknown
+//
+// In a text, ~ at its beginning is the home directory, $program the name by which
+// the program was called.
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
@@ -52,13 +56,14 @@ func selector(part string) (Selector, error) {
 		return Selector{Kind: SelectText, Text: part[1:]}, nil
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectUnknown:
+	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectNone,
+		part == SelectUnknown:
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, =text, program, input or unknown", part)
+		"options such as -o --output, =text, program, input, none or unknown", part)
 }
 
 // operands reads the span of operands 1-2.

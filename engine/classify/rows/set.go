@@ -26,6 +26,7 @@ type Set struct {
 	digest string
 	layers []Layer
 
+	made     sync.Map // what others made of the rows, by a key of theirs
 	mutex    sync.Mutex
 	blocks   map[string][]block // by a program's name, in the order of layers
 	starts   []block            // of names that end in *
@@ -180,9 +181,9 @@ func (s *Set) find(name string) found {
 	}
 	var f found
 	for _, b := range list {
-		row, err := parse(b.text)
+		row, err := parse[Program](b.text)
 		if err == nil && row.Like != "" {
-			row, err = s.like(row, b.layer)
+			row, err = s.like(row, b.layer, maxLike)
 		}
 		if err != nil {
 			return found{err: fmt.Errorf("%s: %w", b.place, err)}
@@ -192,16 +193,22 @@ func (s *Set) find(name string) found {
 	return f
 }
 
-// like puts a row over the one of the same layer that it is like. That one says
-// all of it itself: whoever checks a policy refuses a chain.
-func (s *Set) like(row Program, layer int) (Program, error) {
+// maxLike is how many rows one may be like in turn.
+const maxLike = 4
+
+// like puts a row over the one of the same layer that it is like.
+func (s *Set) like(row Program, layer, hops int) (Program, error) {
 	for _, b := range s.blocks[row.Like] {
-		if b.layer == layer && !b.converted {
-			other, err := parse(b.text)
-			return row.on(other), err
+		if b.layer != layer || b.converted || hops == 0 {
+			continue
 		}
+		other, err := parse[Program](b.text)
+		if err == nil && other.Like != "" {
+			other, err = s.like(other, layer, hops-1)
+		}
+		return row.on(other), err
 	}
-	return row, fmt.Errorf("like: no row of %s", row.Like)
+	return row, fmt.Errorf("like: no row of %s says what it does", row.Like)
 }
 
 // add takes in what one more row says. Rows of our own stand for themselves:
@@ -220,12 +227,21 @@ func (f *found) add(row Program, b block, adds bool) {
 	f.ok = f.ok || !adds
 }
 
-// Folders of a layer that hold rows of programs. What was converted from facts
-// of others never makes a program known.
+// Folders of a layer that hold rows. What was converted from facts of others never
+// makes a program known.
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
+	PlacesFolder    = "places/" // what kind of file a path is
+	TokensFolder    = "tokens/" // what secrets look like
+	ToolsFolder     = "tools/"  // tools of agents and of MCP servers
+	WordsFolder     = "words/"  // lists of words
 )
+
+// Folders lists the folders that hold rows.
+func Folders() []string {
+	return []string{ProgramsFolder, PlacesFolder, TokensFolder, ToolsFolder, WordsFolder}
+}
 
 // Block is the text of one row of a file.
 type Block struct {
@@ -272,13 +288,55 @@ func namesOf(block string) []string {
 }
 
 // parse reads the text of a block.
-func parse(text string) (Program, error) {
-	var rows map[string]Program
+func parse[T any](text string) (row T, err error) {
+	var rows map[string]T
 	if err := yaml.Unmarshal([]byte(text), &rows); err != nil {
-		return Program{}, fmt.Errorf("read row: %w", err)
+		return row, fmt.Errorf("read row: %w", err)
 	}
-	for _, row := range rows {
-		return row, nil
+	for _, one := range rows {
+		return one, nil
 	}
-	return Program{}, nil
+	return row, nil
+}
+
+// Entry is a row of any kind.
+type Entry[T any] struct {
+	Names []string
+	Row   T
+	Place Place
+	Adds  bool // its layer may only make facts stricter
+}
+
+// All parses all rows of a folder, in the order of layers, files and lines. The
+// error is that of the first row that cannot be parsed.
+func All[T any](s *Set, folder string) ([]Entry[T], error) {
+	var list []Entry[T]
+	if s == nil {
+		return nil, nil
+	}
+	for _, l := range s.layers {
+		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+			if !strings.HasPrefix(file, folder) {
+				continue
+			}
+			for _, b := range Split(string(l.Files[file])) {
+				row, err := parse[T](b.Text)
+				if err != nil {
+					return nil, fmt.Errorf("%s/%s:%d: %w", l.Name, file, b.Line, err)
+				}
+				list = append(list, Entry[T]{b.Names, row, Place{l.Name, file, b.Line}, l.Adds})
+			}
+		}
+	}
+	return list, nil
+}
+
+// Once returns what make returns, which is called once for a set and a key: what
+// somebody makes of the rows, such as a table of places.
+func Once[T any](s *Set, key string, make func() T) T {
+	if s == nil {
+		return make()
+	}
+	once, _ := s.made.LoadOrStore(key, sync.OnceValue(make))
+	return once.(func() T)()
 }

@@ -18,8 +18,8 @@ import (
 func (e *Effective) RowLayers() []rows.Layer {
 	var list []rows.Layer
 	for _, l := range e.Layers {
-		if len(l.Programs) > 0 {
-			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Programs})
+		if len(l.Rows) > 0 {
+			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Rows})
 		}
 	}
 	return list
@@ -28,33 +28,34 @@ func (e *Effective) RowLayers() []rows.Layer {
 // adds reports whether a layer's rows may only add to facts.
 func adds(layer string) bool { return layer == User || layer == Project }
 
-// checkPrograms says all that is wrong with a layer's rows of programs.
-func (b *Bundle) checkPrograms() error {
-	c := &programCheck{seen: map[string]string{}, adds: adds(b.Layer), layer: b.Layer, as: map[string]string{}}
-	for _, name := range slices.Sorted(maps.Keys(b.Programs)) {
-		c.file(name, b.Programs[name])
+// checkRows says all that is wrong with a layer's rows.
+func (b *Bundle) checkRows() error {
+	c := &rowCheck{adds: adds(b.Layer), layer: b.Layer, as: map[string]string{}}
+	for _, folder := range rows.Folders() {
+		c.folder, c.seen = folder, map[string]string{}
+		for _, name := range slices.Sorted(maps.Keys(b.Rows)) {
+			if strings.HasPrefix(name, folder) {
+				c.file(name, b.Rows[name])
+			}
+		}
 	}
-	return c.result()
+	return errors.Join(c.errors...)
 }
 
-// CheckProgramRows says all that is wrong with one file of rows.
-func CheckProgramRows(layer, name string, content []byte) error {
-	return (&Bundle{Layer: layer, Programs: map[string][]byte{name: content}}).checkPrograms()
-}
-
-// programCheck goes through the rows of a layer.
-type programCheck struct {
+// rowCheck goes through the rows of a layer.
+type rowCheck struct {
+	folder string
 	p      *rowParser
 	layer  string
 	adds   bool
-	seen   map[string]string // a program's name -> where a row has it
+	seen   map[string]string // the name of a row of the folder -> where it is
 	as     map[string]string // a program -> another one as which a step reads its operands
 	errors []error
 }
 
 // file checks one file: it is YAML, its blocks are what YAML reads there, and
 // each row is right.
-func (c *programCheck) file(name string, content []byte) {
+func (c *rowCheck) file(name string, content []byte) {
 	root, err := parseYAML(name, content)
 	if err != nil {
 		c.errors = append(c.errors, err)
@@ -74,49 +75,79 @@ func (c *programCheck) file(name string, content []byte) {
 			c.p.wrong(key, "write the names of a program in one line, with nothing but a colon behind them")
 		}
 		c.named(key)
-		c.row(key.Value, value)
+		switch c.folder {
+		case rows.ProgramsFolder:
+			row(c, key, value, c.program)
+		case rows.WordsFolder:
+			row(c, key, value, c.words1)
+		}
 	}
 	c.errors = append(c.errors, c.p.problems...)
 }
 
 // named checks the names of a row, each of which no other row of the layer has.
-func (c *programCheck) named(key *yaml.Node) {
+func (c *rowCheck) named(key *yaml.Node) {
 	names := strings.Fields(key.Value)
 	if len(names) == 0 {
-		c.p.wrong(key, "a row needs the name of a program")
+		c.p.wrong(key, "a row needs a name")
 	}
 	for _, name := range names {
-		if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/\\$`'\"<>|&;", r) }) ||
-			strings.Contains(strings.TrimSuffix(name, "*"), "*") || name == "*" {
+		if c.folder == rows.ProgramsFolder && !programName(name) {
 			c.p.wrong(key, "%q: expected the name of a program in ASCII, without its folder; a * can stand at the end only", name)
 		}
-		place := nodeAt(c.p.file, key).String()
+		if strings.HasPrefix(c.p.file, rows.ConvertedFolder) {
+			name += " converted" // another row of the same program may stand above it
+		}
 		if other, twice := c.seen[name]; twice {
 			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
 		}
-		c.seen[name] = place
+		c.seen[name] = nodeAt(c.p.file, key).String()
 	}
 }
 
-func (c *programCheck) row(names string, n *yaml.Node) {
+// programName reports whether a row may name a program so.
+func programName(name string) bool {
+	strange := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/\\$`'\"<>|&;*", r) }
+	return !strings.ContainsFunc(strings.TrimSuffix(name, "*"), strange) && name != "*"
+}
+
+// row reads one row, and has check say what its form does not show.
+func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, n *yaml.Node)) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return // the name alone
 	}
 	before := len(c.p.problems)
-	c.p.check(n, names, reflect.TypeFor[rows.Program](), nil)
+	c.p.check(n, key.Value, reflect.TypeFor[T](), nil)
 	if len(c.p.problems) > before {
 		return
 	}
-	var row rows.Program
-	if err := n.Decode(&row); err != nil {
+	var read T
+	if err := n.Decode(&read); err != nil {
 		c.p.wrong(n, "%v", err)
 		return
 	}
-	c.program(names, row, n)
+	check(key.Value, read, n)
+}
+
+// words1 checks a list of words.
+func (c *rowCheck) words1(names string, list rows.WordList, n *yaml.Node) {
+	words := append(strings.Fields(list.Words), list.Phrases...)
+	if len(words) == 0 && !list.Replace {
+		c.p.wrong(n, "%s: a list needs words or phrases", names)
+	}
+	if c.adds && (list.Replace || list.Loosens) {
+		c.p.wrong(n, "%s: the %s layer may only add words that make facts stricter", names, c.layer)
+	}
+	slices.Sort(words)
+	for i := 1; i < len(words); i++ {
+		if words[i] == words[i-1] {
+			c.p.wrong(n, "%s: %s is given twice", names, words[i])
+		}
+	}
 }
 
 // program checks what the form of a row does not show.
-func (c *programCheck) program(names string, row rows.Program, n *yaml.Node) {
+func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
 	c.options(row, nodes)
 	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "a word of grammar")
@@ -124,11 +155,8 @@ func (c *programCheck) program(names string, row rows.Program, n *yaml.Node) {
 	if row.Wraps != nil {
 		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
 	}
-	for _, key := range []string{"cases", "notes"} {
-		cases := row.Cases
-		if key == "notes" {
-			cases = row.Notes
-		}
+	for _, key := range []string{"before", "cases", "notes"} {
+		cases := map[string][]rows.Case{"before": row.Before, "cases": row.Cases, "notes": row.Notes}[key]
 		for i, one := range cases {
 			c.oneCase(names, one, nodes[key].Content[i])
 		}
@@ -143,7 +171,7 @@ func (c *programCheck) program(names string, row rows.Program, n *yaml.Node) {
 	}
 }
 
-func (c *programCheck) subcommand(key, value *yaml.Node, names string) {
+func (c *rowCheck) subcommand(key, value *yaml.Node, names string) {
 	var row rows.Program
 	if value.Decode(&row) == nil && len(value.Content) > 0 {
 		c.program(names+" "+key.Value, row, value)
@@ -151,7 +179,7 @@ func (c *programCheck) subcommand(key, value *yaml.Node, names string) {
 }
 
 // options refuses an option that is given twice, or both with and without a value.
-func (c *programCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
+func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	first := map[string]string{}
 	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
 		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
@@ -170,7 +198,7 @@ func (c *programCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	}
 }
 
-func (c *programCheck) words(n *yaml.Node, words string, known []string, what string) {
+func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string) {
 	for _, w := range strings.Fields(words) {
 		if !slices.Contains(known, w) {
 			c.p.wrong(n, "%s is not %s", engine.Meant(w, known), what)
@@ -178,13 +206,14 @@ func (c *programCheck) words(n *yaml.Node, words string, known []string, what st
 	}
 }
 
-func (c *programCheck) function(n *yaml.Node, name string) {
+func (c *rowCheck) function(n *yaml.Node, text string) {
+	name, _, _ := strings.Cut(text, " ")
 	if name != "" && !slices.Contains(rows.Functions(), name) {
 		c.p.wrong(n, "go: there is no function %s", engine.Meant(name, rows.Functions()))
 	}
 }
 
-func (c *programCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
+func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 	nodes := RowValues(n)
 	if one.Operands != "" {
 		if _, _, err := rows.Count(one.Operands); err != nil {
@@ -197,9 +226,9 @@ func (c *programCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen code script run"
+const selecting = "read write delete fetch send listen install code script run"
 
-func (c *programCheck) step(names string, s rows.Step, n *yaml.Node) {
+func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)
 	key, value := s.Op()
 	switch {
@@ -225,14 +254,14 @@ func (c *programCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 }
 
-func (c *programCheck) selector(n *yaml.Node, text string) {
+func (c *rowCheck) selector(n *yaml.Node, text string) {
 	if _, err := rows.Selectors(text); err != nil {
 		c.p.wrong(n, "%v", err)
 	}
 }
 
 // readAs notes that a program's operands are read as another one's.
-func (c *programCheck) readAs(n *yaml.Node, names, other string) {
+func (c *rowCheck) readAs(n *yaml.Node, names, other string) {
 	for _, name := range strings.Fields(names) {
 		c.as[name] = other
 		for next, hops := other, 0; next != "" && hops <= len(c.as); next, hops = c.as[next], hops+1 {
@@ -245,9 +274,9 @@ func (c *programCheck) readAs(n *yaml.Node, names, other string) {
 }
 
 // onlyAdds refuses what takes facts away in a layer that may only add some.
-func (c *programCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
+func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
-		"kind": row.Kind != ""}
+		"like": row.Like != "", "kind": row.Kind != ""}
 	for key, given := range taken {
 		if given {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)
@@ -257,6 +286,3 @@ func (c *programCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n
 		c.p.wrong(n, "wraps: a row of the %s layer cannot name a function; say this in the organisation's layer", c.layer)
 	}
 }
-
-// result returns all that is wrong, in the order of the files.
-func (c *programCheck) result() error { return errors.Join(c.errors...) }

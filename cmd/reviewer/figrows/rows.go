@@ -1,0 +1,145 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// row is what is written of a program or a subcommand; lists are words with a
+// blank between them. Persistent options hold for all subcommands, and so does a
+// grammar; what runs or is a script is the number of an operand.
+type row struct {
+	Code        string          `yaml:"code,omitempty"`
+	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole
+	Glued       string          `yaml:"glued,omitempty"`     // a value stands in the same word, or there is none
+	Grammar     string          `yaml:"grammar,omitempty"`   // first: options end at the first operand; long: -name is one
+	Persistent  string          `yaml:"persistent,omitempty"`
+	Runs        *int            `yaml:"runs,omitempty"`
+	Script      *int            `yaml:"script,omitempty"`
+	Scripts     string          `yaml:"scripts,omitempty"`
+	Values      string          `yaml:"values,omitempty"` // options that take the next word
+	Subcommands map[string]*row `yaml:"subcommands,omitempty"`
+}
+
+// Rows are embedded, so the few that would be very large are cut: options that
+// hardly any subcommand has are left out of them.
+const (
+	largeRow   = 32 << 10
+	fewestRows = 5
+)
+
+// rowOf makes the row of a program.
+func rowOf(f *fact) *row {
+	f.settle(nil)
+	r := f.row()
+	if len(text(r)) > largeRow {
+		f.settle(nil)
+		f.forgetRare(fewestRows)
+		r = f.row()
+	}
+	return r
+}
+
+// row makes the row of what is settled. An option with a value that may be left
+// out is worth a word only if it is a short one: -pVALUE is not -p -V -A…, while
+// --option=VALUE reads the same in any case.
+func (f *fact) row() *row {
+	r := &row{Runs: f.Runs, Script: f.Script, Grammar: f.grammar(), Dangerous: f.dangerous()}
+	if len(f.Subcommands) > 0 {
+		r.Persistent = strings.Join(f.agreed(), " ")
+	}
+	r.Values, r.Code, r.Scripts = f.options(takesNext), f.options(takesCode), f.options(takesScript)
+	r.Glued = f.options(takesSame)
+	r.Subcommands = subcommands(f.Subcommands)
+	return r
+}
+
+// options lists those that take something.
+func (f *fact) options(v value) string {
+	var names []string
+	for n, is := range f.takes {
+		if is == v && (v != takesSame || !strings.HasPrefix(n, "--")) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func (f *fact) grammar() string {
+	var words []string
+	if f.First {
+		words = append(words, "first")
+	}
+	if f.Long {
+		words = append(words, "long")
+	}
+	return strings.Join(words, " ")
+}
+
+func (f *fact) dangerous() any {
+	if f.Dangerous {
+		return true
+	}
+	var names []string
+	for _, o := range f.Options {
+		if o.Dangerous {
+			names = append(names, o.Names...)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), " ")
+}
+
+func subcommands(list []*fact) map[string]*row {
+	rows := map[string]*row{}
+	for _, f := range list {
+		r := f.row()
+		for _, n := range f.Names {
+			if rows[n] == nil { // of one that is there twice, the first counts
+				rows[n] = r
+			}
+		}
+	}
+	return shared(rows)
+}
+
+// nothing is the text of a row that says nothing.
+const nothing = "{}\n"
+
+// shared leaves out rows that say nothing and puts equal ones under one key.
+func shared(rows map[string]*row) map[string]*row {
+	names := map[string][]string{}
+	for _, n := range slices.Sorted(maps.Keys(rows)) {
+		if t := text(rows[n]); t != nothing {
+			names[t] = append(names[t], n)
+		}
+	}
+	all := map[string]*row{}
+	for _, same := range names {
+		for _, key := range keys(same) {
+			all[key] = rows[same[0]]
+		}
+	}
+	return all
+}
+
+// longestKey is about what YAML allows a key to be without a mark before it.
+const longestKey = 120
+
+// keys joins names, as few times as they fit.
+func keys(names []string) []string {
+	list := []string{names[0]}
+	for _, n := range names[1:] {
+		if last := &list[len(list)-1]; len(*last)+1+len(n) <= longestKey {
+			*last += " " + n
+		} else {
+			list = append(list, n)
+		}
+	}
+	return list
+}
