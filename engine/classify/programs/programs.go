@@ -62,7 +62,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 func does(c *shell.Call, k rows.Known) {
 	switch {
 	case hops(c), bareSQL(c):
-	case c.Known && asksHelp(c, rows.Has(k.Grammar, rows.Own)):
+	case c.Known && asksHelp(c, k.Program):
 		c.Shell.Signal(engine.SignalDryRun)
 		c.Out = abstract.Arg{}
 		c.Process()
@@ -98,14 +98,19 @@ func notes(c *shell.Call) {
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 
-// asksHelp reports whether a program only prints its help or version; own: it
-// reads --help itself.
-func asksHelp(c *shell.Call, own bool) bool {
-	if own || len(c.Args) == 0 {
+// asksHelp reports whether a program only prints its help or version. Behind the
+// name of a subcommand, --help asks for that one's.
+func asksHelp(c *shell.Call, p rows.Program) bool {
+	if rows.Has(p.Grammar, rows.Own) || len(c.Args) == 0 {
 		return false
 	}
 	if len(c.Args) == 1 && c.Args[0].Is("--help", "--version", "-help", "-version", "-V", "help", "version") {
 		return c.Args[0].HasPrefix("-")
 	}
-	return c.Opts.Exact("--help") || c.Opts.Exact("--version") && len(c.Args) <= 2
+	o := c.Opts
+	if len(p.Subcommands) > 0 {
+		p.Subcommands = nil
+		o = shell.ParseOptions(c.Args, grammar(p))
+	}
+	return o.Exact("--help") || o.Exact("--version") && len(c.Args) <= 2
 }

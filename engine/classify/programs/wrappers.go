@@ -357,12 +357,17 @@ func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 func oddWrapper(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	name, words, _ := strings.Cut(p.Wraps.Go, " ")
 	c.Words = strings.Fields(words)
-	f := map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool){"xargs": xargs, "parallel": parallel, "script": scriptCommand,
-		"coreutils": multicall, "terminal": terminal, "bwrap": bubble}[name]
-	if f == nil {
-		return shell.Outcome{}, false
+	if f := oddWrappers()[name]; f != nil {
+		return f(c, p)
 	}
-	return f(c, p)
+	return shell.Outcome{}, false
+}
+
+// oddWrappers are the functions that the row of a wrapper may name.
+func oddWrappers() map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool) {
+	return map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool){
+		"xargs": xargs, "parallel": parallel, "script": scriptCommand, "coreutils": multicall, "terminal": terminal, "bwrap": bubble,
+	}
 }
 
 // multicall is coreutils --coreutils-prog=NAME.
