@@ -10,9 +10,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the policy that ships knows of programs, read from the files
-// of this module: packages of the engine cannot import the bundle.
-var Rows = sync.OnceValue(func() *rows.Set {
+// Rows returns what the policy that ships knows of programs.
+var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
+
+// Layers returns the rows of the policy that ships, read from the files of this
+// module: packages of the engine cannot import the bundle.
+var Layers = sync.OnceValue(func() []rows.Layer {
 	dir := "bundles/default"
 	for range 8 {
 		if _, err := os.Stat(dir); err == nil {
@@ -35,5 +38,5 @@ var Rows = sync.OnceValue(func() *rows.Set {
 	if err != nil {
 		panic(err)
 	}
-	return rows.New([]rows.Layer{{Name: "base", Files: files}})
+	return []rows.Layer{{Name: "base", Files: files}}
 })

@@ -105,7 +105,7 @@ func runScript(c *shell.Call) {
 func npm(c *shell.Call) {
 	manager, _, _ := c.Shell.In.Rows.Program("npm")
 	c.Opts = shell.ParseOptions(c.Args, grammar(manager.Program))
-	follow(c, manager.Program, manager.Place)
+	follow(c, manager.Program)
 }
 
 // withoutScripts tells whether the packages' own scripts are kept from

@@ -48,12 +48,11 @@ type reader struct {
 	*shell.Call
 	operands []abstract.Arg // behind the names of subcommands that have a row
 	behind   int            // how many of them the case's sub names
-	place    string         // where the row is written
 }
 
 // follow notes what a row says that a call does.
-func follow(c *shell.Call, p rows.Program, place rows.Place) {
-	r := &reader{Call: c, operands: c.Opts.Operands, place: place.String()}
+func follow(c *shell.Call, p rows.Program) {
+	r := &reader{Call: c, operands: c.Opts.Operands}
 	var dirs []abstract.Arg
 	for _, option := range strings.Fields(p.Dir) {
 		dirs = append(dirs, c.Opts.All(option)...)
@@ -153,9 +152,7 @@ func (r *reader) cases(p rows.Program) {
 	case p.Go != "":
 		r.calls(p.Go)
 	case p.Language != "":
-		before := len(r.Shell.Out.Effects)
 		interpret(r.Call, p)
-		r.source(before)
 	}
 }
 
@@ -169,15 +166,7 @@ func (r *reader) calls(text string) {
 		r.Shell.Opaque("command", r.Name)
 		f = (*shell.Call).Process
 	}
-	before := len(r.Shell.Out.Effects)
 	f(r.Call)
-	r.source(before)
-}
-
-// source remembers that the row stands for the effects since before.
-func (r *reader) source(before int) {
-	out := &r.Shell.Out
-	out.Rows = append(out.Rows, abstract.Row{Command: r.Index, Place: r.place, First: before, Count: len(out.Effects) - before})
 }
 
 // names enters the operands that say what is done into the list of subcommands.
@@ -273,15 +262,13 @@ func (r *reader) worded(all []string) bool {
 	})
 }
 
-// steps does what a case says, and remembers which row said so.
+// steps does what a case says.
 func (r *reader) steps(c rows.Case) {
-	before := len(r.Shell.Out.Effects)
 	for _, s := range c.Do {
 		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
 			r.step(s)
 		}
 	}
-	r.source(before)
 }
 
 // step does one thing that a row says.
@@ -336,7 +323,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		r.as(value)
 	case "run":
 		if argv := r.selected(value); len(argv) > 0 {
-			r.Out = r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) }).Out
+			r.Out = r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) }).Out
 		}
 	case "code":
 		r.code(value, s.Language)
@@ -400,6 +387,9 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			r.Aims(targets)
 		}
 	case "end":
+		if known, _ := operation.EndingVerb(verb); known != "" {
+			verb = known // purge is delete, to policy
+		}
 		for _, t := range targets {
 			ends(r.Call, verb, e.Object, e.Recursive, e.Forced, t)
 		}
@@ -498,16 +488,26 @@ func (r *reader) as(name string) {
 	inner.Name, inner.Args, inner.Opts = name, r.operands[min(r.behind, len(r.operands)):], shell.Options{}
 	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
 	r.Shell.Frame.Depth++
-	follow(&inner, known.Program, known.Place)
+	follow(&inner, known.Program)
 	r.Shell.Frame.Depth--
 	r.Out = inner.Out
+}
+
+// starts runs what a row says that is run. A row that leads back to itself comes
+// to an end.
+func (r *reader) starts(f func() shell.Outcome) shell.Outcome {
+	if r.Shell.Frame.Depth >= shell.MaxDepth {
+		r.Shell.OverBudget(r.Name)
+		return shell.Outcome{Out: abstract.UnknownArg()}
+	}
+	return r.Child(f)
 }
 
 // code runs texts as code: of a shell, or in another language.
 func (r *reader) code(selector, language string) {
 	for _, text := range r.selected(selector) {
 		if language == "" || language == "shell" {
-			r.Child(func() shell.Outcome { return r.Shell.Embed(text, r.Name, false) })
+			r.starts(func() shell.Outcome { return r.Shell.Embed(text, r.Name, false) })
 		} else {
 			r.Extract(language, text, r.Name+"-e")
 		}
@@ -516,7 +516,7 @@ func (r *reader) code(selector, language string) {
 
 // script runs a file as the shell would that is told its name.
 func (r *reader) script(file abstract.Arg) {
-	r.Child(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
+	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
 }
 
 // embedded runs what the arguments hold that a row says is run: command lines in
@@ -533,7 +533,7 @@ func (r *reader) embedded(p rows.Program) {
 	}
 	if p.Runs != nil && *p.Runs < len(r.operands) {
 		argv := r.operands[*p.Runs:]
-		r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+		r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
 	}
 	if p.Dangerous == "true" || p.Dangerous != "" && given(r.Opts, p.Dangerous) {
 		r.Signal(engine.SignalMarked)

@@ -67,7 +67,7 @@ type Step struct {
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"`
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, purge, disable
+	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
@@ -276,13 +276,16 @@ func joined(low, high map[string]Program) map[string]Program {
 	return all
 }
 
+// SubcommandNames lists the keys of the rows of subcommands, in order.
+func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
+
 // Subcommand returns the row of a subcommand: of its name, of a beginning such as
 // +*, or the one that is called *.
 func (p Program) Subcommand(name string) (Program, bool) {
 	if row, ok := p.Subcommands[name]; ok {
 		return row, true
 	}
-	for _, names := range slices.Sorted(maps.Keys(p.Subcommands)) {
+	for _, names := range p.SubcommandNames() {
 		if names != "*" && Fits(strings.Fields(names), name) {
 			return p.Subcommands[names], true
 		}

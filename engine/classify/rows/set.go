@@ -171,7 +171,7 @@ func (s *Set) enter(b block, names []string) {
 // find puts together what the layers say of a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
-	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !s.layers[b.layer].Adds }) {
 		for _, b := range s.starts {
 			if strings.HasPrefix(name, b.name) {
 				list = append(list[:len(list):len(list)], b)
@@ -339,4 +339,51 @@ func Once[T any](s *Set, key string, make func() T) T {
 	}
 	once, _ := s.made.LoadOrStore(key, sync.OnceValue(make))
 	return once.(func() T)()
+}
+
+// Changed returns a function that reports whether two sets say something else of
+// a program.
+func Changed(then, now *Set) func(program string) bool {
+	was, is := then.texts(), now.texts()
+	changed := map[string]bool{}
+	for _, texts := range []map[string]string{was, is} {
+		for name := range texts {
+			if was[name] != is[name] {
+				changed[name] = true
+			}
+		}
+	}
+	return func(program string) bool {
+		if changed[program] {
+			return true
+		}
+		for name := range changed {
+			if begin, open := strings.CutSuffix(name, "*"); open && strings.HasPrefix(program, begin) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// texts are the rows of each program, with the layers that have them.
+func (s *Set) texts() map[string]string {
+	all := map[string]string{}
+	if s == nil {
+		return all
+	}
+	for _, l := range s.layers {
+		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+			if !strings.HasPrefix(file, ProgramsFolder) {
+				continue
+			}
+			for _, b := range Split(string(l.Files[file])) {
+				for _, name := range b.Names {
+					_, row, _ := strings.Cut(b.Text, ":")
+					all[name] += fmt.Sprintf("%s %v %v\n%s\n", l.Name, l.Adds, strings.HasPrefix(file, ConvertedFolder), row)
+				}
+			}
+		}
+	}
+	return all
 }
