@@ -91,10 +91,6 @@ func otherSettings(c *shell.Call) {
 	}), engine.SignalAgentUnguarded)
 }
 
-// takes notes that a process is taken hold of, which options name: it is stopped
-// at each step, and told what comes out.
-func takes(c *shell.Call) { c.Takes(c.Opts.All(c.Words...)) }
-
 // replacesGuard notes that a package or module is installed or taken away that
 // holds reviewer's program, or that the client it stands at is taken away or
 // gets a certain, perhaps older version. The row names the words that take away.

@@ -308,23 +308,27 @@ type Entry[T any] struct {
 }
 
 // All parses all rows of a folder, in the order of layers, files and lines. The
-// error is that of the first row that cannot be parsed.
+// error is that of the first file that cannot be parsed.
 func All[T any](s *Set, folder string) ([]Entry[T], error) {
-	var list []Entry[T]
 	if s == nil {
 		return nil, nil
 	}
+	var list []Entry[T]
 	for _, l := range s.layers {
 		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
 			if !strings.HasPrefix(file, folder) {
 				continue
 			}
+			var read map[string]T // one parser for the file: it costs more than most rows
+			if err := yaml.Unmarshal(l.Files[file], &read); err != nil {
+				return nil, fmt.Errorf("%s/%s: read rows: %w", l.Name, file, err)
+			}
+			rows := map[string]T{}
+			for key, row := range read {
+				rows[strings.Join(strings.Fields(key), " ")] = row
+			}
 			for _, b := range Split(string(l.Files[file])) {
-				row, err := parse[T](b.Text)
-				if err != nil {
-					return nil, fmt.Errorf("%s/%s:%d: %w", l.Name, file, b.Line, err)
-				}
-				list = append(list, Entry[T]{b.Names, row, Place{l.Name, file, b.Line}, l.Adds})
+				list = append(list, Entry[T]{b.Names, rows[strings.Join(b.Names, " ")], Place{l.Name, file, b.Line}, l.Adds})
 			}
 		}
 	}
