@@ -63,19 +63,19 @@ func follow(c *shell.Call, p rows.Program) {
 // row follows the row of a program or, below it, of the subcommand that is called.
 func (r *reader) row(p rows.Program) {
 	r.notes(p.Before)
-	sub, ok := r.subcommand(p)
-	if !ok {
-		r.names(p)
-	}
-	if ok {
+	if sub, ok := r.subcommand(p); ok {
 		r.row(sub)
-	} else if p.DryRun != "" && given(r.Opts, p.DryRun) {
-		r.Signal(engine.SignalDryRun)
-	} else {
-		r.cases(p)
-		r.embedded(p)
+		r.notes(p.Notes)
+		return
 	}
+	r.names(p)
+	if p.DryRun != "" && given(r.Opts, p.DryRun) {
+		r.Signal(engine.SignalDryRun)
+		return
+	}
+	r.cases(p)
 	r.notes(p.Notes)
+	r.embedded(p)
 }
 
 // notes does what all of the cases say that hold.
@@ -199,7 +199,7 @@ func (r *reader) holds(c rows.Case) bool {
 // among reports whether one of the operands fits a pattern.
 func (r *reader) among(patterns string) bool {
 	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
-		return a.Known() && rows.Fits(strings.Split(patterns, "|"), a.Text)
+		return rows.Fits(strings.Split(patterns, "|"), a.Text)
 	})
 }
 

@@ -291,16 +291,18 @@ func joined(low, high map[string]Program) map[string]Program {
 func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
 // Subcommand returns the row of a subcommand: of its name, of a beginning such as
-// +*, or the one that is called *.
+// +*, or the one that is called *, whose values hold for those too whose rows say
+// nothing of values.
 func (p Program) Subcommand(name string) (Program, bool) {
-	if row, ok := p.Subcommands[name]; ok {
-		return row, true
-	}
+	rest, ok := p.Subcommands["*"]
 	for _, names := range p.SubcommandNames() {
 		if names != "*" && Fits(strings.Fields(names), name) {
-			return p.Subcommands[names], true
+			row := p.Subcommands[names]
+			if row.Values == "" {
+				row.Values = rest.Values
+			}
+			return row, true
 		}
 	}
-	row, ok := p.Subcommands["*"]
-	return row, ok
+	return rest, ok
 }

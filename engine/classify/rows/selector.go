@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Selector says which words of a call a step concerns.
@@ -141,23 +143,9 @@ func Fits(patterns []string, word string) bool {
 
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
-// starred reports whether a word is a pattern in which * stands for any text.
-func starred(pattern, word string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 || len(word) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(word, parts[0]) || !strings.HasSuffix(word, parts[last]) {
-		return false
-	}
-	word = word[len(parts[0]) : len(word)-len(parts[last])]
-	for _, part := range parts[1:last] {
-		_, rest, ok := strings.Cut(word, part)
-		if !ok {
-			return false
-		}
-		word = rest
-	}
-	return true
-}
+// starred reports whether a word is a pattern in which * stands for any text, and
+// beside it ? for one character.
+func starred(pattern, word string) bool { return strings.Contains(pattern, "*") && wildcard.Text(pattern, word) }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.
 func Count(text string) (n int, more bool, err error) {
