@@ -11,16 +11,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitUnseen is a subcommand of git of which nothing is known before it runs.
+// gitUnseen notes a subcommand that is not known before it runs.
 func gitUnseen(c *shell.Call) {
-	sub := c.Opts.Operand(0)
-	c.Subs = subName(sub)
-	c.Shell.Opaque("command", "git "+sub.Show())
-	c.Signal(engine.SignalUnknownCommand)
+	if sub := c.Opts.Operand(0); !sub.Known() {
+		c.Shell.Opaque("command", "git "+sub.Show())
+		c.Signal(engine.SignalUnknownCommand)
+	}
 }
 
 // gitAliases runs what the subcommand stands for, if it is an alias.
 func gitAliases(c *shell.Call) {
+	if len(c.Opts.Operands) == 0 {
+		return
+	}
 	sub := c.Opts.Operand(0)
 	for _, set := range c.Opts.All("-c", "--config-env") {
 		if key, v, _ := strings.Cut(set.Text, "="); strings.EqualFold(key, "alias."+sub.Text) {

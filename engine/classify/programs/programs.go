@@ -71,7 +71,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 // does notes what a call does by what is known of its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
-	case hops(c), bareSQL(c):
+	case hops(c, k.Hops), bareSQL(c):
 	case c.Known && asksHelp(c, k.Program):
 		c.Shell.Signal(engine.SignalDryRun)
 		c.Out = abstract.Arg{}
@@ -80,6 +80,9 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program)
 	default:
 		unlisted(c)
+		if !k.Converted {
+			follow(c, rows.Program{Notes: k.Notes})
+		}
 	}
 }
 
@@ -95,7 +98,9 @@ func adds(c *shell.Call, row rows.Program) {
 	if !row.Does() && !c.Known {
 		unlisted(&own)
 	}
-	follow(&own, row)
+	if !hops(&own, row.Hops) {
+		follow(&own, row)
+	}
 }
 
 // notes adds what holds of many programs alike, by their options alone.
@@ -104,12 +109,11 @@ func notes(c *shell.Call) {
 	unchecked(c)
 	indexes(c)
 	exposes(c)
-	unlocks(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 
-// asksHelp reports whether a program only prints its help or version. Behind the
-// name of a subcommand, --help asks for that one's.
+// asksHelp reports whether a program only prints its help or version. Options
+// behind a subcommand count too, unless those of the program have to come first.
 func asksHelp(c *shell.Call, p rows.Program) bool {
 	if rows.Has(p.Grammar, rows.Own) || len(c.Args) == 0 {
 		return false
@@ -122,5 +126,9 @@ func asksHelp(c *shell.Call, p rows.Program) bool {
 		p.Subcommands = nil
 		o = shell.ParseOptions(c.Args, grammar(p))
 	}
-	return o.Exact("--help") || o.Exact("--version") && len(c.Args) <= 2
+	if !o.Exact("--help") && (!o.Exact("--version") || len(c.Args) > 2) {
+		return false
+	}
+	c.Opts = o
+	return true
 }

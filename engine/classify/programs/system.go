@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -8,12 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
+// kill reads its arguments in its own way: the first may name a signal, and -1 is
+// all processes.
 func kill(c *shell.Call) {
-	targets := c.Args
-	first := abstract.Arg{}
+	targets, first := c.Args, abstract.Arg{}
 	if len(targets) > 0 && targets[0].HasPrefix("-") {
 		first, targets = targets[0], targets[1:]
-		if (first.Is("-s", "-n", "--signal")) && len(targets) > 0 {
+		c.Opts.Flags = []abstract.Given{{Text: first.Show(), Word: first}}
+		if first.Is("-s", "-n", "--signal") && len(targets) > 0 {
 			targets = targets[1:]
 		}
 	}
@@ -26,22 +29,10 @@ func kill(c *shell.Call) {
 	if first.Is("-1") && len(targets) == 0 {
 		targets = []abstract.Arg{first}
 	}
-	for _, t := range targets {
-		if t.Is("-1") || t.Is("1") {
-			c.Signal(engine.SignalKillAll)
-		}
-	}
+	c.Opts.Operands = targets
+	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is("-1", "1") }), engine.SignalKillAll)
 	c.Aims(targets)
-	c.Opts = shell.Options{Parsed: true, Operands: targets, Flags: flagsOf(first)}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
-}
-
-// flagsOf is the option that the first argument is; none where it is empty.
-func flagsOf(first abstract.Arg) []abstract.Given {
-	if first.Text == "" {
-		return nil
-	}
-	return []abstract.Given{{Text: first.Show(), Word: first}}
 }
 
 // crontab judges the commands of the crontab that it is given.

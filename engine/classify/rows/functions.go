@@ -4,18 +4,18 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"at", "awk", "aws", "bindMount", "browse", "bucket", "build", "bwrap", "clusters", "compile", "compose", "convert",
-		"copyFiles", "copyLinks", "coreutils", "crontab", "curl", "destroysDisk", "docker", "dropDatabase", "dumps", "editorCommands",
-		"editorInput", "editorScript", "encode", "endlessOutput", "environment", "fd", "fetchAll", "fifo", "find", "formats", "ftp",
-		"genericCloud", "gh", "gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff",
-		"gitDiscard", "gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
-		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitTransports", "gitUnseen", "helm", "httpie",
-		"injectedBy", "javaTool", "kafka", "kill", "kubectl", "link", "listFiles", "listens", "lookUp", "looksUp", "mail",
-		"makeFolders", "manual", "migrates", "mirror", "mongo", "move", "movedBy", "nameUpdates", "netcat", "nodeInstall", "npm",
-		"openssl", "otherSettings", "packageScripts", "parallel", "patch", "permit", "printFiles", "puts", "query", "readOperands",
-		"redis", "remoteShell", "replacesGuard", "reports", "runScript", "runTask", "scp", "script", "search", "secrets", "sed",
-		"server", "serviceTool", "sortFiles", "splitFilter", "sqlClient", "ssh", "sshKeys", "stacks", "tarArchive", "tarPrograms",
-		"tee", "terminal", "terraform", "transfer", "transform", "trash", "tunnel", "unbounded", "uniq", "wget", "whichProgram",
+		"ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "composed", "container", "convert", "copyFiles",
+		"copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk", "dropsDatabase", "dropsRole",
+		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fetchAll", "fifo", "find", "formats", "ftp", "ghAPI",
+		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",
+		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
+		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitTransports", "gitUnseen", "grantsRole", "httpie",
+		"injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp", "mail", "makeFolders",
+		"makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "netcat", "nodeInstall", "npm", "openssl",
+		"otherSettings", "packageScripts", "parallel", "patch", "permit", "printFiles", "puts", "redis", "remoteShell",
+		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script",
+		"secrets", "sed", "server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer", "tarArchive", "tarPrograms",
+		"taskCommands", "tee", "terminal", "transfer", "translate", "trash", "tunnel", "unbounded", "wget", "whichProgram",
 		"windowsShell", "xargs", "zipTest",
 	}
 }

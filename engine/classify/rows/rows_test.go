@@ -160,13 +160,31 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
+// TestLike follows rows that are like others, and no circle of them.
+func TestLike(t *testing.T) {
+	set := rows.New([]rows.Layer{layer("base", false, "a: {service: s, values: -x, cases: [{do: []}]}\nb: {like: a, values: -y}\n"+
+		"c: {like: b, service: other}\nd: {like: e}\ne: {like: d}\nf: {like: none}\n")})
+	for name, want := range map[string][2]string{"b": {"s", "-x -y"}, "c": {"other", "-x -y"}} {
+		k, ok, err := set.Program(name)
+		if got := [2]string{k.Service, k.Values}; err != nil || !ok || got != want || len(k.Cases) != 1 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"d", "e", "f"} {
+		if _, _, err := set.Program(name); err == nil {
+			t.Errorf("%s is like itself, or like nothing, and no error", name)
+		}
+	}
+}
+
 // TestChanged tells which programs other rows say something else of.
 func TestChanged(t *testing.T) {
-	then := rows.New([]rows.Layer{layer("base", false, "a: {values: -x}\nb c: {values: -y}\n\"m*\": {}\n")})
-	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"),
+	then := rows.New([]rows.Layer{layer("base", false, "a: {values: -x}\nb c: {values: -y}\n\"m*\": {}\ne: {like: f}\nf: {cases: [{do: [{as: a}]}]}\n")})
+	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"+
+		"e: {like: f}\nf: {cases: [{do: [{as: a}]}]}\n"),
 		layer("user", true, "d: {cases: []}")})
 	changed := rows.Changed(then, now)
-	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false} {
+	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false, "e": true, "f": true} {
 		if got := changed(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -33,6 +33,7 @@ const (
 	SelectValues   = "values"    // values behind short options that are no numbers: they may be operands
 	SelectText     = "text"      // a text of the row itself
 	SelectProgram  = "program"   // the program's name
+	SelectService  = "service"   // what the program talks to
 	SelectInput    = "input"     // standard input
 	SelectNone     = "none"      // nothing
 	SelectUnknown  = "unknown"   // something that nobody can tell
@@ -41,7 +42,7 @@ const (
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, values, arguments, =text, program, input, none, unknown
+//	-o --output, values, arguments, =text, program, service, input, none, unknown
 //
 // In a text, ~ at its beginning is the home directory, $program the name by which
 // the program was called.
@@ -85,14 +86,14 @@ func plainSelector(part string) (Selector, error) {
 	switch {
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectNone, SelectUnknown, SelectArgs,
-		SelectValues}, part):
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectService, SelectInput, SelectNone, SelectUnknown,
+		SelectArgs, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, values, arguments, =text, program, input, none or unknown", part)
+		"options such as -o --output, values, arguments, =text, program, service, input, none or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -145,7 +146,17 @@ func isNumber(word string) bool { return word != "" && strings.Trim(word, "01234
 
 // starred reports whether a word is a pattern in which * stands for any text, and
 // beside it ? for one character.
-func starred(pattern, word string) bool { return strings.Contains(pattern, "*") && wildcard.Text(pattern, word) }
+func starred(pattern, word string) bool {
+	return strings.Contains(pattern, "*") && wildcard.Text(pattern, word)
+}
+
+// Part returns what a pattern asks for anywhere in a word: *part*.
+func Part(pattern string) (string, bool) {
+	if len(pattern) < 3 || pattern[0] != '*' || pattern[len(pattern)-1] != '*' {
+		return "", false
+	}
+	return pattern[1 : len(pattern)-1], true
+}
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.
 func Count(text string) (n int, more bool, err error) {
