@@ -245,7 +245,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen install code script run aims takes seeks meant"
+const selecting = "read write delete fetch send listen install meant code script run aims takes seeks"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)

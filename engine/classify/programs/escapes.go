@@ -133,7 +133,6 @@ func elsewhere() map[string]func(*shell.Call) {
 		"openssl":          openssl,
 		"redis":            redis,
 		"scp":              scp,
-		"secrets":          secrets,
 		"server":           server,
 		"sqlClient":        sqlClient,
 		"ssh":              ssh,

@@ -13,9 +13,9 @@ func Functions() []string {
 		"injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp", "mail", "makeFolders",
 		"makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "netcat", "nodeInstall", "npm", "openssl",
 		"otherSettings", "packageScripts", "parallel", "patch", "permit", "printFiles", "puts", "redis", "remoteShell",
-		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script",
-		"secrets", "sed", "server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer", "tarArchive", "tarPrograms",
-		"taskCommands", "tee", "terminal", "transfer", "translate", "trash", "tunnel", "unbounded", "wget", "whichProgram",
-		"windowsShell", "xargs", "zipTest",
+		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed",
+		"server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer", "tarArchive", "tarPrograms", "taskCommands", "tee",
+		"terminal", "transfer", "translate", "trash", "tunnel", "unbounded", "wget", "whichProgram", "windowsShell", "xargs",
+		"zipTest",
 	}
 }

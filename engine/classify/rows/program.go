@@ -240,8 +240,8 @@ type op struct{ key, value string }
 func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
 		{"install", s.Install}, {"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes},
-		{"seeks", s.Seeks}, {"network", s.Network}, {"system", s.System}, {"process", s.Process}, {"end", s.End}, {"signal", s.Signal},
-		{"out", s.Out}, {"as", s.As}, {"meant", s.Meant}, {"go", s.Go}}
+		{"seeks", s.Seeks}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
+		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
 // Ops lists the keys of which a step has one.
