@@ -105,9 +105,7 @@ func adds(c *shell.Call, row rows.Program) {
 
 // notes adds what holds of many programs alike, by their options alone.
 func notes(c *shell.Call) {
-	reveals(c)
 	unchecked(c)
-	indexes(c)
 	exposes(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
