@@ -108,7 +108,6 @@ func elsewhere() map[string]func(*shell.Call) {
 		"pythonPackages":   pythonPackages,
 		"redis":            redis,
 		"scp":              scp,
-		"secrets":          secrets,
 		"server":           server,
 		"sqlClient":        sqlClient,
 		"ssh":              ssh,

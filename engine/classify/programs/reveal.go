@@ -9,41 +9,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// revealing are the subcommands by which a program shows what a store of
-// secrets keeps; several words are separated by a blank, subcommands by a bar.
-// Stores that have a place in the tables of programs say it there.
-func revealing(name string) string {
-	switch name {
-	case "doppler":
-		return "secrets"
-	case "az":
-		return "account get-access-token"
-	case "heroku":
-		return "config:get"
-	case "vercel":
-		return "env pull"
-	case "dotnet":
-		return "user-secrets list"
-	case "rails":
-		return "credentials:show"
-	}
-	return ""
-}
-
-// reveals notes that a program shows secrets: those of a store, or those in the
-// environment of other processes.
+// reveals notes that a program shows the tokens of a registry of packages.
 func reveals(c *shell.Call) {
-	words := shell.JoinWords(c.Opts.Operands).Text + " "
-	for sub := range strings.SplitSeq(revealing(c.Name), "|") {
-		if sub != "" && strings.HasPrefix(words, sub+" ") && !strings.HasPrefix(words, sub+" set ") && !strings.HasPrefix(words, sub+" delete ") {
-			c.Signal(engine.SignalCredential)
-		}
-	}
 	switch c.Name {
-	case "kubectl":
-		c.Shell.SignalIf(strings.HasPrefix(words, "config view ") && c.Opts.Has("--raw"), engine.SignalCredential)
 	case "npm", "pnpm", "yarn":
+		words := shell.JoinWords(c.Opts.Operands).Text + " "
 		c.Shell.SignalIf(strings.HasPrefix(words, "config get ") && strings.Contains(words, "_auth"), engine.SignalCredential)
+	case "dotnet":
+		first, second := c.Opts.Operand(0), c.Opts.Operand(1)
+		c.Shell.SignalIf(first.Is("user-secrets") && second.Is("list"), engine.SignalCredential)
 	}
 }
 

@@ -74,26 +74,6 @@ func at(c *shell.Call) {
 
 func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
 
-// secrets are programs that hand out what is kept in a store.
-func secrets(c *shell.Call) {
-	c.Subs = subName(c.Opts.Operand(0))
-	if verb, object, _ := operationOf(c.Opts.Operands); verb != "" {
-		ends(c, verb, object, false, unasked(c.Opts), abstract.Word(c.Name))
-		return
-	}
-	for _, a := range c.Opts.Operands {
-		if a.Is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") ||
-			a.Is("lookup") && c.Name == "secret-tool" {
-			c.Signal(engine.SignalCredential)
-			return
-		}
-	}
-	if c.Name == "pass" && len(c.Opts.Operands) == 1 && !c.Opts.Operand(0).Is("ls", "list", "git", "version", "help") {
-		c.Signal(engine.SignalCredential)
-	}
-	c.Process()
-}
-
 // bindMount is mount --bind: what is done below the second directory happens
 // to the first.
 func bindMount(c *shell.Call) {

@@ -11,9 +11,8 @@ func Functions() []string {
 		"justRecipes", "kill", "kubeDelete", "kubeExec", "languagePackages", "link", "lookUp", "mail", "makeFolders",
 		"makeTargets", "manual", "mirror", "mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages",
 		"openssl", "otherVCS", "parallel", "patch", "permit", "printFiles", "publisher", "pythonPackages", "redis", "remoteShell",
-		"resetsDatabase", "restoresDatabase", "reverse", "reviewer", "scp", "screen", "script", "secrets", "sed", "server",
-		"splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer", "systemPackages", "tarArchive", "tarPrograms",
-		"taskCommands", "tee", "tmux", "transfer", "translate", "tunnel", "unbounded", "wget", "whichProgram", "windowsShell",
-		"xargs", "zipTest",
+		"resetsDatabase", "restoresDatabase", "reverse", "reviewer", "scp", "screen", "script", "sed", "server", "splitFilter",
+		"sqlClient", "ssh", "sshKeys", "stopsServer", "systemPackages", "tarArchive", "tarPrograms", "taskCommands", "tee",
+		"tmux", "transfer", "translate", "tunnel", "unbounded", "wget", "whichProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

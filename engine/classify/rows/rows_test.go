@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -228,6 +229,17 @@ func TestFits(t *testing.T) {
 	}{{"a|b", "b", true}, {"a|b", "c", false}, {"get-*", "get-x", true}, {"get-*", "get", false}, {"-", "", true}, {"-", "x", false}, {"*", "", true}} {
 		if got := rows.Fits(strings.Split(c.pattern, "|"), c.word); got != c.want {
 			t.Errorf("%s of %q: %v", c.pattern, c.word, got)
+		}
+	}
+}
+
+// BenchmarkProgram is what the first look at the rows that ship costs: an index
+// of all, and one row read.
+func BenchmarkProgram(b *testing.B) {
+	layers := classifytest.Layers()
+	for b.Loop() {
+		if _, ok, err := rows.New(layers).Program("git"); err != nil || !ok {
+			b.Fatal("no row for git", err)
 		}
 	}
 }
