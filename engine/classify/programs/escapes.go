@@ -67,6 +67,12 @@ func here() map[string]func(*shell.Call) {
 // elsewhere are those for programs that work with other hosts.
 func elsewhere() map[string]func(*shell.Call) {
 	return map[string]func(*shell.Call){
+		"handsShell":       handsShell,
+		"pours":            pours,
+		"sendsKey":         sendsKey,
+		"socat":            socat,
+		"talks":            talks,
+		"tlsConnects":      tlsConnects,
 		"formats":          formats,
 		"gitAliases":       gitAliases,
 		"gitApply":         gitApply,
@@ -121,23 +127,16 @@ func elsewhere() map[string]func(*shell.Call) {
 		"restoresDatabase": restoresDatabase,
 		"stopsServer":      stopsServer,
 		"curl":             curl,
-		"fetchAll":         fetchAll,
 		"ftp":              ftp,
 		"httpie":           httpie,
 		"javaTool":         javaTool,
 		"lookUp":           lookUp,
-		"mail":             mail,
 		"mongo":            mongo,
 		"nameUpdates":      nameUpdates,
-		"netcat":           netcat,
-		"openssl":          openssl,
 		"redis":            redis,
 		"scp":              scp,
-		"server":           server,
 		"sqlClient":        sqlClient,
 		"ssh":              ssh,
-		"sshKeys":          sshKeys,
-		"tunnel":           tunnel,
 		"wget":             wget,
 	}
 }
