@@ -112,6 +112,38 @@ func gitShows(c *shell.Call) {
 // gitLists is git ls-files: names of files below the directory.
 func gitLists(c *shell.Call) { c.Out = abstract.Word("./" + abstract.HoleText + "\n") }
 
+// gitPush sends refs. Those behind a + overwrite what is there, those behind a
+// colon go away.
+func gitPush(c *shell.Call) {
+	o, refs := c.Opts, c.Opts.Operands[1:]
+	e := abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5}
+	e.Forced = o.Has("-f", "--force", "--mirror")
+	deletes := o.Has("-d", "--delete", "--prune", "--mirror")
+	remote, named := o.Get("--repo")
+	switch {
+	case !named && len(refs) > 0:
+		remote, refs = refs[0], refs[1:]
+	case !named:
+		remote = abstract.Word("origin")
+	}
+	for _, r := range refs {
+		e.Forced = e.Forced || r.HasPrefix("+")
+		deletes = deletes || r.HasPrefix(":") && len(r.Text) > 1
+	}
+	if e.Forced {
+		e.Object = "branch"
+		c.Signal(engine.SignalGitForcePush)
+	}
+	if deletes {
+		e.Object = "history"
+		c.Signal(engine.SignalGitHistory)
+	}
+	for _, code := range o.All("--receive-pack", "--exec") {
+		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
+	}
+	c.Emit(e, remote)
+}
+
 // gitTransports runs the commands that addresses of the form ext::COMMAND hold:
 // values of the options that the row names, or the operands.
 func gitTransports(c *shell.Call) {

@@ -73,7 +73,7 @@ func publishes(c *shell.Call, verb string, to string) {
 		return
 	}
 	c.Signal(engine.SignalPublish)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Egress: true, Reversible: engine.R5}, abstract.Word(to))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: "package", Egress: true, Reversible: engine.R5}, abstract.Word(to))
 }
 
 // nodeInstall is npm install and what is like it: scripts of packages run unless

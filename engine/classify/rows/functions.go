@@ -8,7 +8,7 @@ func Functions() []string {
 		"copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk", "dropsDatabase", "dropsRole",
 		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fifo", "find", "formats", "ftp", "ghAPI",
 		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",
-		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
+		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager", "gitPush",
 		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitTransports", "gitUnseen", "grantsRole",
 		"handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp",
 		"makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "nodeInstall", "npm",
