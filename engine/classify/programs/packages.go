@@ -67,15 +67,6 @@ func fromGit(p abstract.Arg) bool {
 	return !archive && (fromURL(p) || short)
 }
 
-func publishes(c *shell.Call, verb string, to string) {
-	if c.Opts.Has("--dry-run", "-n") {
-		c.Signal(engine.SignalDryRun)
-		return
-	}
-	c.Signal(engine.SignalPublish)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: "package", Egress: true, Reversible: engine.R5}, abstract.Word(to))
-}
-
 // nodeInstall is npm install and what is like it: scripts of packages run unless
 // options say else, and those of a package from a repository whatever they say.
 func nodeInstall(c *shell.Call) {
