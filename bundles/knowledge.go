@@ -196,7 +196,7 @@ func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
 		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
 		for _, option := range strings.Fields(list.words) {
-			if !strings.HasPrefix(option, "-") {
+			if !strings.HasPrefix(option, "-") && !(list.key == "values" && list.words == "*") {
 				c.p.wrong(nodes[list.key], "%s: %q is no option: it does not begin with a dash", list.key, option)
 			}
 			switch in, twice := first[option]; {
