@@ -84,6 +84,8 @@ func (c *rowCheck) file(name string, content []byte) {
 			row(c, key, value, c.program)
 		case rows.PlacesFolder:
 			row(c, key, value, c.paths)
+		case rows.ToolsFolder:
+			row(c, key, value, c.tool)
 		case rows.WordsFolder:
 			row(c, key, value, c.words1)
 		}

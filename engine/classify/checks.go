@@ -168,11 +168,9 @@ func checkScript(base string, file bool) bool {
 
 // waits says that an action sleeps, or stays to see what happens.
 func waits(r *reading, a *engine.Action) bool {
-	switch r.name {
-	case "Monitor", "WaitForMcpServers", "ScheduleWakeup":
+	unless := r.tool.row.Waits
+	if unless == "true" || unless != "" && r.args[unless] != false {
 		return true
-	case "TaskOutput":
-		return r.args["block"] != false
 	}
 	return r.script.Waits || slices.ContainsFunc(a.Commands, waitCommand)
 }

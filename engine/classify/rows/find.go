@@ -17,7 +17,11 @@ func Find[T any](s *Set, folder, name string) ([]Entry[T], error) {
 			if !b.names(name, own) {
 				continue
 			}
-			row, err := parse[T](b.text)
+			read := Once(s, "row "+b.place.String(), func() func() (T, error) {
+				row, err := parse[T](b.text)
+				return func() (T, error) { return row, err }
+			})
+			row, err := read()
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", b.place, err)
 			}
