@@ -112,6 +112,29 @@ func pathName(key, name string) string {
 	return ""
 }
 
+// checks checks what a row says of checking, and that a row beside the others of a
+// program says no more.
+func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
+	seen := map[string]bool{}
+	for _, word := range strings.Fields(row.Checks) {
+		if seen[word] {
+			c.p.wrong(nodes["checks"], "checks: %s is given twice", word)
+		}
+		if word == "true" && row.Checks != "true" {
+			c.p.wrong(nodes["checks"], "checks: true says that it checks whatever it is asked; leave the other words out")
+		}
+		seen[word] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if c.p.file == rows.ChecksFile && key != "checks" && key != "about" {
+			c.p.wrong(nodes[key], "%s: rows of %s say only what checks; say this in the program's row of another file", key, rows.ChecksFile)
+		}
+	}
+	if c.p.file == rows.ChecksFile && row.Checks == "" {
+		c.p.wrong(n, "rows of %s say with which words a program checks, or true", rows.ChecksFile)
+	}
+}
+
 // toolName reports whether a row may name a tool so.
 func toolName(name string) bool {
 	strange := func(r rune) bool {

@@ -46,6 +46,14 @@ func TestRowsOfKinds(t *testing.T) {
 		{Project, "tools/a.yaml", "Bash:\n  args: [command none]\n", "out of the facts"},
 		{User, "tools/a.yaml", "Bash:\n  replace: true\n", "only adds"},
 		{User, "tools/a.yaml", "mcp__shop__a:\n  do: [{delete: path, reversible: R1}]\n", "does less"},
+
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true\n", ""},
+		{Organisation, "programs/a.yaml", "shopcheck:\n  checks: verify\n  cases: [{do: []}]\n", ""},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: verify verify\n", "given twice"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true verify\n", "leave the other words out"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true\n  reads_only: true\n", "another file"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  about: x\n", "with which words"},
+		{Project, "programs/checks.yaml", "rm:\n  checks: true\n", "only adds"},
 	} {
 		b, err := Load(folder(c.file, c.text), c.layer)
 		if err == nil {

@@ -28,7 +28,7 @@ type class struct {
 // nothing: whoever checks a policy refuses it.
 func tablesOf(set *rows.Set) *tables {
 	return rows.Once(set, rows.PlacesFolder, func() *tables {
-		t := &tables{classes: map[string]*class{}, settings: set.Words("agents.settings"), telling: set.Words("places.telling")}
+		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling")}
 		all, _ := rows.All[rows.Paths](set, rows.PlacesFolder)
 		for _, e := range all {
 			for _, name := range e.Names {

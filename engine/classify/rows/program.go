@@ -11,6 +11,7 @@ import (
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database
+	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
