@@ -234,13 +234,16 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 			c.p.wrong(nodes["operands"], "operands: %v", err)
 		}
 	}
+	if one.Has != "" {
+		c.selector(nodes["has"], one.Has)
+	}
 	for i, step := range one.Do {
 		c.step(names, step, nodes["do"].Content[i])
 	}
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen code script run"
+const selecting = "read write delete fetch send listen code script run aims takes"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)
@@ -264,6 +267,9 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 	if s.On != "" {
 		c.selector(nodes["on"], s.On)
+	}
+	if s.Size != "" {
+		c.selector(nodes["size"], s.Size)
 	}
 	less := key == "go" || key == "out" || s.Reversible != "" && s.Reversible < "R4" || rows.Has(s.Signal, string(engine.SignalDryRun))
 	if c.adds && (less || s.Verb == "trash" || s.Verb == "restrict") {

@@ -50,6 +50,9 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if k.Converted { // nothing of what is seen without it may go away
 		k.Program = rows.Program{}
 	}
+	if rows.Has(k.Grammar, rows.Letters) && len(c.Args) > 0 && c.Args[0].Text != "" && !c.Args[0].HasPrefix("-") {
+		c.Args[0].Text = "-" + c.Args[0].Text
+	}
 	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	c.Record()
 	does(c, k)
