@@ -100,3 +100,7 @@ func effectWords(e engine.Effect) []string {
 func holdsAll(words, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(words, w) })
 }
+
+// TryPath reports whether a path is of the class that a row of places/ speaks of:
+// what an example of such a row comes to.
+func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, class, path) }
