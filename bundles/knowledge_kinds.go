@@ -183,7 +183,8 @@ func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 		case seen[name]:
 			c.p.wrong(n.Content[i], "args: %s is given twice", name)
 		case c.adds && rows.Hides(role):
-			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot take an argument out of the facts", name, c.layer)
+			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot take an argument out of the facts",
+				name, c.layer)
 		}
 		seen[name] = true
 	}
@@ -221,8 +222,8 @@ func named(list string) string {
 
 // onlyAddsTool refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
-	taken := map[string]bool{"action": row.Action != "", "type": row.Type != "", "resource": row.Resource != "", "contents": row.Contents != "",
-		"waits": row.Waits != "", "go": row.Go != "", "replace": row.Replace}
+	taken := map[string]bool{"action": row.Action != "", "type": row.Type != "", "resource": row.Resource != "",
+		"contents": row.Contents != "", "waits": row.Waits != "", "go": row.Go != "", "replace": row.Replace}
 	for _, key := range slices.Sorted(maps.Keys(taken)) {
 		if taken[key] {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a tool does; say this in the organisation's layer", key, c.layer)

@@ -27,7 +27,8 @@ const (
 // TryExample says what a command comes to that is not as an example of a row
 // says; empty: all is. found is what it comes to, a line for each effect.
 func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
-	return TryTool(ctx, set, "Bash", rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals})
+	call := rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals}
+	return TryTool(ctx, set, "Bash", call)
 }
 
 // TryTool is TryExample for a call of a tool, as a row of tools/ has for an

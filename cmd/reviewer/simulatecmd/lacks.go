@@ -172,8 +172,9 @@ func (l *lack) looksInto(d bundles.Detector, r *engine.Record) bool {
 	case r.Phase != engine.PhasePre:
 		return false
 	}
+	places := classify.Places(l.known)
 	for name, value := range r.Event.Args {
-		if anyText(value, func(text string) bool { return text != "" }) && slices.ContainsFunc(classify.Places(l.known)(r.Event.Tool, name), looks) {
+		if some := anyText(value, func(text string) bool { return text != "" }); some && slices.ContainsFunc(places(r.Event.Tool, name), looks) {
 			return true
 		}
 	}

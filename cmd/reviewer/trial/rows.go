@@ -66,7 +66,8 @@ func rowJobs[T any](t *trial, set *rows.Set, folder string, examples func(name s
 		}
 		file, about := t.file(e.Place.File), e.Names[0]
 		for i, ex := range examples(about, e.Row) {
-			all = append(all, job{file: file, kind: kindRow, about: about, line: e.Place.Line, name: fmt.Sprintf("%s/%s/%d", t.name(file), about, i+1),
+			name := fmt.Sprintf("%s/%s/%d", t.name(file), about, i+1)
+			all = append(all, job{file: file, kind: kindRow, about: about, line: e.Place.Line, name: name,
 				run: func(ctx context.Context, _ *trial) report.Test { return ex.test(ctx) }})
 		}
 	}
