@@ -32,9 +32,18 @@ type tool struct {
 	added    []rows.Tool // of layers that only make facts stricter
 }
 
-// toolOf finds what the rows say of a tool. A row that cannot be parsed makes it
-// unknown.
+// toolOf finds what the rows say of a tool. What the rows of its very name say is
+// kept: names that only a pattern fits can be anything.
 func toolOf(set *rows.Set, name string) tool {
+	if !set.HasRow(rows.ToolsFolder, name) {
+		return findTool(set, name)
+	}
+	return rows.Once(set, "tool "+name, func() tool { return findTool(set, name) })
+}
+
+// findTool puts together the rows of a tool. A row that cannot be parsed makes it
+// unknown.
+func findTool(set *rows.Set, name string) tool {
 	var t tool
 	entries, err := rows.Find[rows.Tool](set, rows.ToolsFolder, name)
 	if err != nil {

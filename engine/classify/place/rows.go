@@ -27,7 +27,7 @@ type class struct {
 // tablesOf compiles the rows of a set once. A row that cannot be parsed says
 // nothing: whoever checks a policy refuses it.
 func tablesOf(set *rows.Set) *tables {
-	return rows.Once(set, rows.PlacesFolder, func() *tables {
+	return rows.Once(set, "tables of places", func() *tables {
 		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling")}
 		all, _ := rows.All[rows.Paths](set, rows.PlacesFolder)
 		for _, e := range all {

@@ -332,7 +332,10 @@ func Once[T any](s *Set, key string, make func() T) T {
 	if s == nil {
 		return make()
 	}
-	once, _ := s.made.LoadOrStore(key, sync.OnceValue(make))
+	once, ok := s.made.Load(key)
+	if !ok {
+		once, _ = s.made.LoadOrStore(key, sync.OnceValue(make))
+	}
 	return once.(func() T)()
 }
 

@@ -32,7 +32,7 @@ func (s *Set) Words(name string) []string {
 		return nil
 	}
 	group, _, _ := strings.Cut(name, ".")
-	return Once(s, WordsFolder+group, func() map[string][]string { return s.wordGroup(group) })[name]
+	return Once(s, group, func() map[string][]string { return s.wordGroup(group) })[name]
 }
 
 func (s *Set) wordGroup(group string) map[string][]string {
@@ -60,10 +60,10 @@ func (s *Set) wordGroup(group string) map[string][]string {
 }
 
 // wordBlocks are the blocks of a group, those of one layer together.
-func (s *Set) wordBlocks(group string) [][]folderBlock {
-	var layers [][]folderBlock
+func (s *Set) wordBlocks(group string) [][]*folderBlock {
+	var layers [][]*folderBlock
 	last := ""
-	for _, b := range s.folder(WordsFolder) {
+	for _, b := range s.folder(WordsFolder).all {
 		if !slices.ContainsFunc(b.named, func(name string) bool { return name == group || strings.HasPrefix(name, group+".") }) {
 			continue
 		}
