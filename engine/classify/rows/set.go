@@ -135,7 +135,9 @@ func (s *Set) found(name string, depth int) found {
 		if f.err = cmp.Or(f.err, other.err); !other.ok && f.err == nil {
 			f.err = fmt.Errorf("%s: like: no row says what %s does", f.known.Place, like)
 		}
+		checks := f.known.Checks // of the program itself: what is like terraform need not check with its words
 		f.known.Program = other.known.over(f.known.Program)
+		f.known.Checks = checks
 	}
 	s.programs[name] = f
 	return f
