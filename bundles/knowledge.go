@@ -278,6 +278,9 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	if s.On != "" {
 		c.selector(nodes["on"], s.On)
 	}
+	if s.Mode != "" {
+		c.selector(nodes["mode"], s.Mode)
+	}
 	if s.Size != "" {
 		c.selector(nodes["size"], s.Size)
 	}
