@@ -202,10 +202,15 @@ func (c *rowCheck) toolCase(names string, one rows.Case, n *yaml.Node) {
 // toolStep checks a step of a tool: its words are those of a program's steps, but
 // they select arguments by their names.
 func (c *rowCheck) toolStep(names string, s rows.Step, n *yaml.Node) {
-	key, _ := s.Op()
-	if key != "" && !slices.Contains(rows.ToolOps(), key) || s.Language != "" {
-		c.p.wrong(n, "a step of a tool says one of %s", strings.Join(rows.ToolOps(), ", "))
-		return
+	nodes := RowValues(n)
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if known := append(rows.ToolOps(), rows.ToolKeys()...); !slices.Contains(known, key) {
+			c.p.wrong(nodes[key], "%s: a step of a tool has the keys %s", key, strings.Join(known, ", "))
+			return
+		}
+		if value := nodes[key].Value; strings.HasPrefix(value, "$") || value == rows.Usual {
+			c.p.wrong(nodes[key], "%s: %s stands for words of a command, which a tool does not have; name an argument", key, value)
+		}
 	}
 	s.Read, s.Write, s.Delete, s.Fetch, s.Send, s.Code, s.On = named(s.Read), named(s.Write), named(s.Delete), named(s.Fetch),
 		named(s.Send), named(s.Code), named(s.On)

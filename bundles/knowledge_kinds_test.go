@@ -41,6 +41,8 @@ func TestRowsOfKinds(t *testing.T) {
 		{Organisation, "tools/a.yaml", "mcp__*__refund:\n  do: []\n", "at the end only"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{run: rest}]\n", "a step of a tool"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, write: b}]\n", "exactly one"},
+		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, size: b}]\n", "size: a step of a tool"},
+		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{end: purge, object: $0}]\n", "name an argument"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  cases: [{sub: a, do: []}]\n", "name arguments"},
 		{Project, "tools/a.yaml", "Bash:\n  go: monitor\n", "only adds"},
 		{Project, "tools/a.yaml", "Bash:\n  args: [command none]\n", "out of the facts"},

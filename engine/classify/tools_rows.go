@@ -142,7 +142,7 @@ func (r *reading) steps(list []rows.Step) {
 func (r *reading) step(s rows.Step) {
 	key, value := s.Op()
 	e := abstract.RawEffect{Verb: s.Verb, Object: s.Object, Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced), Egress: s.Egress,
-		Contents: s.Contents, Persistence: s.Persistence, Reversible: engine.Reversibility(s.Reversible), Dir: r.in.Cwd}
+		Contents: s.Contents, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible), Dir: r.in.Cwd}
 	if s.Confirmed != "" && r.flag(s.Confirmed) {
 		e.Forced = true
 		r.script.Signals[engine.SignalUnconfirmed] = true

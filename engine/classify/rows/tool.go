@@ -70,6 +70,11 @@ func ToolOps() []string {
 	return strings.Fields("read write delete fetch send code network system process end signal")
 }
 
+// ToolKeys lists the other keys of such a step.
+func ToolKeys() []string {
+	return strings.Fields("on verb object if unless recursive forced confirmed contents privileged egress persistence reversible")
+}
+
 // ToolFunctions lists the functions in Go that a tool's row may name.
 func ToolFunctions() []string {
 	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor schedule search share workflow")
