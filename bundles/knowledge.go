@@ -84,6 +84,8 @@ func (c *rowCheck) file(name string, content []byte) {
 			row(c, key, value, c.program)
 		case rows.PlacesFolder:
 			row(c, key, value, c.paths)
+		case rows.ToolsFolder:
+			row(c, key, value, c.tool)
 		case rows.WordsFolder:
 			row(c, key, value, c.words1)
 		}
@@ -103,6 +105,9 @@ func (c *rowCheck) named(key *yaml.Node) {
 		}
 		if strings.HasPrefix(c.p.file, rows.ConvertedFolder) {
 			name += " converted" // another row of the same program may stand above it
+		}
+		if c.p.file == rows.ChecksFile {
+			name += " checks" // what else is known of it stands in another file
 		}
 		if other, twice := c.seen[name]; twice {
 			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
@@ -155,6 +160,7 @@ func (c *rowCheck) words1(names string, list rows.WordList, n *yaml.Node) {
 // program checks what the form of a row does not show.
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
+	c.checks(row, nodes, n)
 	c.options(row, nodes)
 	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "grammar")
 	c.function(nodes["go"], row.Go)
@@ -318,7 +324,7 @@ func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 // onlyAdds refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
-		"kind": row.Kind != "", "like": row.Like != ""}
+		"kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}
 	for key, given := range taken {
 		if given {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)

@@ -56,7 +56,7 @@ func walls() []wall {
 			"a script means the same whoever sends it, so clients and shells are out of reach"},
 		{"engine/classify/operation", []string{"engine/classify/abstract"},
 			"the name of an operation is read as text, whichever service has it"},
-		{"engine/classify/place", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask"},
+		{"engine/classify/place", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/rows"},
 			"what a path is does not depend on the command that names it"},
 		{"engine/classify/marks", []string{"engine", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place"},
 			"marks are made of texts, and no code is understood for them"},

@@ -11,6 +11,7 @@ import (
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database
+	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words; like does not bring it along
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
 	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
 	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value stands in for the service, where that is on this machine

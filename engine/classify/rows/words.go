@@ -3,6 +3,8 @@ package rows
 import (
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // WordList is a list of words by which texts are read: verbs that end things,
@@ -23,18 +25,54 @@ type WordList struct {
 }
 
 // Words returns the words of a list, those of all layers, in their order. A list
-// that cannot be read is empty: whoever checks a policy says so.
+// that cannot be read is empty: whoever checks a policy says so. Lists whose names
+// begin alike, up to a dot, are parsed together: who asks for one asks for more.
 func (s *Set) Words(name string) []string {
 	if s == nil {
 		return nil
 	}
-	return Once(s, WordsFolder+name, func() []string {
-		all, err := Find[WordList](s, WordsFolder, name)
-		if err != nil {
-			return nil
+	group, _, _ := strings.Cut(name, ".")
+	return Once(s, group, func() map[string][]string { return s.wordGroup(group) })[name]
+}
+
+func (s *Set) wordGroup(group string) map[string][]string {
+	entries := map[string][]Entry[WordList]{}
+	for _, blocks := range s.wordBlocks(group) {
+		var text strings.Builder
+		for _, b := range blocks {
+			text.WriteString(b.text)
 		}
-		return joinWords(all)
-	})
+		var read map[string]WordList
+		if yaml.Unmarshal([]byte(text.String()), &read) != nil {
+			continue
+		}
+		for names, list := range read {
+			for _, name := range strings.Fields(names) {
+				entries[name] = append(entries[name], Entry[WordList]{Row: list, Adds: blocks[0].adds})
+			}
+		}
+	}
+	words := map[string][]string{}
+	for name, all := range entries {
+		words[name] = joinWords(all)
+	}
+	return words
+}
+
+// wordBlocks are the blocks of a group, those of one layer together.
+func (s *Set) wordBlocks(group string) [][]*folderBlock {
+	var layers [][]*folderBlock
+	last := ""
+	for _, b := range s.folder(WordsFolder).all {
+		if !slices.ContainsFunc(b.named, func(name string) bool { return name == group || strings.HasPrefix(name, group+".") }) {
+			continue
+		}
+		if b.place.Layer != last || layers == nil {
+			layers, last = append(layers, nil), b.place.Layer
+		}
+		layers[len(layers)-1] = append(layers[len(layers)-1], b)
+	}
+	return layers
 }
 
 // Lists returns the names of all lists of words.
