@@ -2,10 +2,12 @@ package bundles
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,6 +26,17 @@ func (e *Effective) RowLayers() []rows.Layer {
 	}
 	return list
 }
+
+// ShippedTokens returns what secrets look like by the policy that ships. They
+// are masked on every machine, whichever policy holds there, and where none does.
+var ShippedTokens = sync.OnceValue(func() *rows.Set {
+	files := map[string][]byte{}
+	names, _ := fs.Glob(DefaultFS(), rows.TokensFolder+"*.yaml") // the files are embedded: nothing goes wrong here
+	for _, name := range names {
+		files[name], _ = fs.ReadFile(DefaultFS(), name)
+	}
+	return rows.New([]rows.Layer{{Name: Base, Files: files}})
+})
 
 // adds reports whether a layer's rows may only add to facts.
 func adds(layer string) bool { return layer == User || layer == Project }
@@ -80,6 +93,8 @@ func (c *rowCheck) file(name string, content []byte) {
 			row(c, key, value, c.program)
 		case rows.WordsFolder:
 			row(c, key, value, c.words1)
+		case rows.TokensFolder:
+			row(c, key, value, c.token)
 		}
 	}
 	c.errors = append(c.errors, c.p.problems...)

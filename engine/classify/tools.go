@@ -130,15 +130,17 @@ type reading struct {
 	tool     tool
 	args     map[string]any
 	in       shell.Input
+	secret   func(text string) bool // reports whether a text holds a secret
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
 }
 
-// read looks a tool up and turns its arguments into raw effects.
-func read(name string, args map[string]any, in shell.Input) *reading {
-	r := &reading{name: name, args: args, in: in, contents: map[string]string{}}
+// read looks a tool up and turns its arguments into raw effects; secret reports
+// whether a text holds a secret.
+func read(name string, args map[string]any, in shell.Input, secret func(string) bool) *reading {
+	r := &reading{name: name, args: args, in: in, secret: secret, contents: map[string]string{}}
 	r.script.Signals = map[engine.Signal]bool{}
 	t, ok := builtins[name]
 	switch {
@@ -356,7 +358,7 @@ func (r *reading) search() {
 		r.refuse("query")
 	}
 	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown},
-		Egress: mask.HoldsSecret(query)})
+		Egress: r.secret(query)})
 }
 
 func (r *reading) workflow() {

@@ -10,7 +10,7 @@ import (
 
 // TestTroubleOfResult: what ran has no trouble, whatever it printed.
 func TestTroubleOfResult(t *testing.T) {
-	m := &mask.Masker{Mac: classifytest.MAC}
+	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 	fault := "bash: foo: command not found"
 	if f := result(m, &engine.Result{Error: fault}, nil, nil); f.Trouble != "" {
 		t.Errorf("ran, and trouble %q", f.Trouble)

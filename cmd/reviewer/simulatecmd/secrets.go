@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -24,7 +25,7 @@ func plainMask() func(string) string {
 // anywhere understands a transcript as one of a machine of which nothing is
 // known but what it says itself.
 func anywhere(t harness.Transcript) engine.Classifier {
-	return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t)}
+	return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.ShippedTokens()}
 }
 
 // elsewhere is a machine of which only the home directory is known, by where

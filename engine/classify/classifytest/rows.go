@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
@@ -13,13 +14,7 @@ import (
 // Rows returns what the policy that ships knows of programs, read from the files
 // of this module: packages of the engine cannot import the bundle.
 var Rows = sync.OnceValue(func() *rows.Set {
-	dir := "bundles/default"
-	for range 8 {
-		if _, err := os.Stat(dir); err == nil {
-			break
-		}
-		dir = filepath.Join("..", dir)
-	}
+	dir := defaultDir()
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {
@@ -37,3 +32,25 @@ var Rows = sync.OnceValue(func() *rows.Set {
 	}
 	return rows.New([]rows.Layer{{Name: "base", Files: files}})
 })
+
+// defaultDir is where the policy that ships lies.
+func defaultDir() string {
+	dir := "bundles/default"
+	for range 8 {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Join("..", dir)
+	}
+	return dir
+}
+
+// File returns a file of the policy that ships.
+func File(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(defaultDir(), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

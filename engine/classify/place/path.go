@@ -31,6 +31,7 @@ type Resolver struct {
 	classes   map[string]engine.Class
 	lookups   int
 	Git       func(string) string // nil: not known
+	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
 	asked     int                 // paths whose git state was asked
 	protected []string            // files that another name may stand for; nil: not listed yet
 	far       *Resolver           // for paths of other machines; nil: not made yet

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -286,26 +287,45 @@ type Entry[T any] struct {
 	Adds  bool // its layer may only make facts stricter
 }
 
+// folder goes through the blocks of a folder, in the order of layers, files and
+// lines.
+func (s *Set) folder(name string) iter.Seq[layerBlock] {
+	return func(yield func(layerBlock) bool) {
+		if s == nil {
+			return
+		}
+		for _, l := range s.layers {
+			for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+				if !strings.HasPrefix(file, name) {
+					continue
+				}
+				for _, b := range Split(string(l.Files[file])) {
+					if !yield(layerBlock{b, Place{l.Name, file, b.Line}, l.Adds}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// layerBlock is a block of a layer.
+type layerBlock struct {
+	Block
+	Place Place
+	Adds  bool
+}
+
 // All parses all rows of a folder, in the order of layers, files and lines. The
 // error is that of the first row that cannot be parsed.
 func All[T any](s *Set, folder string) ([]Entry[T], error) {
 	var list []Entry[T]
-	if s == nil {
-		return nil, nil
-	}
-	for _, l := range s.layers {
-		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
-			if !strings.HasPrefix(file, folder) {
-				continue
-			}
-			for _, b := range Split(string(l.Files[file])) {
-				row, err := parse[T](b.Text)
-				if err != nil {
-					return nil, fmt.Errorf("%s/%s:%d: %w", l.Name, file, b.Line, err)
-				}
-				list = append(list, Entry[T]{b.Names, row, Place{l.Name, file, b.Line}, l.Adds})
-			}
+	for b := range s.folder(folder) {
+		row, err := parse[T](b.Text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.Place, err)
 		}
+		list = append(list, Entry[T]{b.Names, row, b.Place, b.Adds})
 	}
 	return list, nil
 }
