@@ -71,13 +71,17 @@ type rowCheck struct {
 func (c *rowCheck) file(name string, content []byte) {
 	root, err := parseYAML(name, content)
 	if err != nil {
+		var at *placed
+		if errors.As(err, &at) {
+			at.layer = c.layer
+		}
 		c.errors = append(c.errors, err)
 		return
 	}
 	if root == nil {
 		return
 	}
-	c.p = &rowParser{file: name, lines: nil}
+	c.p = &rowParser{layer: c.layer, file: name}
 	blocks := rows.Split(string(content))
 	if len(blocks) != len(root.Content)/2 {
 		c.p.wrong(root, "each program begins at the first column of a line of its own, and nothing else does")
@@ -91,6 +95,8 @@ func (c *rowCheck) file(name string, content []byte) {
 		switch c.folder {
 		case rows.ProgramsFolder:
 			row(c, key, value, c.program)
+		case rows.PlacesFolder:
+			row(c, key, value, c.paths)
 		case rows.WordsFolder:
 			row(c, key, value, c.words1)
 		case rows.TokensFolder:
@@ -165,7 +171,7 @@ func (c *rowCheck) words1(names string, list rows.WordList, n *yaml.Node) {
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
 	c.options(row, nodes)
-	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "a word of grammar")
+	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "grammar")
 	c.function(nodes["go"], row.Go)
 	if row.Wraps != nil {
 		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
@@ -219,7 +225,7 @@ func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string) {
 	for _, w := range strings.Fields(words) {
 		if !slices.Contains(known, w) {
-			c.p.wrong(n, "%s is not %s", engine.Meant(w, known), what)
+			c.p.wrong(n, "%s: unknown word %s", what, engine.Meant(w, known))
 		}
 	}
 }
@@ -237,24 +243,30 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 			c.p.wrong(nodes["operands"], "operands: %v", err)
 		}
 	}
+	if one.Has != "" {
+		c.selector(nodes["has"], one.Has)
+	}
 	for i, step := range one.Do {
 		c.step(names, step, nodes["do"].Content[i])
 	}
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen code script run"
+const selecting = "read write delete fetch send listen code script run aims takes"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)
 	key, value := s.Op()
+	if rows.Has(selecting, key) {
+		c.selector(nodes[key], value)
+	}
 	switch {
 	case key == "":
 		c.p.wrong(n, "a step says one thing: exactly one of %s", strings.Join(rows.Ops(), ", "))
-	case rows.Has(selecting, key):
-		c.selector(nodes[key], value)
+	case key == "run" && (value == rows.SelectProgram || strings.HasPrefix(value, "=") && rows.Has(names, value[1:])):
+		c.p.wrong(nodes[key], "run: the program would run itself; select the words of the command that it runs, such as rest")
 	case key == "signal":
-		c.words(nodes[key], value, engine.Signals(), "a signal")
+		c.words(nodes[key], value, engine.Signals(), "signal")
 	case key == "go":
 		c.function(nodes[key], value)
 	case key == "out" && !slices.Contains(rows.Outs(), value):
@@ -264,6 +276,9 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 	if s.On != "" {
 		c.selector(nodes["on"], s.On)
+	}
+	if s.Size != "" {
+		c.selector(nodes["size"], s.Size)
 	}
 	less := key == "go" || key == "out" || s.Reversible != "" && s.Reversible < "R4" || rows.Has(s.Signal, string(engine.SignalDryRun))
 	if c.adds && (less || s.Verb == "trash" || s.Verb == "restrict") {

@@ -17,6 +17,7 @@ import (
 
 // rowParser reads the rows of one file.
 type rowParser struct {
+	layer    string // empty: the layer that is being read
 	file     string
 	seen     map[string]int // id -> line
 	problems []error
@@ -46,7 +47,7 @@ func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 }
 
 func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
-	p.problems = append(p.problems, nodeAt(p.file, n).wrong(format, args...))
+	p.problems = append(p.problems, nodeAt(p.file, n).in(p.layer).wrong(format, args...))
 }
 
 // note takes down where the texts of a row's keys are.

@@ -106,9 +106,9 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	facts.Args = c.MAC(canonical)
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
-	res := place.NewResolver(c.World, workspace)
-	res.Secret = m.HoldsSecret
 	in := c.shellInput(e)
+	res := place.NewResolver(c.World, workspace, in.Rows)
+	res.Secret = m.HoldsSecret
 	in.Disk = shell.NewDisk(res)
 	r := read(e.Tool, args, in, m.HoldsSecret)
 	mask.Learn(m, in.Disk.Texts())

@@ -40,7 +40,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 		return nil, errors.New("rewrite: this event is no tool call")
 	}
 	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e)}
-	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace))
+	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace, w.in.Rows))
 	if len(w.args) == 0 {
 		w.args = json.RawMessage("{}")
 	}

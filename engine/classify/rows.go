@@ -1,7 +1,95 @@
 package classify
 
-import "github.com/agent-reviewer/reviewer/engine/classify/rows"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
 
 // NewRows reads what the layers of a policy know of programs, for events to be
 // read by. A row is parsed when a call needs it.
 func NewRows(layers []rows.Layer) *rows.Set { return rows.New(layers) }
+
+// Where the examples of rows run: the home of nobody, with nothing in it.
+const (
+	exampleHome      = "/home/ana"
+	exampleWorkspace = "/srv/shop"
+)
+
+// TryExample says what a command comes to that is not as an example of a row
+// says; empty: all is. found is what it comes to, a line for each effect.
+func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
+	c := &Classifier{World: place.World{Home: exampleHome}, MAC: exampleMAC, Rows: set}
+	args, err := json.Marshal(map[string]string{"command": ex.Run})
+	if err != nil {
+		return nil, nil, err
+	}
+	event := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: args, CWD: exampleWorkspace}
+	facts, err := c.Classify(ctx, event, exampleWorkspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range facts.Action.Effects {
+		found = append(found, strings.Join(effectWords(e), " "))
+	}
+	for _, s := range facts.Action.Signals {
+		found = append(found, "signal "+string(s))
+	}
+	has := func(line string) bool {
+		return slices.ContainsFunc(found, func(f string) bool { return holdsAll(strings.Fields(f), strings.Fields(line)) })
+	}
+	for _, line := range ex.Effects {
+		if !has(line) {
+			wrong = append(wrong, "no effect is "+line)
+		}
+	}
+	for _, id := range ex.Signals {
+		if !has("signal " + id) {
+			wrong = append(wrong, "the signal "+id+" is missing")
+		}
+	}
+	for _, line := range ex.Never {
+		if has(line) || has("signal "+line) {
+			wrong = append(wrong, "it comes to "+line+", and should not")
+		}
+	}
+	return wrong, found, nil
+}
+
+// exampleMAC is a keyed digest whose key everybody knows: examples hold no
+// secrets.
+func exampleMAC(b []byte) string {
+	sum := sha256.Sum256(append([]byte("examples"), b...))
+	return hex.EncodeToString(sum[:])
+}
+
+// effectWords spell an effect out as examples do: kind, verb, target, and what
+// else holds of it.
+func effectWords(e engine.Effect) []string {
+	words := []string{string(e.Kind), e.Verb}
+	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, string(e.Reversibility)} {
+		if text != "" && !slices.Contains(words, text) {
+			words = append(words, strings.Fields(text)...)
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		on   bool
+	}{{"recursive", e.Recursive}, {"forced", e.Forced}, {"privileged", e.Privileged}, {"egress", e.Egress}, {"persistence", e.Persistence}} {
+		if flag.on {
+			words = append(words, flag.name)
+		}
+	}
+	return words
+}
+
+func holdsAll(words, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(words, w) })
+}

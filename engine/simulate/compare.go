@@ -16,6 +16,7 @@ type Comparison struct {
 	Candidates []Side
 	Env        engine.Env
 	Selection  Selection
+	Rows       engine.Rows // by which the records of transcripts were made; a side with others reads the events again
 
 	// Policies finds the policy of a recorded decision by its digest, for the
 	// fidelity check of audit logs; nil: no check. It may be called by several
@@ -98,7 +99,28 @@ func (c *Comparison) reading(s Story) *reading {
 	for i, m := range c.Empty() {
 		r.candidates = append(r.candidates, &candidate{listener{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
 	}
+	for _, l := range r.listeners() {
+		if !s.Audit && l.Policy != nil && digestOf(l.Policy.Rows) != digestOf(c.Rows) {
+			l.own = newReplay(nil, c.Env)
+		}
+	}
 	return r
+}
+
+func digestOf(r engine.Rows) string {
+	if r == nil {
+		return ""
+	}
+	return r.RowsDigest()
+}
+
+// listeners are the baseline and the candidates.
+func (r *reading) listeners() []*listener {
+	list := []*listener{r.baseline}
+	for _, c := range r.candidates {
+		list = append(list, &c.listener)
+	}
+	return list
 }
 
 // moment lets both sides speak, and then lets happen what happened.
@@ -110,6 +132,11 @@ func (r *reading) moment(ctx context.Context, m Moment) error {
 		r.replay.history.Append(m.Record)
 		return nil
 	}
+	for _, l := range r.listeners() {
+		if err := l.reads(ctx, m); err != nil {
+			return err
+		}
+	}
 	heard, err := r.hear(ctx, m)
 	if err != nil {
 		return err
@@ -119,6 +146,11 @@ func (r *reading) moment(ctx context.Context, m Moment) error {
 	}
 	r.answers.record(m)
 	r.replay.history.Append(m.Record)
+	for _, l := range r.listeners() {
+		if l.own != nil {
+			l.own.history.Append(l.rec)
+		}
+	}
 	r.fold(m.Record, heard)
 	return nil
 }

@@ -36,6 +36,34 @@ type listener struct {
 	*Side
 	env     string
 	noticed *history.Noticed // nil: the log was written by this very policy so far
+
+	own *replay        // of a transcript as the side's own rows read it; nil: they read it as all do
+	rec *engine.Record // with own: the record of the present moment
+}
+
+// reads prepares the side for a moment that its own rows read in another way.
+func (l *listener) reads(ctx context.Context, m Moment) error {
+	if l.own == nil {
+		return nil
+	}
+	l.rec = m.Record
+	if m.Under != nil {
+		l.rec = m.Under(ctx, l.Policy.Rows)
+	}
+	_, err := l.own.begin(l.rec)
+	return err
+}
+
+// seen is a moment, and what happened before it, as the side's rows read them.
+func (l *listener) seen(m Moment, r *replay) (Moment, *replay) {
+	if l.own == nil {
+		return m, r
+	}
+	m.Record = l.rec
+	if m.assumed != "" {
+		m.Record, _ = assumed(l.rec, m.assumed)
+	}
+	return m, l.own
 }
 
 // say asks the side about a moment, in the light of what happened before. An
@@ -44,6 +72,7 @@ func (l *listener) say(ctx context.Context, m Moment, r *replay) (said, error) {
 	if l.Policy == nil {
 		return l.recorded(m), nil
 	}
+	m, r = l.seen(m, r)
 	switch {
 	case r.foreign || r.history.Empty():
 		return said{foreign: "the state before it was folded by another version, or is gone"}, nil
@@ -126,6 +155,9 @@ func (l *listener) facts(m Moment) *engine.Record {
 
 // folded takes in what the side said of a moment, which h was folded with.
 func (l *listener) folded(h *history.State, rec *engine.Record, s said) {
+	if l.own != nil {
+		h, rec = l.own.history, l.rec
+	}
 	if l.noticed != nil && s.decision != nil {
 		l.noticed.Fold(h, rec, s.findings, s.decision)
 	}

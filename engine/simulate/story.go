@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"iter"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -27,6 +28,12 @@ type Moment struct {
 	Event  *engine.Event // raw, so that detectors can look at it; nil in an audit log
 	Fate   Fate          // of a call, before it runs
 	Copied bool          // another session holds it, too, and it is counted there
+
+	// Under returns the record as other rows read the event; nil in an audit log,
+	// whose facts are what they were.
+	Under func(context.Context, engine.Rows) *engine.Record
+
+	assumed string // whether files were there whose existence is not known: yes or no; empty: nothing is assumed
 }
 
 // Fate is what a transcript says became of a call: its recorded decision, as far

@@ -18,7 +18,7 @@ func (r *reading) sure(ctx context.Context, c *candidate, m Moment, state State,
 		if !differs {
 			break
 		}
-		m.Record = other
+		m.Record, m.assumed = other, word
 		base, err := r.baseline.say(ctx, m, r.replay)
 		now, err2 := c.say(ctx, m, r.replay)
 		if err != nil || err2 != nil {

@@ -89,6 +89,13 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
 		made = append(made, Moment{Record: t.add(t.opening(e))})
 	}
 	m := Moment{Record: t.add(t.record(ctx, e)), Event: &e, Copied: copied}
+	m.Under = func(ctx context.Context, r engine.Rows) *engine.Record {
+		other := e
+		other.Rows = r
+		rec := t.record(ctx, other)
+		rec.V, rec.N, rec.Chain, rec.T = m.Record.V, m.Record.N, m.Record.Chain, m.Record.T
+		return rec
+	}
 	if e.Phase == engine.PhasePre {
 		m.Fate = fate
 	}

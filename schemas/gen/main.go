@@ -1,6 +1,7 @@
 // Command gen writes the JSON Schemas of the documents whose form is a Go type,
 // docs/settings.md, which describes the settings, docs/rules.md, which
-// describes the rules that ship, and docs/metrics.md and docs/grafana.json, which
+// describes the rules that ship, docs/programs.md, which describes the programs
+// that it knows, and docs/metrics.md and docs/grafana.json, which
 // describe and show the metrics.
 // It runs in the directory schemas: go generate ./schemas.
 package main
@@ -18,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/stats"
 )
@@ -37,6 +39,8 @@ func documents() []document {
 		{"decision.json", "Decision: what policy said", engine.Decision{}},
 		{"record.json", "Record: one line of the log", engine.Record{}},
 		{"rule.json", "Rule: one row of a bundle's rules", bundles.Rule{}},
+		{"program.json", "Program: one row of a bundle's programs", rows.Program{}},
+		{"words.json", "WordList: one list of a bundle's words", rows.WordList{}},
 		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}},
 		{"access.json", "AccessList: who may do what; one document of a bundle's access lists", bundles.AccessList{}},
 		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
@@ -54,7 +58,7 @@ func documents() []document {
 
 func main() {
 	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
-		writePatterns("../docs/patterns.md"), writeMetrics("../docs")); err != nil {
+		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -84,6 +88,27 @@ func schemaJSON(d document) ([]byte, error) {
 	}
 	b, err := json.MarshalIndent(own.Schema(d.title), "", "  ")
 	return append(b, '\n'), err
+}
+
+func writePrograms(file string) error {
+	text, err := programsPage()
+	if err != nil {
+		return fmt.Errorf("describe programs: %w", err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// programsPage describes the programs that the policy that ships knows.
+func programsPage() (string, error) {
+	b, err := bundles.Default()
+	if err != nil {
+		return "", err
+	}
+	e, err := bundles.Assemble(b)
+	if err != nil {
+		return "", err
+	}
+	return rows.Page(rows.New(e.RowLayers()))
 }
 
 func writeSettings(file string) error {

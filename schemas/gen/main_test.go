@@ -109,3 +109,17 @@ func TestPatternsDocIsCurrent(t *testing.T) {
 		t.Errorf("docs/patterns.md is out of date; run go generate ./schemas\n%s", diff)
 	}
 }
+
+func TestProgramsDocIsUpToDate(t *testing.T) {
+	want, err := programsPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/programs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/programs.md is out of date; run go generate ./schemas\n%s", diff)
+	}
+}

@@ -141,9 +141,9 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 		return nil, err
 	}
 	w := &witness{Matcher: policy.Matcher}
-	watched := &review.Policy{Digest: policy.Digest, Config: policy.Config, View: policy.View, Redact: policy.Redact,
-		Matcher: w, Decider: policy.Decider, Detector: policy.Detector, Detectors: policy.Detectors}
-	d.Policy = watched
+	watched := *policy
+	watched.Matcher = w
+	d.Policy = &watched
 	var last simulate.Action
 	var session *simulate.Rehearsal
 	for doc, err := range documentsOf(raw) {
@@ -156,7 +156,7 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 			return nil, fmt.Errorf("event %d: %s", d.N, d.Classifier.Mask(err.Error()))
 		}
 		if session == nil {
-			session = simulate.Start("explained", d.Classifier, watched, cli.Environment())
+			session = simulate.Start("explained", d.Classifier, &watched, cli.Environment())
 		}
 		if event.Time == 0 {
 			event.Time = time.Now().UnixMilli()

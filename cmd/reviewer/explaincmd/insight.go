@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -33,6 +34,7 @@ type explanation struct {
 	Decision *engine.Decision `json:"decision"`
 	Answer   engine.Verdict   `json:"answer"`
 	Form     string           `json:"form,omitempty"` // the other form in which the call runs
+	Rows     []rowSeen        `json:"rows,omitempty"` // by which the programs of the call are read
 }
 
 // findingSeen is a condition that holds.
@@ -132,6 +134,8 @@ func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Po
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
+	set, _ := p.Rows.(*rows.Set)
+	x.Rows = rowsOf(set, &in.Action, shownAt(a, t.policy))
 	q.spoke(x)
 	if x.Nearly, err = q.nearly(x, t.all); err != nil {
 		return nil, err

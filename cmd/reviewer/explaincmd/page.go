@@ -132,6 +132,7 @@ func (g page) means(x *explanation) {
 	for _, e := range act.Effects {
 		g.row(string(e.Kind), fmt.Sprintf("%s %s%s", e.Verb, term.OneLine(effectName(e), 120), traits(e)))
 	}
+	g.known(x)
 	if len(act.Signals) > 0 {
 		g.row("signals", strings.Join(sortedTexts(act.Signals), ", "))
 	}

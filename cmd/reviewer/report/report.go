@@ -66,7 +66,7 @@ type Place struct {
 // Suite is the tests of one file.
 type Suite struct {
 	Name  string `json:"name"` // the file
-	Kind  string `json:"kind"` // "rego", "case", "example", "detector"
+	Kind  string `json:"kind"` // "rego", "case", "example", "detector", "row"
 	Tests []Test `json:"tests"`
 }
 

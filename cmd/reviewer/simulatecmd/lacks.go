@@ -1,6 +1,7 @@
 package simulatecmd
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
@@ -22,6 +24,7 @@ type lack struct {
 	detectors string // digest
 	rows      []bundles.Detector
 	redact    []string
+	known     *rows.Set // what is known of programs
 	kept      *here.Former
 
 	mu   sync.Mutex
@@ -34,10 +37,14 @@ type fewer struct {
 	unknown string   // why nobody knows what was looked for; empty: it is known
 	masked  []string // kinds of personal data that were replaced then, and are not now
 	open    []string // and the other way round
+
+	changed func(program string) bool // the rows of a program say something else now; nil: of none
+	unread  string                    // why nobody knows what rows said then; empty: it is known
 }
 
 func newLack(e *bundles.Effective, p *review.Policy, kept *here.Former) *lack {
-	return &lack{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept, than: map[engine.By]*fewer{}}
+	return &lack{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
+		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*fewer{}}
 }
 
 // of says what a record does not hold; empty: nothing.
@@ -58,7 +65,23 @@ func (l *lack) of(r *engine.Record) string {
 	case len(missed) > 0:
 		return "contents were not looked at for " + someIDs(missed) + ", which this policy detects"
 	}
-	return f.personal(r.Event.Args)
+	return cmp.Or(f.personal(r.Event.Args), f.taught(r.Action))
+}
+
+// taught says that rows say something else now of a program of the call: its facts
+// were made under those of then.
+func (f *fewer) taught(a *engine.Action) string {
+	if a == nil || f.changed == nil {
+		return ""
+	}
+	for _, c := range a.Commands {
+		for _, name := range append(slices.Clone(c.Wrappers), c.Name) {
+			if f.changed(name) {
+				return cmp.Or(f.unread, "what "+name+" does: its row is another one than when the call was recorded")
+			}
+		}
+	}
+	return ""
 }
 
 // someIDs lists the first few.
@@ -74,7 +97,7 @@ func someIDs(ids []string) string {
 func (l *lack) under(by engine.By) *fewer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := engine.By{Policy: by.Policy, Detectors: by.Detectors}
+	key := engine.By{Policy: by.Policy, Detectors: by.Detectors, Rows: by.Rows}
 	if l.than[key] == nil {
 		l.than[key] = l.compare(key)
 	}
@@ -90,19 +113,27 @@ func (l *lack) compare(by engine.By) *fewer {
 	if by.Detectors != l.detectors {
 		f.rows = added(then.Detectors(), l.rows)
 	}
+	if by.Rows != l.known.RowsDigest() {
+		f.changed = rows.Changed(classify.NewRows(then.RowLayers()), l.known)
+	}
 	return f
 }
 
 // unkept is what can be said where the policy that decided is gone.
 func (l *lack) unkept(by engine.By) *fewer {
-	switch by.Detectors {
-	case l.detectors:
-		return &fewer{}
-	case "":
-		return &fewer{rows: l.rows}
+	f := &fewer{}
+	if by.Rows != l.known.RowsDigest() {
+		f.changed = func(string) bool { return true }
+		f.unread = fmt.Sprintf("what programs were known to do is not known: the policy %.12s that decided was not kept", by.Policy)
 	}
-	return &fewer{rows: l.rows,
-		unknown: fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)}
+	if by.Detectors == l.detectors {
+		return f
+	}
+	f.rows = l.rows
+	if by.Detectors != "" {
+		f.unknown = fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)
+	}
+	return f
 }
 
 // added lists the detectors that others do not have, or that find something else.

@@ -106,3 +106,42 @@ func checkLacks(t *testing.T, name, want string, lacks func() string) {
 	}
 	wait.Wait()
 }
+
+// A row that says something else now makes the calls of its program unknown, and
+// no others.
+func TestLacksOfRows(t *testing.T) {
+	s := newShelf(t)
+	store := here.KeptIn(filepath.Join(s.dir, "state"))
+	s.write(t, "before/settings.yaml", "enforcement: enforce\n")
+	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
+	var sides [2]func(*engine.Record) string
+	var by [2]*engine.By
+	for i, dir := range []string{"before", "taught"} {
+		side, err := side(t.Context(), s.App, dir, s.kept(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Put(s.ref(t, dir)); err != nil {
+			t.Fatal(err)
+		}
+		sides[i], by[i] = side.Lacks, &engine.By{Policy: side.Policy.Digest, Env: "e", Detectors: side.Policy.Detectors, Rows: side.Policy.Rows.RowsDigest()}
+	}
+	gone := &engine.By{Policy: strings.Repeat("d", 64), Detectors: by[0].Detectors, Rows: "0123456789abcdef"}
+	const other = "what shopctl does: its row is another one than when the call was recorded"
+	for _, c := range []struct {
+		name, program string
+		wrappers      []string
+		by            *engine.By
+		want          string
+	}{
+		{"the program that was taught", "shopctl", nil, by[0], other},
+		{"it under a wrapper", "true", []string{"shopctl"}, by[0], other},
+		{"another program", "git", nil, by[0], ""},
+		{"the same rows", "shopctl", nil, by[1], ""},
+		{"a policy that is gone", "git", nil, gone, "what programs were known to do is not known: the policy dddddddddddd that decided was not kept"},
+	} {
+		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
+			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
+	}
+}

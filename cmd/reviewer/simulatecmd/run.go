@@ -52,7 +52,8 @@ func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (
 	if err := addSides(ctx, a, s, r, kept); err != nil {
 		return nil, err
 	}
-	set, err := findSources(ctx, a, s, p)
+	r.comparison.Rows = r.comparison.Candidates[0].Policy.Rows
+	set, err := findSources(ctx, a, s, r.comparison.Rows, p)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -23,9 +24,12 @@ func plainMask() func(string) string {
 }
 
 // anywhere understands a transcript as one of a machine of which nothing is
-// known but what it says itself.
-func anywhere(t harness.Transcript) engine.Classifier {
-	return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.ShippedTokens()}
+// known but what it says itself; rows say what its programs do.
+func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
+	set, _ := read.(*rows.Set)
+	return func(t harness.Transcript) engine.Classifier {
+		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.ShippedTokens(), Rows: set}
+	}
 }
 
 // elsewhere is a machine of which only the home directory is known, by where

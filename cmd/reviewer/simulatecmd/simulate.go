@@ -24,6 +24,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
@@ -254,10 +255,10 @@ func (s *simulation) begin(a *cli.App) {
 }
 
 // findSources looks where the sessions are.
-func findSources(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*sources.Set, error) {
+func findSources(ctx context.Context, a *cli.App, s *simulation, read engine.Rows, p *term.Progress) (*sources.Set, error) {
 	set, err := sources.Find(ctx, s.args, sources.Options{
 		Stdin: untilDone(ctx, a.Stdin), Read: func(n int64) { p.Bytes.Add(n) }, Env: cli.Environment(),
-		Classifier: anywhere, Mask: s.mask,
+		Classifier: anywhere(read), Mask: s.mask,
 	})
 	if err != nil && s.own {
 		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name what to read, such as ~/.claude/projects", err)

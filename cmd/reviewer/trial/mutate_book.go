@@ -5,7 +5,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
-	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -60,10 +59,9 @@ func matters(c cases.Case) rego.Matters {
 
 // with is the policy with another decider.
 func (p *policy) with(d engine.Decider) *policy {
-	return &policy{rules: p.rules, open: p.open, Policy: &review.Policy{
-		Digest: p.Digest, Config: p.Config, View: p.View, Redact: p.Redact,
-		Matcher: p.Matcher, Decider: d, Detector: p.Detector, Detectors: p.Detectors,
-	}}
+	other := *p.Policy
+	other.Decider = d
+	return &policy{rules: p.rules, open: p.open, Policy: &other}
 }
 
 // watching is a host that writes down what it is asked.

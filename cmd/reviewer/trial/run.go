@@ -38,6 +38,7 @@ const (
 	kindCase     = "case"
 	kindExample  = "example"
 	kindDetector = "detector"
+	kindRow      = "row"
 )
 
 // usualTimeout stops a test that does not end.
@@ -120,7 +121,7 @@ func (t *trial) selected(name string) bool {
 func (t *trial) jobs() []job {
 	all := t.caseJobs()
 	if !t.OnlyCases {
-		all = slices.Concat(all, t.exampleJobs(), t.detectorJobs())
+		all = slices.Concat(all, t.exampleJobs(), t.detectorJobs(), t.rowJobs())
 	}
 	seen := map[string]int{}
 	for i := range all {

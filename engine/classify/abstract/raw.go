@@ -62,17 +62,7 @@ type Script struct {
 	Effects  []RawEffect
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
-	Waits    bool  // code in it sleeps
-	Rows     []Row // of the policy that said something of its commands
-}
-
-// Row is a row of the policy that spoke of a command, and the effects that it
-// stands for.
-type Row struct {
-	Command int    // index into Script.Commands; -1: none
-	Place   string // layer/file:line
-	First   int    // index into Script.Effects
-	Count   int
+	Waits    bool // code in it sleeps
 }
 
 // Origin is where in the code a command stands, so that it can be changed

@@ -11,9 +11,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the policy that ships knows of programs, read from the files
-// of this module: packages of the engine cannot import the bundle.
-var Rows = sync.OnceValue(func() *rows.Set {
+// Rows returns what the policy that ships knows of programs.
+var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
+
+// Layers returns the rows of the policy that ships, read from the files of this
+// module: packages of the engine cannot import the bundle.
+var Layers = sync.OnceValue(func() []rows.Layer {
 	dir := defaultDir()
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -30,7 +33,7 @@ var Rows = sync.OnceValue(func() *rows.Set {
 	if err != nil {
 		panic(err)
 	}
-	return rows.New([]rows.Layer{{Name: "base", Files: files}})
+	return []rows.Layer{{Name: "base", Files: files}}
 })
 
 // defaultDir is where the policy that ships lies.

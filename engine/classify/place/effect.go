@@ -70,7 +70,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 		e.Recursive = e.Entry == "dir" // the trash takes both, a file is no tree
 	}
 	if e.Reversibility == "" {
-		e.Reversibility = reversibility(&e)
+		e.Reversibility = r.reversibility(&e)
 	}
 	return e
 }
@@ -120,10 +120,10 @@ func (r *Resolver) file(e *engine.Effect, raw abstract.RawEffect) {
 	if e.Certainty == engine.CertaintyGlob {
 		name += strings.TrimPrefix(e.Short, r.short(e.Target)) // all that **/__pycache__ matches has that name
 	}
-	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && Generated(name) {
+	if e.Class == "" && disposable(e.Location) && (e.Git == "" || e.Git == "ignored") && r.Generated(name) {
 		e.Class = engine.ClassGenerated
 	}
-	if e.Class == "" && disposable(e.Location) && testFile(name, e.Location == engine.LocationInside) {
+	if e.Class == "" && disposable(e.Location) && r.testFile(name, e.Location == engine.LocationInside) {
 		e.Class = engine.ClassTest
 	}
 }
@@ -381,10 +381,6 @@ func plain(pattern, with string) string {
 	return b.String()
 }
 
-// telling are names that a pattern may match and that say what is at stake.
-var telling = []string{".git", ".env", ".ssh", ".aws", ".gnupg", "id_rsa", ".bashrc", ".claude", ".netrc", ".ssh/id_rsa",
-	".aws/credentials", ".config/gh", ".kube/config"}
-
 func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 	if c := r.Class(fixed); c != "" {
 		return c
@@ -397,7 +393,7 @@ func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 	if takesAll(pattern) && pattern != ".*" && pattern != ".[!.]*" {
 		return ""
 	}
-	for _, name := range telling {
+	for _, name := range r.tables.telling {
 		if pattern[0] != name[0] {
 			continue // a star does not match a hidden name, and * alone says nothing
 		}
@@ -409,7 +405,7 @@ func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 }
 
 // reversibility is what is known without a checkpoint and without policy.
-func reversibility(e *engine.Effect) engine.Reversibility {
+func (r *Resolver) reversibility(e *engine.Effect) engine.Reversibility {
 	switch e.Kind {
 	case engine.EffectFileRead:
 		return engine.R0
@@ -418,12 +414,12 @@ func reversibility(e *engine.Effect) engine.Reversibility {
 			return engine.R5
 		}
 	case engine.EffectFileDelete, engine.EffectFileWrite:
-		return fileReversibility(e)
+		return r.fileReversibility(e)
 	}
 	return ""
 }
 
-func fileReversibility(e *engine.Effect) engine.Reversibility {
+func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 	switch {
 	case e.Location == engine.LocationNull:
 		return engine.R0
@@ -437,7 +433,7 @@ func fileReversibility(e *engine.Effect) engine.Reversibility {
 		return ""
 	case e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact:
 		return engine.R3 // undone by deleting it
-	case e.Exists != "yes" || e.Class == engine.ClassGenerated || Generated(e.Target):
+	case e.Exists != "yes" || e.Class == engine.ClassGenerated || r.Generated(e.Target):
 		return ""
 	case e.Kind == engine.EffectFileDelete && e.Verb != "move" || e.Kind == engine.EffectFileWrite && overwrites(e.Verb):
 		if e.Git == "" && e.Entry == "dir" {

@@ -47,7 +47,7 @@ func Tampers(e *engine.Effect, res *Resolver) bool {
 	if Gone(e) && res.sweepsSettings(e) {
 		return true
 	}
-	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (guards(e.Target) || guards(e.Short))
+	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (res.guards(e.Target) || res.guards(e.Short))
 }
 
 // mayMatch says that a pattern below a directory can mean a path that lies in
@@ -94,13 +94,10 @@ func NamesGuard(a abstract.Arg) bool {
 	return strings.Contains(letters, GuardProgram)
 }
 
-// guardName tells by its name alone that a file is reviewer's: what it is told
-// in a workspace, and its program where programs are kept. In the workspace
-// itself a file of that name is a product of the work there.
-func (r *Resolver) guardName(n names) bool {
-	if n.base == ".reviewer.yaml" || n.base == ".reviewer.yml" || n.has(".reviewer") {
-		return true
-	}
+// guardProgram reports whether a file is reviewer's program by its name, where
+// programs are kept. In the workspace itself a file of that name is a product of
+// the work there.
+func (r *Resolver) guardProgram(n *names) bool {
 	at := len(n.parts) - 2
 	program := at >= 0 && (n.base == GuardProgram || n.base == GuardProgram+".exe") && (n.parts[at] == "bin" || n.parts[at] == "sbin")
 	return program && r.workspace != "" && !Within(strings.ToLower(r.workspace), n.full)
@@ -108,16 +105,11 @@ func (r *Resolver) guardName(n names) bool {
 
 // coversGuard says that what is mounted at a path hides files of the guard.
 func (r *Resolver) coversGuard(at string) bool {
-	if class := r.Class(at); class == engine.ClassGuard || class == engine.ClassAgent && guards(at) {
+	if class := r.Class(at); class == engine.ClassGuard || class == engine.ClassAgent && r.guards(at) {
 		return true
 	}
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(at, g) || Within(g, at) })
 }
-
-// clientSettings are files of a project or a person that decide what a client
-// may do, as they lie below the project or the home directory.
-var clientSettings = []string{".claude/settings.json", ".claude/settings.local.json", ".reviewer.yaml", ".codex/config.toml",
-	".gemini/settings.json", ".cursor/hooks.json", ".mcp.json"}
 
 // sweepsSettings says that a pattern which goes through all folders below a
 // directory means, by the beginning of a name, a client's settings that are there.
@@ -126,7 +118,7 @@ func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") || strings.ContainsAny(pattern[:1], "*?[") {
 		return false
 	}
-	return slices.ContainsFunc(clientSettings, func(name string) bool {
+	return slices.ContainsFunc(r.tables.settings, func(name string) bool {
 		p := Join(e.Target, name)
 		return wildcard.Match(pattern, path.Base(name)) && r.Lstat(p) != nil
 	})

@@ -12,13 +12,10 @@ import (
 // compared with.
 const maxTwins = 512
 
-// agentHome are files below a home directory that say what an agent may do.
-var agentHome = []string{".gitconfig", ".claude/settings.json", ".claude.json", ".codex/config.toml"}
-
 // sameAs finds the protected file that a file of no class is another name of,
 // and returns its class. Only a file with more than one name is looked for.
 func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
-	if !info.Mode().IsRegular() || linkCount(info) < 2 || r.Names(p).Third || Within("/usr", p) {
+	if !info.Mode().IsRegular() || linkCount(info) < 2 || r.OfOthers(p) || Within("/usr", p) {
 		return ""
 	}
 	if r.protected == nil {
@@ -68,11 +65,8 @@ func (r *Resolver) protectedFiles() []string {
 	}
 	if r.home != "" {
 		add(Join(r.home, ".ssh"))
-		for _, names := range [][]string{credentialHome, startupHome, agentHome, {".netrc", ".pgpass", ".git-credentials", ".pypirc",
-			".vault-token", ".my.cnf", ".s3cfg"}} {
-			for _, n := range names {
-				add(Join(r.home, n))
-			}
+		for _, n := range r.tables.homes() {
+			add(Join(r.home, n))
 		}
 	}
 	add("/etc/shadow")

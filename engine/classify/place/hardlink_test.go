@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 // Another name of a protected file is that file, whenever it was made.
@@ -34,7 +35,7 @@ func TestHardLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	r := NewResolver(LocalWorld(home, "", []string{filepath.Join(dir, "state")}), shop)
+	r := NewResolver(LocalWorld(home, "", []string{filepath.Join(dir, "state")}), shop, classifytest.Rows())
 	for name, want := range map[string]engine.Class{
 		"a": engine.ClassCredential, "sub/b": engine.ClassCredential, "c": engine.ClassStartup, "d": engine.ClassGuard, "e": "", "plain": "", "plain2": "",
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // Limits of what one action may cost in looks at the disk. What is over them
@@ -33,14 +34,15 @@ type Resolver struct {
 	Git       func(string) string // nil: not known
 	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
 	asked     int                 // paths whose git state was asked
-	protected []string            // files that another name may stand for; nil: not listed yet
-	far       *Resolver           // for paths of other machines; nil: not made yet
+	tables    *tables
+	protected []string  // files that another name may stand for; nil: not listed yet
+	far       *Resolver // for paths of other machines; nil: not made yet
 }
 
 // NewResolver returns a resolver for one action. workspace is the session's
-// folder, absolute; empty: none.
-func NewResolver(w World, workspace string) *Resolver {
-	r := &Resolver{World: w, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+// folder, absolute; empty: none. set says what kinds of files there are.
+func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
+	r := &Resolver{World: w, tables: tablesOf(set), infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
 	if w.Git != nil {
 		r.Git = w.Git()
 	}
@@ -64,7 +66,7 @@ func NewResolver(w World, workspace string) *Resolver {
 // says what is there, and no workspace is.
 func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
-		r.far = &Resolver{home: r.home, temps: r.temps, homes: r.homes, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
 	}
 	return r.far
 }

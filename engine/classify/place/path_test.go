@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 func TestLocation(t *testing.T) {
@@ -25,7 +26,7 @@ func TestLocation(t *testing.T) {
 		{"/srv/shop", "C:/Users", "root"}, {"/srv/shop", "D:/x", "outside"}, {"/srv/shop", "C:/Windows/a", "system"}, {"/srv/shop", "C:/Program Files", "root"},
 		{`C:\srv\shop`, "C:/srv/SHOP/a", "inside"}, {`C:\srv\shop`, "C:/srv", "ancestor"},
 	} {
-		r := NewResolver(namesOnly(), c.workspace)
+		r := NewResolver(namesOnly(), c.workspace, classifytest.Rows())
 		if got := r.Location(c.path); got != engine.Location(c.want) {
 			t.Errorf("workspace %q, path %q: %s, want %s", c.workspace, c.path, got, c.want)
 		}
@@ -33,7 +34,7 @@ func TestLocation(t *testing.T) {
 }
 
 func TestClass(t *testing.T) {
-	r := NewResolver(namesOnly(), "/srv/shop")
+	r := NewResolver(namesOnly(), "/srv/shop", classifytest.Rows())
 	for p, want := range map[string]engine.Class{
 		"/srv/shop/a.go": "", "/srv/shop/.env": "env_file", "/srv/shop/.env.local": "env_file", "/srv/shop/prod.env": "env_file", "/srv/shop/.envrc": "env_file",
 		"/srv/shop/.env.example": "", "/srv/shop/.env.sample": "", "/srv/shop/.env.local.template": "", "/srv/shop/sample.env": "", "/srv/shop/.environment": "",
@@ -62,7 +63,7 @@ func TestGuards(t *testing.T) {
 		"/srv/shop/.claude/hooks/a.sh": true, "/home/kim/.codex/config.toml": true, "/etc/claude-code/managed-settings.json": true,
 		"/srv/shop/CLAUDE.md": false, "/srv/shop/.claude/commands/a.md": false, "/srv/shop/.claude/agents/a.md": false, "/srv/shop/o": false,
 	} {
-		if got := guards(p); got != want {
+		if got := NewResolver(namesOnly(), "/srv/shop", classifytest.Rows()).guards(p); got != want {
 			t.Errorf("%s: %v, want %v", p, got, want)
 		}
 	}
@@ -73,14 +74,14 @@ func TestGenerated(t *testing.T) {
 		"node_modules": true, "a/Node_Modules/b": true, "__pycache__": true, "x.egg-info": true, "a.pyc": true,
 		"": false, "_": false, "__": false, "s": false, "node": false, "modules": false, "src/main.go": false,
 	} {
-		if got := Generated(p); got != want {
+		if got := NewResolver(namesOnly(), "/srv/shop", classifytest.Rows()).Generated(p); got != want {
 			t.Errorf("%s: %v, want %v", p, got, want)
 		}
 	}
 }
 
 func TestDevices(t *testing.T) {
-	r := NewResolver(namesOnly(), "/srv/shop")
+	r := NewResolver(namesOnly(), "/srv/shop", classifytest.Rows())
 	for p, want := range map[string]engine.Location{"/dev/null": "null", "/dev/tty": "null", "/dev/l": "device", "/dev/r": "device"} {
 		if got := r.Location(p); got != want {
 			t.Errorf("%s: %s, want %s", p, got, want)
@@ -93,7 +94,7 @@ func resolveOne(raw abstract.RawEffect) engine.Effect {
 	if raw.Dir == (abstract.Value{}) {
 		raw.Dir = abstract.Value{Text: "/srv/shop"}
 	}
-	return NewResolver(namesOnly(), "/srv/shop").Effect(raw)
+	return NewResolver(namesOnly(), "/srv/shop", classifytest.Rows()).Effect(raw)
 }
 
 func TestTargets(t *testing.T) {
@@ -162,14 +163,14 @@ func TestRealPaths(t *testing.T) {
 		{"write", "src/new", "./src/new inside no"}, {"write", "dir", "./dir inside yes dir"}, {"delete", "up/", "ROOT ancestor yes dir"}, {"read", "missing/../src/a.go", "./src/a.go inside yes file"},
 	} {
 		kind := map[string]engine.EffectKind{"read": engine.EffectFileRead, "write": engine.EffectFileWrite, "delete": engine.EffectFileDelete}[c.verb]
-		e := NewResolver(world, ws).Effect(abstract.RawEffect{Kind: kind, Verb: c.verb, Target: abstract.Value{Text: c.target}, Dir: abstract.Value{Text: ws}})
+		e := NewResolver(world, ws, classifytest.Rows()).Effect(abstract.RawEffect{Kind: kind, Verb: c.verb, Target: abstract.Value{Text: c.target}, Dir: abstract.Value{Text: ws}})
 		got := strings.Join(strings.Fields(strings.Join([]string{e.Short, string(e.Location), string(e.Class), e.Exists, e.Entry}, " ")), " ")
 		got = strings.ReplaceAll(strings.ReplaceAll(got, root+"/other", "OTHER"), root, "ROOT")
 		if got != c.want && !(c.target == "up/" && strings.HasPrefix(got, "ROOT")) {
 			t.Errorf("%s %s: %q, want %q", c.verb, c.target, got, c.want)
 		}
 	}
-	e := NewResolver(world, ws).Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Text: "up/"}, Dir: abstract.Value{Text: ws}})
+	e := NewResolver(world, ws, classifytest.Rows()).Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Text: "up/"}, Dir: abstract.Value{Text: ws}})
 	if e.Location != engine.LocationAncestor {
 		t.Errorf("the directory above the workspace: %s", e.Location)
 	}
@@ -185,7 +186,7 @@ func TestTwin(t *testing.T) {
 		return nil, fs.ErrNotExist
 	}, Readlink: os.Readlink}
 	for target, want := range map[string]engine.Location{"/srv/SHOP": engine.LocationSelf, "/Srv/Shop/a": engine.LocationInside, "/srv/shop2": engine.LocationOutside} {
-		e := NewResolver(world, "/srv/shop").Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Text: target}})
+		e := NewResolver(world, "/srv/shop", classifytest.Rows()).Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Text: target}})
 		if e.Location != want {
 			t.Errorf("%s: %s, want %s", target, e.Location, want)
 		}
@@ -202,13 +203,13 @@ func TestReversibility(t *testing.T) {
 		{"file_write", "write", "a", "R2"}, {"file_write", "write", "new", "R4"}, {"file_write", "edit", "new", ""}, {"file_write", "write", "fresh", "R3"}, {"file_write", "append", "new", ""}, {"file_write", "write", "/dev/null", "R0"},
 		{"file_delete", "move", "new", ""}, {"file_delete", "delete", "missing", ""},
 	} {
-		r := NewResolver(LocalWorld("", "", nil), root)
+		r := NewResolver(LocalWorld("", "", nil), root, classifytest.Rows())
 		e := r.Effect(abstract.RawEffect{Kind: engine.EffectKind(c.kind), Verb: c.verb, Target: abstract.Value{Text: c.target}, Dir: abstract.Value{Text: root}})
 		if string(e.Reversibility) != c.want {
 			t.Errorf("%s %s: %q, want %q", c.verb, c.target, e.Reversibility, c.want)
 		}
 	}
-	r := NewResolver(namesOnly(), "/srv/shop")
+	r := NewResolver(namesOnly(), "/srv/shop", classifytest.Rows())
 	send := r.Effect(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Text: "https://a.example/"}, Egress: true})
 	local := r.Effect(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Text: "http://localhost/"}, Egress: true})
 	if send.Reversibility != engine.R5 || local.Reversibility != "" {

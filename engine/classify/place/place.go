@@ -4,7 +4,7 @@ package place
 // effects of a session with this workspace spell it (engine.Effect.Short). What
 // is not there is taken as written.
 func (w World) Place(workspace, path string) (real, short string) {
-	r := NewResolver(w, workspace)
+	r := NewResolver(w, workspace, nil)
 	real = r.known(path)
 	return real, r.short(real)
 }

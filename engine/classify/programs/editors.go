@@ -8,36 +8,43 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// edit is an editor that is told what to do: by its arguments, by a script, or
-// by what it reads.
-func edit(c *shell.Call) {
-	for _, cmd := range append(c.Opts.All("-c", "--cmd"), plusCommands(c.Args)...) {
+// editorCommands are those among an editor's arguments: -c COMMAND, +COMMAND.
+func editorCommands(c *shell.Call) {
+	list := c.Opts.All("-c", "--cmd")
+	for _, a := range c.Args {
+		if a.HasPrefix("+") {
+			list = append(list, a.With(a.Text[1:]))
+		}
+	}
+	for _, cmd := range list {
 		editorLine(c, cmd)
 	}
-	if script, ok := c.Opts.Get("-S", "-s"); ok && c.Name != "ed" {
+}
+
+// editorScript is a file of commands.
+func editorScript(c *shell.Call) {
+	if script, ok := c.Opts.Get("-S", "-s"); ok {
 		c.Reads(script)
 		if text, ok := c.Shell.Written(script); ok {
 			editorLines(c, text)
 		}
 	}
-	if in := c.Shell.Frame.Stdin; in != nil && (c.Name == "ed" || c.Name == "ex" || c.Opts.Has("-e", "-E", "-es", "-Es")) {
+}
+
+// editorInput is commands that an editor reads.
+func editorInput(c *shell.Call) {
+	if in := c.Shell.Frame.Stdin; in != nil {
 		editorLines(c, *in)
-	}
-	for _, a := range c.Opts.Operands {
-		if !a.HasPrefix("+") {
-			c.Writes("write", a)
-		}
 	}
 }
 
-func plusCommands(args []abstract.Arg) []abstract.Arg {
-	var out []abstract.Arg
-	for _, a := range args {
-		if a.HasPrefix("+") {
-			out = append(out, a.With(a.Text[1:]))
-		}
-	}
-	return out
+// splitFilter runs a command on each of the pieces of a file.
+func splitFilter(c *shell.Call) {
+	code, _ := c.Opts.Get("--filter")
+	c.Child(func() shell.Outcome {
+		c.Shell.Frame.Piped, c.Shell.Frame.Stdin = true, &abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+		return c.Shell.Embed(code, "split", false)
+	})
 }
 
 // editorLines are the commands of a script. What is typed in after "a" or "i"
@@ -119,26 +126,4 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 	default:
 		c.Writes("write", file)
 	}
-}
-
-// splitFile is split and csplit: pieces of a file below a beginning of names.
-func splitFile(c *shell.Call) {
-	c.Reads(c.Opts.Operand(0))
-	stem := abstract.Word("x")
-	if c.Name == "csplit" {
-		stem = abstract.Word("xx")
-		if f, ok := c.Opts.Get("-f", "--prefix"); ok {
-			stem = f
-		}
-	} else if len(c.Opts.Operands) > 1 {
-		stem = c.Opts.Operand(1)
-	}
-	if code, ok := c.Opts.Get("--filter"); ok {
-		c.Child(func() shell.Outcome {
-			c.Shell.Frame.Piped, c.Shell.Frame.Stdin = true, &abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
-			return c.Shell.Embed(code, "split", false)
-		})
-		return
-	}
-	c.Writes("create", stem.With(stem.Text+abstract.HoleText))
 }

@@ -13,81 +13,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-func remove(c *shell.Call) {
-	operands := c.Opts.Operands
-	recursive := c.Opts.Has("-r", "-R", "--recursive") || c.Name == "rimraf" || c.Name == "del-cli"
-	c.Out = abstract.Arg{}
-	c.Deletes(recursive, c.Opts.Has("-f", "--force"), operands...)
-}
-
-func removeOne(c *shell.Call) { c.Out = abstract.Arg{}; c.Deletes(false, false, c.Opts.Operands...) }
-
-// moveToTrash takes files out of sight: a person can take them back until the
-// trash is emptied.
-func moveToTrash(c *shell.Call) {
-	operands := c.Opts.Operands
-	first := c.Opts.Operand(0)
-	switch {
-	case c.Name == "gio" && !first.Is("trash", "remove"):
-		c.Process()
-		return
-	case c.Opts.Has("--empty"), c.Name == "trash" && first.Is("empty"):
-		emptyTrash(c)
-		return
-	case c.Opts.Has("--list", "-l") || c.Name == "trash" && first.Is("list", "restore"):
-		return
-	case c.Name == "gio", c.Name == "trash" && first.Is("put") && len(operands) > 1:
-		operands, c.Subs = operands[1:], []string{first.Text}
-	}
-	c.Out = abstract.Arg{}
-	if c.Name == "gio" && first.Is("remove") {
-		c.Deletes(false, c.Opts.Has("-f", "--force"), operands...)
-		return
-	}
-	c.Removes(abstract.RawEffect{Verb: "trash", Recursive: true, Reversible: engine.R3}, operands...)
-}
-
-// emptyTrash loses for good what was moved aside.
-func emptyTrash(c *shell.Call) {
-	if c.Opts.Has("-n", "--dry-run") {
-		c.Signal(engine.SignalDryRun)
-		return
-	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "empty", Reversible: engine.R4}, abstract.Word("trash"))
-}
-
-func shred(c *shell.Call) {
-	if c.Opts.Has("-u", "--remove") {
-		c.Deletes(false, true, c.Opts.Operands...)
-	}
-	c.WritesAs(abstract.RawEffect{Verb: "truncate", Leaves: 1}, c.Opts.Operands...)
-}
-
-// truncate cuts files off, or makes them longer by a hole.
-func truncate(c *shell.Call) {
-	size, _ := c.Opts.Get("-s", "--size")
-	n, known := byteCount(strings.TrimPrefix(size.Text, "+"))
-	e := abstract.RawEffect{Verb: "truncate", Bytes: n}
-	switch {
-	case size.HasPrefix("+"):
-		e.Verb = "write"
-	case known:
-		e.Leaves = n + 1
-	}
-	c.WritesAs(e, c.Opts.Operands...)
-}
-
-// allocate makes files of a size that the call says.
-func allocate(c *shell.Call) {
-	size, given := c.Opts.Get("-l", "--length")
-	files := c.Opts.Operands
-	if !given && len(files) > 1 { // mkfile SIZE FILE
-		size, files = files[0], files[1:]
-	}
-	n, _ := byteCount(size.Text)
-	c.WritesAs(abstract.RawEffect{Verb: "write", Bytes: n}, files...)
-}
-
 // byteCount reads a size such as 512, 10M, 2GiB or 1TB; units that only some
 // programs know are powers of 1024 too.
 func byteCount(s string) (int64, bool) {
@@ -178,11 +103,19 @@ func move(c *shell.Call) {
 	}
 }
 
+// copyFiles is cp and install. What is copied from /dev/null is emptied.
 func copyFiles(c *shell.Call) {
-	if strings.HasSuffix(c.Name, "install") && c.Opts.Has("-d", "--directory") {
-		c.Writes("create", c.Opts.Operands...)
-		return
+	verb := "write"
+	if sources, _, _ := destination(c); len(sources) == 1 && sources[0].Is("/dev/null") {
+		verb = "truncate"
 	}
+	copiesAs(c, verb)
+}
+
+// copyLinks is cp that makes links instead of copies.
+func copyLinks(c *shell.Call) { copiesAs(c, "link") }
+
+func copiesAs(c *shell.Call, verb string) {
 	sources, dest, inDir := destination(c)
 	c.Reads(sources...)
 	if dest.Text == "" {
@@ -191,21 +124,14 @@ func copyFiles(c *shell.Call) {
 	if mode, ok := c.Opts.Get("-m", "--mode"); ok && broadMode(mode.Text) {
 		c.Signal(engine.SignalPermission)
 	}
-	verb := "write"
-	if len(sources) == 1 && sources[0].Is("/dev/null") {
-		verb = "truncate"
-	}
-	if c.Opts.Has("-l", "-s", "--link", "--symbolic-link") && !strings.HasSuffix(c.Name, "install") {
-		verb = "link"
-	}
 	if isRemote(dest) {
 		return
 	}
+	e := abstract.RawEffect{Verb: verb}
+	if verb == "truncate" {
+		e.Leaves = 1
+	}
 	for _, t := range landing(sources, dest, inDir) {
-		e := abstract.RawEffect{Verb: verb}
-		if verb == "truncate" {
-			e.Leaves = 1
-		}
 		c.WritesAs(e, t)
 		c.Shell.Copied(sources[0], t)
 		if text, ok := c.Shell.Written(sources[0]); ok {
@@ -311,48 +237,34 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-func create(c *shell.Call) {
-	c.Out = abstract.Arg{}
-	operands := c.Opts.Operands
-	if c.Name == "mknod" && len(operands) > 0 {
-		operands = operands[:1]
-	}
-	c.WritesAs(abstract.RawEffect{Verb: "create", Parents: c.Name == "mkdir" && c.Opts.Has("-p", "--parents")}, operands...)
-	if c.Name == "mkfifo" {
-		for _, t := range operands {
-			c.Shell.Store(t, abstract.UnknownArg(), false) // what is written there later is read
-		}
+// makeFolders is mkdir.
+func makeFolders(c *shell.Call) {
+	c.WritesAs(abstract.RawEffect{Verb: "create", Parents: c.Opts.Has("-p", "--parents")}, c.Opts.Operands...)
+}
+
+// fifo remembers that nobody knows what will be written to a pipe.
+func fifo(c *shell.Call) {
+	for _, t := range c.Opts.Operands {
+		c.Shell.Store(t, abstract.UnknownArg(), false)
 	}
 }
 
-// permit is chmod, chown and their like.
+// permit is chmod with a mode, which may look like options: -w.
 func permit(c *shell.Call) {
-	recursive := c.Opts.Has("-R", "--recursive") || c.Name == "xattr" && c.Opts.Has("-r")
-	verb := "chmod"
-	if strings.HasSuffix(c.Name, "chown") || c.Name == "chgrp" {
-		verb = "chown"
+	operands := slices.DeleteFunc(slices.Clone(c.Args), func(a abstract.Arg) bool {
+		mode := len(a.Text) > 1 && !a.HasPrefix("--") && strings.Trim(a.Text, "-rwxXst") == ""
+		return a.HasPrefix("-") && !mode
+	})
+	if len(operands) == 0 {
+		return
 	}
-	operands := c.Opts.Operands
-	skipsFirst := !c.Opts.Has("--reference", "-m", "-x", "--modify", "--set", "-b", "-k") ||
-		strings.HasSuffix(c.Name, "chmod") && !c.Opts.Has("--reference")
-	if c.Name == "chmod" {
-		operands = chmodOperands(c.Args)
+	e := abstract.RawEffect{Verb: "chmod", Recursive: c.Opts.Has("-R", "--recursive"), Forced: c.Opts.Has("-f", "--force")}
+	mode := operands[0].Text
+	c.Shell.SignalIf(broadMode(mode), engine.SignalPermission)
+	if !e.Recursive && closes(mode) {
+		e.Verb = "restrict"
 	}
-	mode := abstract.Arg{}
-	if skipsFirst && len(operands) > 0 {
-		mode, operands = operands[0], operands[1:]
-	}
-	if verb == "chmod" && (broadMode(mode.Text) || c.Name == "setcap") && strings.HasSuffix(c.Name, "chmod") || c.Name == "setcap" {
-		c.Signal(engine.SignalPermission)
-	}
-	if verb == "chmod" && !recursive && closes(mode.Text) {
-		verb = "restrict"
-	}
-	c.Out = abstract.Arg{}
-	for _, t := range operands {
-		c.Shell.DiskWrite(t)
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb, Recursive: recursive, Forced: c.Opts.Has("-f", "--force")}, t)
-	}
+	c.WritesAs(e, operands[1:]...)
 }
 
 // endlessOutput notes output without end that no other command cuts off.
@@ -360,17 +272,6 @@ func endlessOutput(c *shell.Call) {
 	if !c.Shell.Frame.Feeds {
 		c.Unbounded("write", abstract.Word(c.Name))
 	}
-}
-
-// chmodOperands takes "-w" and its like for the mode that it is.
-func chmodOperands(args []abstract.Arg) []abstract.Arg {
-	var out []abstract.Arg
-	for _, a := range args {
-		if a.HasPrefix("-") && strings.Trim(a.Text, "-rwxXst") == "" && len(a.Text) > 1 && !a.HasPrefix("--") || !a.HasPrefix("-") {
-			out = append(out, a)
-		}
-	}
-	return out
 }
 
 // closes says that a mode leaves a file to its owner, who can still read it.
@@ -402,48 +303,11 @@ func broadMode(mode string) bool {
 	return false
 }
 
-func cpio(c *shell.Call) {
-	o := c.Opts
-	c.Reads(o.All("-F", "--file", "-I")...)
-	dirs := o.All("-D", "--directory")
-	switch {
-	case o.Has("-p", "--pass-through"):
-		dirs = o.Operands
-	case !o.Has("-i", "--extract") || o.Has("-t", "--list"):
-		c.Writes("write", o.All("-O")...)
-		return
-	case len(dirs) == 0:
-		dirs = []abstract.Arg{abstract.Word(".")}
-	}
-	for _, d := range dirs {
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true},
-			d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
-	}
-}
-
+// patch is what a patch that is known says it changes, or else anything.
 func patch(c *shell.Call) {
-	if c.Opts.Has("--dry-run") {
-		c.Signal(engine.SignalDryRun)
-		return
+	if !languages.Patches(c, c.Opts.All("-i", "--input")) {
+		c.Writes("write", abstract.Word("./"+abstract.HoleText))
 	}
-	if out, ok := c.Opts.Get("-o", "--output"); ok {
-		c.Writes("write", out)
-		return
-	}
-	if len(c.Opts.Operands) > 0 {
-		c.Writes("write", c.Opts.Operand(0))
-		return
-	}
-	dir, ok := c.Opts.Get("-d", "--directory")
-	if !ok {
-		dir = abstract.Word(".")
-	}
-	input := c.Opts.All("-i", "--input")
-	c.Reads(input...)
-	if !ok && languages.Patches(c, input) {
-		return
-	}
-	c.Writes("write", abstract.Word(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
 }
 
 // unbounded works on without end.

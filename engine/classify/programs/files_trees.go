@@ -9,37 +9,30 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// rsync copies trees, perhaps to or from another host.
-func rsync(c *shell.Call) {
-	if c.Opts.Has("-n", "--dry-run") {
-		c.Signal(engine.SignalDryRun)
-		c.Reads(c.Opts.Operands...)
-		return
-	}
-	if shell, ok := c.Opts.Get("-e", "--rsh"); ok {
-		c.Shell.CommandVariable(shell.Text, shell)
-	}
-	operands := c.Opts.Operands
-	if len(operands) < 2 {
-		return
-	}
-	sources, dest := operands[:len(operands)-1], operands[len(operands)-1]
-	deletes := c.Opts.Has("--delete", "--delete-after", "--delete-before", "--delete-during", "--delete-excluded", "--del", "--delete-delay")
-	transfer(c, sources, dest)
-	if c.Opts.Has("--remove-source-files") {
-		c.Deletes(true, false, sources...)
-	}
-	if deletes {
-		target := dest
-		if isRemote(dest) {
-			target = abstract.Word(abstract.HoleText)
-		}
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, target)
+// remoteShell is the command by which rsync reaches another host.
+func remoteShell(c *shell.Call) {
+	if code, ok := c.Opts.Get("-e", "--rsh"); ok {
+		c.Shell.CommandVariable(code.Text, code)
 	}
 }
 
-// transfer copies between hosts as scp and rsync name them.
-func transfer(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
+// transfer copies operands to the last of them.
+func transfer(c *shell.Call) {
+	n := len(c.Opts.Operands) - 1
+	transfers(c, c.Opts.Operands[:n], c.Opts.Operands[n])
+}
+
+// mirror deletes what the target has and the sources have not.
+func mirror(c *shell.Call) {
+	target := lastOperand(c)
+	if isRemote(target) {
+		target = abstract.Word(abstract.HoleText)
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, target)
+}
+
+// transfers copies between hosts as scp and rsync name them.
+func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	for _, src := range sources {
 		if isRemote(src) {
 			c.Fetches(remoteHost(src))
@@ -76,114 +69,44 @@ func remoteHost(a abstract.Arg) abstract.Arg {
 	return a.With(host)
 }
 
-func tar(c *shell.Call) {
-	if len(c.Args) > 0 && !c.Args[0].HasPrefix("-") && c.Args[0].Text != "" {
-		c.Args[0].Text = "-" + c.Args[0].Text
-		k, _, _ := c.Shell.In.Rows.Program(c.Name)
-		c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
+// tarPrograms runs what tar is told to run: to read or write, to compress, at
+// checkpoints.
+func tarPrograms(c *shell.Call) {
+	list := c.Opts.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F")
+	for _, a := range c.Opts.All("--checkpoint-action") {
+		if code, ok := strings.CutPrefix(a.Text, "exec="); ok {
+			list = append(list, a.With(code))
+		}
 	}
-	o := c.Opts
-	for _, code := range append(o.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"),
-		checkpointCode(o)...) {
+	for _, code := range list {
 		if !plainCompressor(code.Text) {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "tar", false) })
 		}
 	}
-	file, _ := o.Get("-f", "--file")
-	dirs := o.All("-C", "--directory")
-	switch {
-	case o.Has("-x", "--extract", "--get"):
-		c.Reads(file)
-		if o.Has("-O", "--to-stdout", "--to-command") {
-			return
-		}
-		if len(dirs) == 0 {
-			dirs = []abstract.Arg{abstract.Word(".")}
-		}
-		for _, d := range dirs {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true},
-				d.With(strings.TrimSuffix(d.Text, "/")+"/"+abstract.HoleText))
-		}
-	case o.Has("-c", "-r", "-u", "--create", "--append", "--update"):
-		c.InDirectory(dirs, func() {
-			c.ReadsTree(o.Operands...)
-			if o.Has("--remove-files") {
-				c.Deletes(true, false, o.Operands...)
-			}
-		})
-		if isRemote(file) {
-			c.Sends("send", remoteHost(file))
-			return
-		}
-		c.Writes("write", file)
-	default:
-		c.Reads(file)
-	}
 }
 
-func checkpointCode(o shell.Options) []abstract.Arg {
-	var out []abstract.Arg
-	for _, a := range o.All("--checkpoint-action") {
-		if code, ok := strings.CutPrefix(a.Text, "exec="); ok {
-			out = append(out, a.With(code))
+// tarArchive is the archive that tar makes, perhaps on another host.
+func tarArchive(c *shell.Call) {
+	file, _ := c.Opts.Get("-f", "--file")
+	if isRemote(file) {
+		c.Sends("send", remoteHost(file))
+		return
+	}
+	c.Writes("write", file)
+}
+
+// zipTest is the command with which zip tests what it has made: -TT CODE.
+func zipTest(c *shell.Call) {
+	for i, a := range c.Args {
+		if a.Is("-TT") && i+1 < len(c.Args) {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(c.Args[i+1], "zip", false) })
 		}
 	}
-	return out
 }
 
 func plainCompressor(name string) bool {
 	return slices.Contains([]string{"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "lzip", "lzma", "lzop", "unzstd",
 		"brotli"}, strings.Fields(name + " x")[0])
-}
-
-func archive(c *shell.Call) {
-	o := c.Opts
-	switch c.Name {
-	case "zip":
-		if code, ok := o.Get("-TT", "--unzip-command"); ok {
-			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "zip", false) })
-		}
-		for i, a := range c.Args {
-			if a.Is("-TT") && i+1 < len(c.Args) {
-				c.Child(func() shell.Outcome { return c.Shell.Embed(c.Args[i+1], "zip", false) })
-			}
-		}
-		c.Writes("write", o.Operand(0))
-		if len(o.Operands) > 1 {
-			c.ReadsTree(o.Operands[1:]...)
-			if o.Has("-m", "--move") {
-				c.Deletes(true, false, o.Operands[1:]...)
-			}
-		}
-	case "unzip", "unrar", "7z", "7za":
-		unpack(c)
-	default:
-		c.Out.Taint |= abstract.Decoded
-		if o.Has("-c", "--stdout", "-l", "--list", "-t") || len(o.Operands) == 0 {
-			c.Reads(o.Operands...)
-			return
-		}
-		c.Writes("write", o.Operands...)
-	}
-}
-
-func unpack(c *shell.Call) {
-	o := c.Opts
-	c.Reads(o.Operand(0))
-	if o.Has("-l", "-t", "-p", "-Z", "-v", "-z") || o.Operand(0).Is("l", "t") {
-		return
-	}
-	dir := abstract.Word(".")
-	if d, ok := o.Get("-d"); ok {
-		dir = d
-	}
-	for _, a := range c.Args {
-		if strings.HasPrefix(c.Name, "7z") && a.HasPrefix("-o") {
-			dir = a.With(a.Text[2:])
-		}
-	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true, Forced: o.Has("-o")},
-		dir.With(strings.TrimSuffix(dir.Text, "/")+"/"+abstract.HoleText))
 }
 
 // find walks trees and may delete what it finds, or run a command on it.
@@ -304,8 +227,6 @@ func findExec(c *shell.Call, how string, template, roots []abstract.Arg, name st
 
 // fd is find with a friendlier grammar.
 func fd(c *shell.Call) {
-	const values = " -e -t -d -E -c -S -g -o --extension --type --max-depth --min-depth --exact-depth --exclude --color --size " +
-		"--changed-within --changed-before --owner -j --threads --base-directory --search-path --max-results --format "
 	args := c.Args
 	var template []abstract.Arg
 	for i, a := range c.Args {
@@ -314,7 +235,8 @@ func fd(c *shell.Call) {
 			break
 		}
 	}
-	c.Opts = shell.ParseOptions(args, shell.Program{Values: values})
+	k, _, _ := c.Shell.In.Rows.Program(c.Name)
+	c.Opts = shell.ParseOptions(args, grammar(k.Program))
 	roots := c.Opts.All("--base-directory", "--search-path")
 	if len(c.Opts.Operands) > 1 {
 		roots = append(roots, c.Opts.Operands[1:]...)

@@ -117,7 +117,7 @@ func runLanguage(c *shell.Call, lang string) {
 	if c.Name == "bun" && len(o.Operands) > 0 && o.Operands[0].Is(bunPackages...) {
 		manager, _, _ := c.Shell.In.Rows.Program("npm")
 		c.Opts = shell.ParseOptions(c.Args, grammar(manager.Program))
-		follow(c, manager.Program, manager.Place)
+		follow(c, manager.Program)
 		return
 	}
 	if lang == "node" && len(o.Operands) > 0 && o.Operands[0].Is("eval", "run", "x", "-", "exec") {

@@ -300,7 +300,7 @@ func scp(c *shell.Call) {
 	if len(operands) < 2 {
 		return
 	}
-	transfer(c, operands[:len(operands)-1], operands[len(operands)-1])
+	transfers(c, operands[:len(operands)-1], operands[len(operands)-1])
 }
 
 func ftp(c *shell.Call) {

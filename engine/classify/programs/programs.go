@@ -46,16 +46,26 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if o, ok := wrapped(c, k); ok {
 		return o
 	}
+	converted := k.Program
 	if k.Converted { // nothing of what is seen without it may go away
-		k.Added = append(k.Added[:len(k.Added):len(k.Added)], rows.Row{Program: k.Program, Place: k.Place})
 		k.Program = rows.Program{}
+	}
+	if rows.Has(k.Grammar, rows.Letters) && len(c.Args) > 0 && c.Args[0].Text != "" && !c.Args[0].HasPrefix("-") {
+		c.Args[0].Text = "-" + c.Args[0].Text
 	}
 	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
 	c.Record()
 	does(c, k)
 	notes(c)
-	for _, row := range k.Added {
-		adds(c, row)
+	if k.Converted {
+		adds(c, converted)
+	}
+	if !c.Shell.Frame.Adding { // so that rows that lead to each other use up nothing
+		c.Shell.Frame.Adding = true
+		for _, row := range k.Added {
+			adds(c, row.Program)
+		}
+		c.Shell.Frame.Adding = false
 	}
 	c.Finish()
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
@@ -70,7 +80,7 @@ func does(c *shell.Call, k rows.Known) {
 		c.Out = abstract.Arg{}
 		c.Process()
 	case c.Known:
-		follow(c, k.Program, k.Place)
+		follow(c, k.Program)
 	default:
 		unlisted(c)
 	}
@@ -79,16 +89,16 @@ func does(c *shell.Call, k rows.Known) {
 // adds follows a row that may add to what is known, and take nothing away: it
 // has its own reading of the arguments, and what it says of the output is not
 // heard.
-func adds(c *shell.Call, row rows.Row) {
+func adds(c *shell.Call, row rows.Program) {
 	own := *c
-	own.Opts = shell.ParseOptions(c.Args, grammar(row.Program))
+	own.Opts = shell.ParseOptions(c.Args, grammar(row))
 	if row.Wraps != nil {
-		wrapped(&own, rows.Known{Program: row.Program, Place: row.Place})
+		wrapped(&own, rows.Known{Program: row})
 	}
 	if !row.Does() && !c.Known {
 		unlisted(&own)
 	}
-	follow(&own, row.Program, row.Place)
+	follow(&own, row)
 }
 
 // notes adds what holds of many programs alike, by their options alone.

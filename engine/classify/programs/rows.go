@@ -44,12 +44,11 @@ type reader struct {
 	*shell.Call
 	operands []abstract.Arg // behind the names of subcommands that have a row
 	behind   int            // how many of them the case's sub names
-	place    string         // where the row is written
 }
 
 // follow notes what a row says that a call does.
-func follow(c *shell.Call, p rows.Program, place rows.Place) {
-	r := &reader{Call: c, operands: c.Opts.Operands, place: place.String()}
+func follow(c *shell.Call, p rows.Program) {
+	r := &reader{Call: c, operands: c.Opts.Operands}
 	p = r.descend(p)
 	if p.DryRun != "" && given(c.Opts, p.DryRun) {
 		c.Signal(engine.SignalDryRun)
@@ -130,15 +129,7 @@ func (r *reader) calls(name string) {
 		r.Shell.Opaque("command", r.Name)
 		f = (*shell.Call).Process
 	}
-	before := len(r.Shell.Out.Effects)
 	f(r.Call)
-	r.source(before)
-}
-
-// source remembers that the row stands for the effects since before.
-func (r *reader) source(before int) {
-	out := &r.Shell.Out
-	out.Rows = append(out.Rows, abstract.Row{Command: r.Index, Place: r.place, First: before, Count: len(out.Effects) - before})
 }
 
 // names enters the operands that say what is done into the list of subcommands.
@@ -164,7 +155,15 @@ func given(o shell.Options, options string) bool { return o.Has(strings.Fields(o
 func (r *reader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && (c.Names == "" || rows.Has(c.Names, r.Name)) && (c.Option == "" || given(r.Opts, c.Option)) &&
-		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words)
+		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words) && r.among(c.Any) &&
+		(c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
+}
+
+// among reports whether one of the operands fits a pattern.
+func (r *reader) among(patterns string) bool {
+	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
+		return a.Known() && rows.Fits(strings.Split(patterns, "|"), a.Text)
+	})
 }
 
 // named reports whether the first operands are as a case's sub says.
@@ -222,15 +221,13 @@ func (r *reader) worded(all []string) bool {
 	})
 }
 
-// steps does what a case says, and remembers which row said so.
+// steps does what a case says.
 func (r *reader) steps(c rows.Case) {
-	before := len(r.Shell.Out.Effects)
 	for _, s := range c.Do {
 		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
-			r.step(s)
+			r.InDirectory(r.Opts.All(strings.Fields(s.In)...), func() { r.step(s) })
 		}
 	}
-	r.source(before)
 }
 
 // step does one thing that a row says.
@@ -239,18 +236,14 @@ func (r *reader) step(s rows.Step) {
 	e := r.effect(s)
 	switch key {
 	case "read":
-		r.reads(e, r.selected(value))
+		r.reads(e, r.targets(value, s))
 	case "write":
-		if e.Verb == "" {
-			e.Verb = "write"
-		}
-		r.WritesAs(e, r.selected(value)...)
+		e.Verb = orVerb(e.Verb, "write")
+		r.WritesAs(r.sized(e, s.Size), r.targets(value, s)...)
 	case "delete":
-		if e.Verb == "" {
-			e.Verb = "delete"
-		}
+		e.Verb = orVerb(e.Verb, "delete")
 		r.Out = abstract.Arg{}
-		r.Removes(e, r.selected(value)...)
+		r.Removes(e, r.targets(value, s)...)
 	case "fetch":
 		for _, from := range r.selected(value) {
 			r.Fetches(from)
@@ -283,10 +276,17 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		r.as(value)
 	case "run":
 		if argv := r.selected(value); len(argv) > 0 {
-			r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+			r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
 		}
+	case "aims":
+		r.Aims(r.selected(value))
+	case "takes":
+		r.Takes(r.selected(value))
 	case "code":
+		saved := r.Shell.Frame.Privileged
+		r.Shell.Frame.Privileged = saved || s.Privileged
 		r.code(value, s.Language)
+		r.Shell.Frame.Privileged = saved
 	case "script":
 		for _, file := range r.selected(value) {
 			r.script(file)
@@ -304,7 +304,7 @@ func orVerb(verb, usual string) string {
 // effect is what a step says of the effect that it stands for.
 func (r *reader) effect(s rows.Step) abstract.RawEffect {
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced),
-		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Reversible: engine.Reversibility(s.Reversible)}
+		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
 	if s.Confirmed != "" && r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)
@@ -319,24 +319,78 @@ func (r *reader) flag(value string) bool {
 
 // object is the kind of thing that a step names; $0 stands for the first operand.
 func (r *reader) object(text string) string {
-	if len(text) == 2 && text[0] == '$' {
-		if i := int(text[1] - '0'); i >= 0 && i < len(r.operands) {
-			return operation.PlainNoun(operation.Singular(r.operands[i].Text))
-		}
-		return ""
+	if a, ok := r.numbered(text); ok {
+		return operation.PlainNoun(operation.Singular(a.Text))
 	}
 	return text
+}
+
+// numbered is the operand that $0 stands for.
+func (r *reader) numbered(text string) (a abstract.Arg, ok bool) {
+	if len(text) != 2 || text[0] != '$' {
+		return a, false
+	}
+	if i := int(text[1] - '0'); i >= 0 && i < len(r.operands) {
+		a = r.operands[i]
+	}
+	return a, true
+}
+
+// targets are the words that a selector selects, with what a step says that
+// stands behind them.
+func (r *reader) targets(selector string, s rows.Step) []abstract.Arg {
+	list := r.selected(selector)
+	if s.Suffix == "" {
+		return list
+	}
+	suffix := strings.ReplaceAll(s.Suffix, "?", abstract.HoleText)
+	list = slices.Clone(list)
+	for i, a := range list {
+		if suffix[0] == '/' {
+			a.Text = strings.TrimSuffix(a.Text, "/")
+		}
+		list[i] = a.With(a.Text + suffix)
+	}
+	return list
+}
+
+// sized says how many bytes are written, or are left.
+func (r *reader) sized(e abstract.RawEffect, selector string) abstract.RawEffect {
+	if selector == "" {
+		return e
+	}
+	n, known := byteCount(strings.TrimPrefix(lastOf(r.selected(selector)).Text, "+"))
+	e.Bytes = n
+	if known && e.Verb == "truncate" {
+		e.Leaves = n + 1
+	}
+	return e
+}
+
+func lastOf(list []abstract.Arg) abstract.Arg {
+	if len(list) == 0 {
+		return abstract.Arg{}
+	}
+	return list[len(list)-1]
 }
 
 // does notes an effect whose verb a step gives.
 func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	e.Verb = verb
-	targets := r.selected(orVerb(s.On, "program"))
+	if a, ok := r.numbered(verb); ok {
+		e.Verb = a.Show()
+	}
+	targets := slices.Clone(r.targets(orVerb(s.On, "program"), s))
 	switch key {
 	case "network":
 		e.Kind = engine.EffectNetwork
 	case "system":
 		e.Kind = engine.EffectSystemCall
+		for i, t := range targets { // a unit goes by two names
+			if unit, ok := strings.CutSuffix(t.Text, ".service"); ok && !strings.Contains(unit, "/") {
+				targets[i] = t.With(unit)
+			}
+		}
 	case "process":
 		e.Kind = engine.EffectProcess
 		if s.On == "" && verb == "exec" {
@@ -344,6 +398,9 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			return
 		}
 	case "end":
+		if known, _ := operation.EndingVerb(verb); known != "" {
+			verb = known // purge is delete, to policy
+		}
 		for _, t := range targets {
 			ends(r.Call, verb, e.Object, e.Recursive, e.Forced, t)
 		}
@@ -355,7 +412,13 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	r.Emit(e, targets...)
 }
 
+// reads notes that files are read. What a process substitution prints flows on.
 func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
+	for _, f := range files {
+		if f.From != nil {
+			r.Out.Taint |= f.From.Taint
+		}
+	}
 	if e.Recursive {
 		r.ReadsTree(files...)
 		return
@@ -385,9 +448,43 @@ func (r *reader) selected(text string) []abstract.Arg {
 	}
 	var out []abstract.Arg
 	for _, s := range list {
-		out = append(out, r.select1(s)...)
+		out = append(out, r.chosen(s)...)
 	}
 	return out
+}
+
+// chosen are the words of one selector, those that its filters let through, or
+// else those of the next one.
+func (r *reader) chosen(s rows.Selector) []abstract.Arg {
+	list := r.select1(s)
+	if s.After+s.Like+s.Unlike != "" {
+		list = filtered(list, s)
+	}
+	if len(list) == 0 && s.Or != nil {
+		return r.chosen(*s.Or)
+	}
+	return list
+}
+
+// filtered are the words that a selector's filters let through.
+func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
+	for _, a := range list {
+		rest, begins := strings.CutPrefix(a.Text, s.After)
+		if s.After != "" {
+			a = a.With(rest)
+		}
+		if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) && !(s.Unlike != "" && rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// like reports whether a word is one of those given, or may be.
+func like(patterns []string, a abstract.Arg) bool {
+	number := strings.Trim(a.Text, "0123456789"+abstract.Holes) == ""
+	return rows.Fits(patterns, a.Text) ||
+		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "number" || number })
 }
 
 func (r *reader) select1(s rows.Selector) []abstract.Arg {
@@ -405,6 +502,10 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 		return r.operands[max(n-1, 0):]
 	case rows.SelectButLast:
 		return r.operands[:max(n-1, 0)]
+	case rows.SelectArgs:
+		return r.Args
+	case rows.SelectValues:
+		return r.Opts.PerhapsFiles()
 	case rows.SelectOptions:
 		return r.Opts.All(strings.Fields(s.Options)...)
 	case rows.SelectText:
@@ -431,16 +532,30 @@ func (r *reader) as(name string) {
 	inner.Name, inner.Args, inner.Opts = name, r.operands[min(r.behind, len(r.operands)):], shell.Options{}
 	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
 	r.Shell.Frame.Depth++
-	follow(&inner, known.Program, known.Place)
+	follow(&inner, known.Program)
 	r.Shell.Frame.Depth--
 	r.Out = inner.Out
 }
 
+// starts runs what a row says that is run. A row that leads back to itself comes
+// to an end.
+func (r *reader) starts(f func() shell.Outcome) {
+	if r.Shell.Frame.Depth >= shell.MaxDepth {
+		r.Shell.OverBudget(r.Name)
+		return
+	}
+	r.Child(f)
+}
+
 // code runs texts as code: of a shell, or in another language.
 func (r *reader) code(selector, language string) {
+	via := r.Name
+	if selector == rows.SelectInput {
+		via = inputVia(r.Call)
+	}
 	for _, text := range r.selected(selector) {
 		if language == "" || language == "shell" {
-			r.Child(func() shell.Outcome { return r.Shell.Embed(text, r.Name, false) })
+			r.starts(func() shell.Outcome { return r.Shell.Embed(text, via, false) })
 		} else {
 			r.Extract(language, text, r.Name)
 		}
@@ -449,7 +564,7 @@ func (r *reader) code(selector, language string) {
 
 // script runs a file as the shell would that is told its name.
 func (r *reader) script(file abstract.Arg) {
-	r.Child(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
+	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
 }
 
 // embedded runs what the arguments hold that a row says is run: command lines in
@@ -464,7 +579,7 @@ func (r *reader) embedded(p rows.Program) {
 	}
 	if p.Runs != nil && *p.Runs < len(r.operands) {
 		argv := r.operands[*p.Runs:]
-		r.Child(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+		r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
 	}
 	if p.Dangerous == "true" || p.Dangerous != "" && given(r.Opts, p.Dangerous) {
 		r.Signal(engine.SignalMarked)

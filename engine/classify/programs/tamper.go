@@ -89,37 +89,6 @@ func otherSettings(c *shell.Call) bool {
 	})
 }
 
-// tracer is strace -p and ltrace -p: a process that runs already is stopped at
-// each step, and told what comes out.
-func tracer(c *shell.Call) {
-	c.Takes(c.Opts.All("-p", "--attach"))
-	c.Process()
-}
-
-// processLimits is prlimit of another process.
-func processLimits(c *shell.Call) {
-	c.Takes(c.Opts.All("-p", "--pid"))
-	c.Process()
-}
-
-// fuser ends the processes that have a file or a port open.
-func fuser(c *shell.Call) {
-	if !c.Opts.Has("-k", "--kill") {
-		return
-	}
-	c.Aims(c.Opts.Operands)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, c.Opts.Operands...)
-}
-
-// debugFS reads a file system past its rights, and with -w writes it.
-func debugFS(c *shell.Call) {
-	if c.Opts.Has("-w") {
-		c.Signal(engine.SignalDiskWrite)
-		c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "write"}, lastOperand(c))
-	}
-	c.Process()
-}
-
 // replacesGuard notes that a package or module is installed or taken away that
 // holds reviewer's program, or that the client it stands at is taken away or
 // gets a certain, perhaps older version.

@@ -4,17 +4,15 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"accounts", "agent", "allocate", "archive", "at", "attach", "awk", "aws", "brew", "browse", "bucket", "build", "bwrap",
-		"cargo", "carry", "clusters", "compile", "compose", "convert", "copyFiles", "coreutils", "cpio", "create", "crontab",
-		"curl", "debugFS", "destroysDisk", "disks", "docker", "dropDatabase", "dumps", "edit", "emptyTrash", "encode",
-		"encrypt", "endlessOutput", "environment", "fd", "fetchAll", "find", "firewall", "ftp", "fuser", "genericCloud", "gh",
-		"git", "goCommand", "helm", "history", "httpie", "interpreter", "javaTool", "journal", "kafka", "kill", "killNamed",
-		"kubectl", "languagePackages", "link", "listFiles", "lookUp", "looksUp", "mail", "manual", "migrates", "mongo", "move",
-		"moveToTrash", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
-		"permit", "power", "printFiles", "processLimits", "publisher", "pythonPackages", "query", "readOperands", "redis",
-		"remove", "removeOne", "reviewer", "rsync", "scp", "screen", "script", "search", "secrets", "sed", "server",
-		"serviceTool", "services", "settings", "shred", "sortFiles", "splitFile", "sqlClient", "ssh", "sshKeys", "stacks",
-		"sudoItself", "systemPackages", "tar", "tee", "terraform", "tmux", "tracer", "transform", "truncate", "tunnel",
-		"unbounded", "uniq", "watchers", "wget", "whichProgram", "windowsShell", "xargs",
+		"agent", "at", "awk", "aws", "bindMount", "brew", "browse", "bucket", "build", "bwrap", "cargo", "carry", "clusters",
+		"compile", "compose", "convert", "copyFiles", "copyLinks", "coreutils", "crontab", "curl", "destroysDisk", "docker",
+		"dropDatabase", "dumps", "editorCommands", "editorInput", "editorScript", "encode", "endlessOutput", "environment", "fd",
+		"fetchAll", "fifo", "find", "ftp", "genericCloud", "gh", "git", "goCommand", "helm", "httpie", "interpreter", "javaTool",
+		"kafka", "kill", "kubectl", "languagePackages", "link", "listFiles", "looksUp", "lookUp", "mail", "makeFolders", "manual",
+		"migrates", "mirror", "mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS",
+		"parallel", "patch", "permit", "printFiles", "publisher", "pythonPackages", "query", "readOperands", "redis", "remoteShell",
+		"reviewer", "scp", "screen", "script", "search", "secrets", "sed", "server", "serviceTool", "sortFiles", "splitFilter",
+		"sqlClient", "ssh", "sshKeys", "stacks", "systemPackages", "tarArchive", "tarPrograms", "tee", "terraform", "tmux", "transfer",
+		"transform", "tunnel", "unbounded", "uniq", "wget", "whichProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

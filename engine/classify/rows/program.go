@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,7 @@ type Program struct {
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal and own
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters and own
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: 1 where cases ask for one
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
@@ -40,12 +41,15 @@ type Case struct {
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
+	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
+	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
+	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there is no argument at all
 	Operands string            `json:"operands,omitempty" yaml:"operands"` // how many operands there are: 2, or 2+ for at least 2
 	Do       []Step            `json:"do" yaml:"do"`
 }
 
 // Step is one thing that a case says: exactly one of the keys up to go, and how.
-// Those from read to run have a selector of words as their value; network,
+// Those from read to takes have a selector of words as their value; network,
 // system, process and end have a verb, and on says what they concern.
 type Step struct {
 	Read    string `json:"read,omitempty" yaml:"read"`
@@ -56,11 +60,13 @@ type Step struct {
 	Listen  string `json:"listen,omitempty" yaml:"listen"`
 	Code    string `json:"code,omitempty" yaml:"code"` // code of a shell, or in language
 	Script  string `json:"script,omitempty" yaml:"script"`
-	Run     string `json:"run,omitempty" yaml:"run"` // a command and its arguments
+	Run     string `json:"run,omitempty" yaml:"run"`     // a command and its arguments
+	Aims    string `json:"aims,omitempty" yaml:"aims"`   // at processes, units or patterns of them: it is a signal if they are the guard's
+	Takes   string `json:"takes,omitempty" yaml:"takes"` // hold of processes: the same, and the client's are the guard's too
 	Network string `json:"network,omitempty" yaml:"network"`
-	System  string `json:"system,omitempty" yaml:"system"`
+	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, purge, disable
+	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
@@ -76,6 +82,10 @@ type Step struct {
 	Forced      string `json:"forced,omitempty" yaml:"forced"`       // true, or the options that make it so
 	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options with which nobody is asked: forced, and the signal unconfirmed
 	Contents    bool   `json:"contents,omitempty" yaml:"contents"`   // what is in the target, not the target
+	In          string `json:"in,omitempty" yaml:"in"`               // options whose value is the directory in which it happens
+	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // stands behind each target; ? is what nobody can tell: /? is a file in a folder
+	Size        string `json:"size,omitempty" yaml:"size"`           // a selector: how many bytes are written, or left where the verb is truncate
+	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`
 	Egress      bool   `json:"egress,omitempty" yaml:"egress"`
 	Persistence bool   `json:"persistence,omitempty" yaml:"persistence"`
 	Reversible  string `json:"reversible,omitempty" yaml:"reversible"` // R0 to R5
@@ -123,11 +133,12 @@ const (
 	First   = "first"   // options end at the first operand
 	Long    = "long"    // a single dash begins a long option: terraform, find, java
 	Literal = "literal" // "--" is nothing special
+	Letters = "letters" // the first argument is letters of options even without a dash: tar xf
 	Own     = "own"     // it reads --help itself
 )
 
 // Grammars lists the words of a program's grammar.
-func Grammars() []string { return []string{First, Long, Literal, Own} }
+func Grammars() []string { return []string{First, Long, Literal, Letters, Own} }
 
 // Outs lists what a step may say of what a program prints.
 func Outs() []string { return []string{"none", "unknown", "local", "decoded"} }
@@ -181,7 +192,7 @@ type op struct{ key, value string }
 
 func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
-		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
+		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
 		{"end", s.End}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
@@ -254,6 +265,9 @@ func joined(low, high map[string]Program) map[string]Program {
 	}
 	return all
 }
+
+// SubcommandNames lists the keys of the rows of subcommands, in order.
+func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
 // Subcommand returns the row of a subcommand, or the one that is called * where
 // it has none of its own.

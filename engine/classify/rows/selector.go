@@ -2,36 +2,49 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Selector says which words of a call a step concerns.
 type Selector struct {
-	Kind    string // of the Select words
-	From    int    // for operands: the first
-	To      int    // for operands: the last; -1: up to the end
-	Options string // for options: whose values
-	Text    string // for text
+	Kind    string    // of the Select words
+	From    int       // for operands: the first
+	To      int       // for operands: the last; -1: up to the end
+	Options string    // for options: whose values
+	Text    string    // for text
+	After   string    // only words that begin with this, without it
+	Like    string    // only words that are so, and those that nobody can tell: a|b, a*
+	Unlike  string    // no words that are so
+	Or      *Selector // what is selected where this selects nothing
 }
 
 // What a selector selects.
 const (
-	SelectOperands = "operands" // of the call, counted from the end of the subcommand's name where a subcommand has a row
-	SelectRest     = "rest"     // operands behind those that the case's sub names
-	SelectLast     = "last"     // the last operand
-	SelectButLast  = "but last" // all operands but the last
-	SelectOptions  = "options"  // values of options
-	SelectText     = "text"     // a text of the row itself
-	SelectProgram  = "program"  // the program's name
-	SelectInput    = "input"    // standard input
-	SelectUnknown  = "unknown"  // something that nobody can tell
+	SelectOperands = "operands"  // of the call, counted from the end of the subcommand's name where a subcommand has a row
+	SelectRest     = "rest"      // operands behind those that the case's sub names
+	SelectLast     = "last"      // the last operand
+	SelectButLast  = "but last"  // all operands but the last
+	SelectOptions  = "options"   // values of options
+	SelectArgs     = "arguments" // all words behind the program's name, as they stand
+	SelectValues   = "values"    // values behind short options that are no numbers: they may be operands
+	SelectText     = "text"      // a text of the row itself
+	SelectProgram  = "program"   // the program's name
+	SelectInput    = "input"     // standard input
+	SelectUnknown  = "unknown"   // something that nobody can tell
 )
 
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, =text, program, input, unknown
+//	-o --output, values, arguments, =text, program, input, unknown
+//
+// Of the words that are selected, "after" takes those that begin with a text,
+// without it, "like" those that fit a pattern, and "unlike" the others. Behind "or"
+// stands what is selected where there are none:
+//
+//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
@@ -45,19 +58,34 @@ func Selectors(text string) ([]Selector, error) {
 }
 
 func selector(part string) (Selector, error) {
+	if text, ok := strings.CutPrefix(part, "="); ok {
+		return Selector{Kind: SelectText, Text: text}, nil
+	}
+	part, other, several := strings.Cut(part, " or ")
+	part, unlike, _ := strings.Cut(part, " unlike ")
+	part, like, _ := strings.Cut(part, " like ")
+	part, after, _ := strings.Cut(part, " after ")
+	s, err := plainSelector(part)
+	s.Like, s.Unlike, s.After = like, unlike, strings.Trim(after, "'")
+	if err == nil && several {
+		s.Or = new(Selector)
+		*s.Or, err = selector(other)
+	}
+	return s, err
+}
+
+func plainSelector(part string) (Selector, error) {
 	word, span, _ := strings.Cut(part, " ")
 	switch {
-	case strings.HasPrefix(part, "="):
-		return Selector{Kind: SelectText, Text: part[1:]}, nil
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case part == SelectRest, part == SelectLast, part == SelectButLast, part == SelectProgram, part == SelectInput, part == SelectUnknown:
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectUnknown, SelectArgs, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, =text, program, input or unknown", part)
+		"options such as -o --output, values, arguments, =text, program, input or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -98,16 +126,32 @@ func SubPatterns(text string) []SubPattern {
 	return list
 }
 
-// Fits reports whether a word is one of those given: a word as such, a beginning
-// that ends in *, or - for an operand that is not there.
+// Fits reports whether a word is one of those given: a word as such, one in which
+// * stands for any text, any number, or - for an operand that is not there.
 func Fits(patterns []string, word string) bool {
-	for _, p := range patterns {
-		start, begins := strings.CutSuffix(p, "*")
-		if p == word || begins && strings.HasPrefix(word, start) && (word != "" || start == "") || p == "-" && word == "" {
-			return true
-		}
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return p == word || p == "-" && word == "" || p == "number" && isNumber(word) || starred(p, word)
+	})
+}
+
+func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
+
+// starred reports whether a word is a pattern in which * stands for any text.
+func starred(pattern, word string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 || len(word) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(word, parts[0]) || !strings.HasSuffix(word, parts[last]) {
+		return false
 	}
-	return false
+	word = word[len(parts[0]) : len(word)-len(parts[last])]
+	for _, part := range parts[1:last] {
+		_, rest, ok := strings.Cut(word, part)
+		if !ok {
+			return false
+		}
+		word = rest
+	}
+	return true
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.

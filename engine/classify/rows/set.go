@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -172,7 +171,7 @@ func (s *Set) enter(b block, names []string) {
 // find puts together what the layers say of a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
-	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !s.layers[b.layer].Adds }) {
 		for _, b := range s.starts {
 			if strings.HasPrefix(name, b.name) {
 				list = append(list[:len(list):len(list)], b)
@@ -287,45 +286,30 @@ type Entry[T any] struct {
 	Adds  bool // its layer may only make facts stricter
 }
 
-// folder goes through the blocks of a folder, in the order of layers, files and
-// lines.
-func (s *Set) folder(name string) iter.Seq[layerBlock] {
-	return func(yield func(layerBlock) bool) {
-		if s == nil {
-			return
-		}
-		for _, l := range s.layers {
-			for _, file := range slices.Sorted(maps.Keys(l.Files)) {
-				if !strings.HasPrefix(file, name) {
-					continue
-				}
-				for _, b := range Split(string(l.Files[file])) {
-					if !yield(layerBlock{b, Place{l.Name, file, b.Line}, l.Adds}) {
-						return
-					}
-				}
+// All parses all rows of a folder, in the order of layers, files and lines. The
+// error is that of the first file that cannot be parsed.
+func All[T any](s *Set, folder string) ([]Entry[T], error) {
+	if s == nil {
+		return nil, nil
+	}
+	var list []Entry[T]
+	for _, l := range s.layers {
+		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+			if !strings.HasPrefix(file, folder) {
+				continue
+			}
+			var read map[string]T // one parser for the file: it costs more than most rows
+			if err := yaml.Unmarshal(l.Files[file], &read); err != nil {
+				return nil, fmt.Errorf("%s/%s: read rows: %w", l.Name, file, err)
+			}
+			rows := map[string]T{}
+			for key, row := range read {
+				rows[strings.Join(strings.Fields(key), " ")] = row
+			}
+			for _, b := range Split(string(l.Files[file])) {
+				list = append(list, Entry[T]{b.Names, rows[strings.Join(b.Names, " ")], Place{l.Name, file, b.Line}, l.Adds})
 			}
 		}
-	}
-}
-
-// layerBlock is a block of a layer.
-type layerBlock struct {
-	Block
-	Place Place
-	Adds  bool
-}
-
-// All parses all rows of a folder, in the order of layers, files and lines. The
-// error is that of the first row that cannot be parsed.
-func All[T any](s *Set, folder string) ([]Entry[T], error) {
-	var list []Entry[T]
-	for b := range s.folder(folder) {
-		row, err := parse[T](b.Text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Place, err)
-		}
-		list = append(list, Entry[T]{b.Names, row, b.Place, b.Adds})
 	}
 	return list, nil
 }
@@ -338,4 +322,51 @@ func Once[T any](s *Set, key string, make func() T) T {
 	}
 	once, _ := s.made.LoadOrStore(key, sync.OnceValue(make))
 	return once.(func() T)()
+}
+
+// Changed returns a function that reports whether two sets say something else of
+// a program.
+func Changed(then, now *Set) func(program string) bool {
+	was, is := then.texts(), now.texts()
+	changed := map[string]bool{}
+	for _, texts := range []map[string]string{was, is} {
+		for name := range texts {
+			if was[name] != is[name] {
+				changed[name] = true
+			}
+		}
+	}
+	return func(program string) bool {
+		if changed[program] {
+			return true
+		}
+		for name := range changed {
+			if begin, open := strings.CutSuffix(name, "*"); open && strings.HasPrefix(program, begin) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// texts are the rows of each program, with the layers that have them.
+func (s *Set) texts() map[string]string {
+	all := map[string]string{}
+	if s == nil {
+		return all
+	}
+	for _, l := range s.layers {
+		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
+			if !strings.HasPrefix(file, ProgramsFolder) {
+				continue
+			}
+			for _, b := range Split(string(l.Files[file])) {
+				for _, name := range b.Names {
+					_, row, _ := strings.Cut(b.Text, ":")
+					all[name] += fmt.Sprintf("%s %v %v\n%s\n", l.Name, l.Adds, strings.HasPrefix(file, ConvertedFolder), row)
+				}
+			}
+		}
+	}
+	return all
 }

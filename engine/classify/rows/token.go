@@ -40,13 +40,13 @@ func Tokens(sets ...*Set) []Entry[Token] {
 	var list []Entry[Token]
 	seen := map[string]bool{}
 	for _, s := range sets {
-		for b := range s.folder(TokensFolder) {
-			row, err := parseToken(b.Text)
-			if err != nil || seen[b.Text] {
+		for _, b := range s.folder(TokensFolder) {
+			row, err := parseToken(b.text)
+			if err != nil || seen[b.text] {
 				continue
 			}
-			seen[b.Text] = true
-			list = append(list, Entry[Token]{b.Names, row, b.Place, b.Adds})
+			seen[b.text] = true
+			list = append(list, Entry[Token]{b.named, row, b.place, b.adds})
 		}
 	}
 	return list

@@ -25,37 +25,35 @@ type WordList struct {
 // Words returns the words of a list, those of all layers, in their order. A list
 // that cannot be read is empty: whoever checks a policy says so.
 func (s *Set) Words(name string) []string {
-	return Once(s, WordsFolder, func() map[string][]string { return wordLists(s) })[name]
+	if s == nil {
+		return nil
+	}
+	return Once(s, WordsFolder+name, func() []string {
+		all, err := Find[WordList](s, WordsFolder, name)
+		if err != nil {
+			return nil
+		}
+		return joinWords(all)
+	})
 }
 
 // Lists returns the names of all lists of words.
-func (s *Set) Lists() []string {
-	var names []string
-	for name := range Once(s, WordsFolder, func() map[string][]string { return wordLists(s) }) {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 
-func wordLists(s *Set) map[string][]string {
-	all, err := All[WordList](s, WordsFolder)
-	lists := map[string][]string{}
-	if err != nil {
-		return lists
-	}
-	loosens := map[string]bool{}
+// joinWords puts together what the layers say of a list. A layer that only adds
+// is not heard where a word more would make facts less strict.
+func joinWords(all []Entry[WordList]) []string {
+	var words []string
+	loosens := false
 	for _, e := range all {
-		for _, name := range e.Names {
-			loosens[name] = loosens[name] || e.Row.Loosens
-			if e.Adds && (loosens[name] || e.Row.Replace) {
-				continue
-			}
-			if e.Row.Replace {
-				lists[name] = nil
-			}
-			lists[name] = slices.Concat(lists[name], strings.Fields(e.Row.Words), e.Row.Phrases)
+		loosens = loosens || e.Row.Loosens
+		switch {
+		case e.Adds && (loosens || e.Row.Replace):
+			continue
+		case e.Row.Replace:
+			words = nil
 		}
+		words = slices.Concat(words, strings.Fields(e.Row.Words), e.Row.Phrases)
 	}
-	return lists
+	return words
 }

@@ -80,7 +80,7 @@ func (d *Disk) look(real string) codeFile {
 	if state == "clean" {
 		return f
 	}
-	f.output = state == "ignored" && place.Generated(d.res.Below(path.Dir(real)))
+	f.output = state == "ignored" && d.res.Generated(d.res.Below(path.Dir(real)))
 	return d.head(f)
 }
 
@@ -98,7 +98,7 @@ func (d *Disk) foreign(real string) bool {
 	case engine.LocationSystem, engine.LocationDevice, engine.LocationNull:
 		return true
 	}
-	return d.res.Names(real).Third || d.res.Class(real) == engine.ClassGuard
+	return d.res.OfOthers(real) || d.res.Class(real) == engine.ClassGuard
 }
 
 // head reads the file, unless it is no text.

@@ -229,11 +229,13 @@ func (c *Call) Writes(verb string, targets ...abstract.Arg) {
 	c.WritesAs(abstract.RawEffect{Verb: verb}, targets...)
 }
 
-// WritesAs notes writes; e says how.
+// WritesAs notes writes; e says how. Nobody minds what is written to a harmless
+// device, but who may write there counts.
 func (c *Call) WritesAs(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Kind = engine.EffectFileWrite
+	rights := e.Verb == "chmod" || e.Verb == "chown" || e.Verb == "restrict"
 	for _, t := range targets {
-		if !HarmlessDevice(t) && t.Text != "" && !t.Is("-") {
+		if rights || !HarmlessDevice(t) && t.Text != "" && !t.Is("-") {
 			c.Shell.DiskWrite(t)
 			c.Emit(e, t)
 		}

@@ -118,7 +118,7 @@ func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 			signals[id] = true
 		}
 	}
-	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard}, in.Cwd.Text)
+	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard}, in.Cwd.Text, in.Rows)
 	for _, raw := range later.Effects {
 		if e := res.Effect(raw); place.Tampers(&e, res) {
 			signals[engine.SignalGuardTamper] = true

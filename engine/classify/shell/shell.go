@@ -82,6 +82,7 @@ type Frame struct {
 	Feeds      bool // standard output goes to another command
 	Wants      bool // somebody looks at what standard output holds
 	Bounded    bool // a time limit ends it
+	Adding     bool // for a row that only adds: no other such row counts in it
 	Depth      int
 	files      []string // on the disk, whose code is running
 }
