@@ -24,7 +24,27 @@ func (e *Effective) RowLayers() []rows.Layer {
 			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Rows})
 		}
 	}
+	if len(list) > 0 {
+		list = append(list, e.settingWords())
+	}
 	return list
+}
+
+// settingWords are the lists of the settings by which operations are read, after
+// all layers: a word in them counts for the rules and for what is found of a call.
+func (e *Effective) settingWords() rows.Layer {
+	lists := map[string][]string{}
+	settings, _ := e.Data["reviewer"].(map[string]any)
+	services, _ := settings["services"].(map[string]any)
+	for _, name := range rows.SettingLists() {
+		words, _ := services[strings.TrimPrefix(name, "services.")].([]any)
+		for _, w := range words {
+			if text, ok := w.(string); ok {
+				lists[name] = append(lists[name], text)
+			}
+		}
+	}
+	return rows.Layer{Name: "settings", Files: map[string][]byte{rows.WordsFolder + "settings.yaml": rows.ListsFile(lists)}}
 }
 
 // ShippedTokens returns what secrets look like by the policy that ships. They

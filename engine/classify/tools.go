@@ -153,7 +153,7 @@ func read(name string, args map[string]any, in shell.Input, secret func(string) 
 		r.tool = tool{action: "unknown." + mask.DottedName(name)}
 		r.strange = true
 		r.opaque("tool", name)
-		r.scan(operation.VerbOf(name))
+		r.scan(operation.WordsOf(r.in.Rows).Verb(name))
 	}
 	return r
 }
@@ -420,7 +420,7 @@ func (r *reading) exitWorktree() {
 // share sends what the arguments hold to the agent's maker, and from there to others.
 func (r *reading) share() {
 	action, _ := firstString(r.args, "method", "action")
-	switch operation.VerbOf(action) {
+	switch operation.WordsOf(r.in.Rows).Verb(action) {
 	case "read":
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Sure: abstract.Unknown}})
 	case "delete":

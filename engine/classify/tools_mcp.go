@@ -10,7 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
-	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -23,20 +22,21 @@ func (r *reading) mcp() {
 		r.opaque("tool", r.name)
 	}
 	r.tool = tool{action: "mcp." + mask.DottedName(server) + "." + mask.DottedName(name), typ: engine.TypeMCPCall}
-	r.scan(operation.VerbOf(name))
+	words := operation.WordsOf(r.in.Rows)
+	r.scan(words.Verb(name))
 	r.ends(server, name)
-	if noun := programs.SentNoun(name); noun != "" {
+	if noun := words.Sent(name); noun != "" {
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
 			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
-	r.sendsFiles(server, operation.VerbOf(name))
+	r.sendsFiles(server, words.Verb(name))
 }
 
 // ends is a server's tool whose name says that something ends, unless its
 // arguments say which files those are. What the server is about is not known,
 // as it is not of a program that is in no table.
 func (r *reading) ends(server, name string) {
-	verb, object := operation.EndingVerb(name)
+	verb, object := operation.WordsOf(r.in.Rows).Ending(name)
 	if verb == "" || slices.ContainsFunc(r.script.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileDelete }) {
 		return
 	}

@@ -33,8 +33,24 @@ var Layers = sync.OnceValue(func() []rows.Layer {
 	if err != nil {
 		panic(err)
 	}
-	return []rows.Layer{{Name: "base", Files: files}}
+	data, err := os.ReadFile(filepath.Join(dir, "data.yaml"))
+	if err != nil {
+		panic(err)
+	}
+	return []rows.Layer{{Name: "base", Files: files}, settingWords(string(data))}
 })
+
+// settingWords are the lists of the settings that ship by which operations are
+// read. Each stands in one line.
+func settingWords(data string) rows.Layer {
+	lists := map[string][]string{}
+	for _, name := range rows.SettingLists() {
+		_, rest, _ := strings.Cut(data, "\n    "+strings.TrimPrefix(name, "services.")+": [")
+		line, _, _ := strings.Cut(rest, "]")
+		lists[name] = strings.Split(line, ", ")
+	}
+	return rows.Layer{Name: "settings", Files: map[string][]byte{"words/settings.yaml": rows.ListsFile(lists)}}
+}
 
 // defaultDir is where the policy that ships lies.
 func defaultDir() string {

@@ -117,16 +117,6 @@ func stacks(c *shell.Call) {
 	}
 }
 
-func readingVerb(op string) bool {
-	for _, p := range []string{"list", "ls", "get", "describe", "show", "info", "status", "logs", "log", "version", "help", "whoami", "print",
-		"view", "check", "search", "lookup", "read", "tail", "wait", "inspect", "export", "doctor", "open", "docs", "dev", "local", "sts", "head-object", "diff", "auth", "login"} {
-		if op == p || strings.HasPrefix(op, p+"-") {
-			return true
-		}
-	}
-	return false
-}
-
 func aws(c *shell.Call) {
 	o := c.Opts
 	service, op, host := o.Operand(0), o.Operand(1), awsHost(c)
@@ -145,16 +135,16 @@ func aws(c *shell.Call) {
 		changed(c, awsChange(c, service, op), confirmed, host)
 	case op.Is("delete-public-access-block"):
 		changed(c, change{"expose", "bucket"}, confirmed, host)
-	case endsOf(op) != "":
-		verb, object := operation.EndingVerb(op.Text)
+	case endsOf(c, op) != "":
+		verb, object := vocabulary(c).Ending(op.Text)
 		ends(c, verb, object, o.Has("--force-delete-without-recovery", "--delete-all-versions"), confirmed, host)
-	case service.Is("route53") && deletesInBatch(o):
+	case service.Is("route53") && deletesInBatch(c, o):
 		ends(c, "delete", "record", false, confirmed, host)
-	case !readingVerb(op.Text) && service.Text != "" && changed(c, awsChange(c, service, op), confirmed, host):
+	case !vocabulary(c).Reads(op.Text) && service.Text != "" && changed(c, awsChange(c, service, op), confirmed, host):
 	case service.Is("rds-data") && op.HasPrefix("execute"):
 		infra(c, "send", false, false, host.Text)
 		sqlOptions(c)
-	case service.Text == "" || service.Is("configure", "help", "sts") || readingVerb(op.Text) || op.Is("filter-log-events", "batch-get-item", "scan", "query"):
+	case service.Text == "" || service.Is("configure", "help", "sts") || vocabulary(c).Reads(op.Text) || op.Is("filter-log-events", "batch-get-item", "scan", "query"):
 		if service.Is("configure") && (op.Text == "" || op.Is("set", "import")) {
 			c.Writes("write", abstract.Concat(c.Shell.Read("HOME"), abstract.Word("/.aws/credentials")))
 			return
@@ -224,30 +214,31 @@ func awsHost(c *shell.Call) abstract.Arg {
 	return host
 }
 
-func endsOf(op abstract.Arg) string {
-	verb, _ := operation.EndingVerb(op.Text)
+func endsOf(c *shell.Call, op abstract.Arg) string {
+	verb, _ := vocabulary(c).Ending(op.Text)
 	return verb
 }
 
 // deletesInBatch tells whether a batch of changes holds a deletion.
-func deletesInBatch(o shell.Options) bool {
+func deletesInBatch(c *shell.Call, o shell.Options) bool {
 	batch, _ := o.Get("--change-batch")
-	verb, _ := bodyVerb(batch.Text)
+	verb, _ := bodyVerb(vocabulary(c), batch.Text)
 	return verb == "delete"
 }
 
 // operationOf is what the words of a command line say that a tool ends, wherever
 // the verb stands among the first of them: instances delete web, delete-db-instance
 // shop, pg:reset. n is the number of words up to the verb.
-func operationOf(words []abstract.Arg) (verb, object string, n int) {
+func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n int) {
+	w := vocabulary(c)
 	for i, a := range words[:min(len(words), 4)] {
-		if !a.Known() || (readingVerb(a.Text) || makingVerb(a.Text)) && !thingToo(a.Text, words[i+1:]) {
+		if !a.Known() || (w.Reads(a.Text) || w.Makes(a.Text)) && !thingToo(c, a.Text, words[i+1:]) {
 			return "", "", i + 1
 		}
 		if strings.ContainsAny(a.Text, "/@=. ") || strings.Contains(a.Text, "::") {
 			continue // a name
 		}
-		if verb, object = operation.EndingVerb(a.Text); verb == "" {
+		if verb, object = w.Ending(a.Text); verb == "" {
 			continue
 		}
 		switch {
@@ -264,18 +255,12 @@ func operationOf(words []abstract.Arg) (verb, object string, n int) {
 
 // thingToo tells whether a word that could be an operation names a thing here:
 // auth disable, restore delete, log-analytics workspace delete.
-func thingToo(word string, behind []abstract.Arg) bool {
+func thingToo(c *shell.Call, word string, behind []abstract.Arg) bool {
 	first, _, several := strings.Cut(word, "-")
 	if several && slices.Contains([]string{"log", "logs", "auth", "search", "dev", "status"}, first) {
 		return true
 	}
-	return slices.Contains([]string{"auth", "restore", "log", "logs", "export"}, word) && len(behind) > 0 && endsOf(behind[0]) != ""
-}
-
-// makingVerb tells the operations behind which all words are names.
-func makingVerb(op string) bool {
-	return slices.Contains([]string{"create", "add", "new", "import", "extract", "mount", "restore", "init", "put", "set", "apply",
-		"run", "build", "start", "enable", "install"}, op)
+	return slices.Contains([]string{"auth", "restore", "log", "logs", "export"}, word) && len(behind) > 0 && endsOf(c, behind[0]) != ""
 }
 
 // everything tells whether options say that all things of a kind are meant, or
@@ -298,14 +283,14 @@ func genericCloud(c *shell.Call) {
 		c.Signal(engine.SignalDryRun)
 		return
 	}
-	verb, object, n := operationOf(o.Operands)
+	verb, object, n := operationOf(c, o.Operands)
 	if n == 0 {
 		n = min(len(o.Operands), 4)
 	}
 	for _, a := range o.Operands[:min(n, 3)] {
 		c.Subs = append(c.Subs, a.Show())
 	}
-	reads := n > 0 && readingVerb(o.Operands[n-1].Text)
+	reads := n > 0 && vocabulary(c).Reads(o.Operands[n-1].Text)
 	switch {
 	case verb != "":
 		ends(c, verb, object, everything(o), unasked(o), abstract.Word(c.Name))
@@ -318,12 +303,12 @@ func genericCloud(c *shell.Call) {
 	case c.Name == "bq" && o.Operand(0).Is("query"), c.Name == "turso" && o.Operand(1).Is("shell"):
 		infra(c, "send", false, false, c.Name)
 		c.Sql(o.Operands[len(o.Operands)-1])
-	case slices.Contains(moneyWords, operation.Singular(o.Operand(0).Text)) && makingVerb(o.Operand(1).Text):
-		c.SendsObject("send", operation.PlainNoun(operation.Singular(o.Operand(0).Text)), abstract.Word(c.Name))
+	case vocabulary(c).Makes(o.Operand(1).Text) && vocabulary(c).Paid(o.Operand(0).Text) != "":
+		c.SendsObject("send", vocabulary(c).Paid(o.Operand(0).Text), abstract.Word(c.Name))
 	case len(o.Operands) == 0 && c.Name != "vercel", reads:
 		c.Fetches(abstract.Word(c.Name))
 		c.Out.Taint &^= abstract.Fetched
-	case changed(c, optionChanges(o.Operands, c.Args), unasked(o), abstract.Word(c.Name)):
+	case changed(c, optionChanges(c, o.Operands, c.Args), unasked(o), abstract.Word(c.Name)):
 	default:
 		infra(c, "send", false, o.Has("-y", "--yes", "--auto-confirm"), c.Name)
 	}
@@ -356,14 +341,14 @@ func serviceTool(c *shell.Call) {
 	}
 	words := c.Opts.Operands
 	c.Subs = subName(c.Opts.Operand(0))
-	verb, object, n := operationOf(words)
+	verb, object, n := operationOf(c, words)
 	if verb == "" && c.Opts.Operand(0).Is("unregister", "uninstall") {
 		verb, n = "remove", 1
 	}
 	if verb == "" {
 		verb, n = optionVerb(c.Opts), 1
 	}
-	if noun := SentNoun(c.Opts.Operand(0).Text); verb == "" && noun != "" {
+	if noun := vocabulary(c).Sent(c.Opts.Operand(0).Text); verb == "" && noun != "" {
 		c.SendsObject("send", noun, abstract.Word(c.Name))
 		return
 	}
@@ -420,8 +405,8 @@ func afterJar(args []abstract.Arg) []abstract.Arg {
 func unlisted(c *shell.Call) {
 	words := c.Opts.Operands
 	givesSecrets(c)
-	verb, object, n := operationOf(words)
-	if verb == "" || object == "" || c.Local() || n == 1 && !verbFirst(words[0].Text) {
+	verb, object, n := operationOf(c, words)
+	if verb == "" || object == "" || c.Local() || n == 1 && !verbFirst(c, words[0].Text) {
 		c.Process()
 		return
 	}
@@ -462,7 +447,7 @@ func gh(c *shell.Call) {
 		c.Signal(engine.SignalCredential)
 		c.Fetches(host)
 	case op.Is("delete", "delete-asset", "archive", "remove"):
-		verb, _ := operation.EndingVerb(op.Text)
+		verb, _ := vocabulary(c).Ending(op.Text)
 		ends(c, verb, operation.PlainNoun(operation.Singular(group.Text)), false, o.Has("-y", "--yes", "--confirm"), host)
 	case group.Is("gist") && op.Is("create"), group.Is("release") && op.Is("create", "upload", "edit"), group.Is("repo") && op.Is("create", "rename", "edit", "sync"):
 		if group.Is("repo") && !op.Is("create") {

@@ -19,7 +19,7 @@ type change struct{ verb, object string }
 
 // optionChanges is what the words and options of a command line say, whichever
 // cloud they are for. Empty: nothing that is known.
-func optionChanges(words, args []abstract.Arg) change {
+func optionChanges(c *shell.Call, words, args []abstract.Arg) change {
 	for i, a := range args {
 		name, value, has := strings.Cut(a.Text, "=")
 		if !strings.HasPrefix(name, "--") {
@@ -29,22 +29,22 @@ func optionChanges(words, args []abstract.Arg) change {
 		if !has && i+1 < len(args) && !args[i+1].HasPrefix("-") {
 			v = args[i+1]
 		}
-		if ch := optionChange(name[2:], v, words); ch.verb != "" {
+		if ch := optionChange(vocabulary(c), name[2:], v, words); ch.verb != "" {
 			return ch
 		}
 	}
-	if about(words, "dns", "route53", "record", "record-sets") && makes(words) {
+	if about(words, "dns", "route53", "record", "record-sets") && makes(vocabulary(c), words) {
 		return change{"send", "record"}
 	}
 	return change{}
 }
 
 // optionChange is what one option says of the thing that the words name.
-func optionChange(name string, v abstract.Arg, words []abstract.Arg) change {
+func optionChange(w *operation.Words, name string, v abstract.Arg, words []abstract.Arg) change {
 	off, negated := strings.CutPrefix(name, "no-")
 	switch {
 	case everybody(name, v):
-		return change{"expose", thingOf(words)}
+		return change{"expose", thingOf(w, words)}
 	case slices.Contains([]string{"role", "policy-arn", "clusterrole", "group-name"}, name) &&
 		about(words, "iam", "role", "clusterrolebinding", "rolebinding"):
 		return change{"grant", rightName(v.Text)}
@@ -114,10 +114,10 @@ func rightName(name string) string {
 
 // thingOf is the kind of thing that the words of a command line are about: the
 // word before the operation, or what the operation's own name holds.
-func thingOf(words []abstract.Arg) string {
+func thingOf(w *operation.Words, words []abstract.Arg) string {
 	for i, a := range words[:min(len(words), 4)] {
 		parts := operation.NameParts(a.Text)
-		if len(parts) == 0 || !makingVerb(parts[0]) && !changingVerb(parts[0]) {
+		if len(parts) == 0 || !w.Makes(parts[0]) && !w.Changes(parts[0]) {
 			continue
 		}
 		if len(parts) > 1 {
@@ -130,15 +130,11 @@ func thingOf(words []abstract.Arg) string {
 	return ""
 }
 
-func changingVerb(op string) bool {
-	return slices.Contains([]string{"update", "modify", "edit", "patch", "change", "deploy", "authorize", "attach", "allow", "put"}, op)
-}
-
 // makes tells whether the first words make or change something.
-func makes(words []abstract.Arg) bool {
+func makes(w *operation.Words, words []abstract.Arg) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, part := range operation.NameParts(a.Text) {
-			if makingVerb(part) || changingVerb(part) {
+			if w.Makes(part) || w.Changes(part) {
 				return true
 			}
 		}
@@ -194,7 +190,7 @@ func awsChange(c *shell.Call, service, op abstract.Arg) change {
 			return change{"grant", right}
 		}
 	}
-	return optionChanges([]abstract.Arg{service, op}, c.Args)
+	return optionChanges(c, []abstract.Arg{service, op}, c.Args)
 }
 
 // sharedWithAll tells whether a snapshot or an image is shared with everybody.
@@ -288,8 +284,8 @@ func nounOfEndpoint(endpoint string) string {
 }
 
 // verbFirst tells delete-job from watch-del.
-func verbFirst(op string) bool {
+func verbFirst(c *shell.Call, op string) bool {
 	parts := operation.NameParts(op)
-	first, _ := operation.EndingVerb(parts[0])
+	first, _ := vocabulary(c).Ending(parts[0])
 	return len(parts) > 1 && first != ""
 }

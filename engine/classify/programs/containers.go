@@ -368,7 +368,7 @@ func kubectl(c *shell.Call) {
 		c.Sends("send", host)
 	case sub.Is("port-forward", "proxy"):
 		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("localhost"))
-	case sub.Is("create", "adm") && changed(c, kubeGrant(o, c.Args), false, host):
+	case sub.Is("create", "adm") && changed(c, kubeGrant(c), false, host):
 	default:
 		for _, f := range o.All("-f", "--filename") {
 			if abstract.IsURL(f) {
@@ -384,11 +384,12 @@ func kubectl(c *shell.Call) {
 
 // kubeGrant is a role that somebody is given: create clusterrolebinding
 // --clusterrole=cluster-admin, adm policy add-cluster-role-to-user cluster-admin.
-func kubeGrant(o shell.Options, args []abstract.Arg) change {
+func kubeGrant(c *shell.Call) change {
+	o := c.Opts
 	if strings.HasPrefix(o.Operand(2).Text, "add-") && strings.Contains(o.Operand(2).Text, "-role-to-") {
 		return change{"grant", rightName(o.Operand(3).Text)}
 	}
-	return optionChanges(o.Operands, args)
+	return optionChanges(c, o.Operands, c.Args)
 }
 
 func zeroReplicas(o shell.Options) bool {
@@ -479,7 +480,7 @@ func clusters(c *shell.Call) {
 	for _, a := range c.Opts.Operands {
 		if a.Is("delete", "destroy", "reset", "uninstall") && !local {
 			c.Signal(engine.SignalInfraDelete)
-			_, object, _ := operationOf(c.Opts.Operands)
+			_, object, _ := operationOf(c, c.Opts.Operands)
 			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Egress: true, Reversible: engine.R5, Object: object},
 				abstract.Word(managed(c.Name)))
 			return

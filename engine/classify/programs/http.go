@@ -94,12 +94,12 @@ func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
 func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
 	verb, object = r.method, nounOfPath(u.Text)
 	if verb == "send" {
-		if v, o := pathVerb(u.Text); v != "" {
+		if v, o := pathVerb(vocabulary(c), u.Text); v != "" {
 			verb, object = v, o
 		}
 	}
 	for _, b := range r.bodies {
-		if v, o := bodyVerb(b.Text); v != "" && (v == "delete" || verb == "send") {
+		if v, o := bodyVerb(vocabulary(c), b.Text); v != "" && (v == "delete" || verb == "send") {
 			verb, object = v, o
 		}
 	}
@@ -119,7 +119,7 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	}
 	if verb == "fetch" || verb == "send" {
 		if r.socket == nil || verb != "fetch" {
-			contacts(c, verb, u)
+			contacts(c, verb, vocabulary(c).Paid(nounOfPath(u.Text)), u)
 		}
 		return
 	}
@@ -127,8 +127,9 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// contacts is a request that deletes nothing.
-func contacts(c *shell.Call, method string, u abstract.Arg) {
+// contacts is a request that deletes nothing. What is sent is money or a message
+// where the path says so.
+func contacts(c *shell.Call, method, object string, u abstract.Arg) {
 	if strings.HasPrefix(u.Text, "file://") {
 		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
 		return
@@ -142,7 +143,7 @@ func contacts(c *shell.Call, method string, u abstract.Arg) {
 		c.Fetches(u)
 		return
 	}
-	c.Sends(method, u)
+	c.SendsObject(method, object, u)
 	c.Out.Taint |= abstract.Fetched
 }
 
@@ -197,11 +198,11 @@ func statementIn(text string) string {
 
 // pathVerb tells whether a segment of a path says that something ends:
 // /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
-func pathVerb(address string) (verb, object string) {
+func pathVerb(w *operation.Words, address string) (verb, object string) {
 	path := urlPath(address)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
 	for i, s := range segments {
-		if v, noun := operation.EndingVerb(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
+		if v, noun := w.Ending(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
 			if noun == "" && i > 0 {
 				noun = operation.Singular(segments[i-1])
 			}
@@ -247,10 +248,10 @@ func wholePath(address string) bool {
 
 // bodyVerb tells what the body of a request does: a mutation of GraphQL, a
 // method of JSON-RPC, an action that a member names.
-func bodyVerb(text string) (verb, object string) {
+func bodyVerb(w *operation.Words, text string) (verb, object string) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "mutation") {
-		return graphVerb(trimmed)
+		return graphVerb(w, trimmed)
 	}
 	if strings.HasPrefix(trimmed, "<delete") {
 		return "delete", ""
@@ -263,11 +264,11 @@ func bodyVerb(text string) (verb, object string) {
 		var v any
 		if d.Decode(&v) != nil {
 			if n == 0 {
-				return graphVerb(trimmed) // not all of it is known
+				return graphVerb(w, trimmed) // not all of it is known
 			}
 			return "", ""
 		}
-		if verb, object := valueVerb(v, 0); verb != "" {
+		if verb, object := valueVerb(w, v, 0); verb != "" {
 			return verb, object
 		}
 	}
@@ -277,12 +278,12 @@ func bodyVerb(text string) (verb, object string) {
 // maxBodyValues bounds the values of a body in the bulk form.
 const maxBodyValues = 1000
 
-func valueVerb(v any, depth int) (verb, object string) {
+func valueVerb(w *operation.Words, v any, depth int) (verb, object string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if verb, object = memberVerb(key, v[key]); verb == "" && depth < 4 {
-				verb, object = valueVerb(v[key], depth+1)
+			if verb, object = memberVerb(w, key, v[key]); verb == "" && depth < 4 {
+				verb, object = valueVerb(w, v[key], depth+1)
 			}
 			if verb != "" {
 				return verb, object
@@ -290,7 +291,7 @@ func valueVerb(v any, depth int) (verb, object string) {
 		}
 	case []any:
 		for _, item := range v {
-			if verb, object = valueVerb(item, depth+1); verb != "" {
+			if verb, object = valueVerb(w, item, depth+1); verb != "" {
 				return verb, object
 			}
 		}
@@ -298,14 +299,14 @@ func valueVerb(v any, depth int) (verb, object string) {
 	return "", ""
 }
 
-func memberVerb(key string, v any) (verb, object string) {
+func memberVerb(w *operation.Words, key string, v any) (verb, object string) {
 	text, isText := v.(string)
 	_, isMap := v.(map[string]any)
 	switch lower := strings.ToLower(key); {
 	case lower == "query" && isText:
-		return graphVerb(text)
+		return graphVerb(w, text)
 	case isText && (lower == "method" || lower == "action" || lower == "operation" || lower == "command"):
-		return operation.EndingVerb(text)
+		return w.Ending(text)
 	case isMap && (lower == "delete" || lower == "remove_index"):
 		return "delete", ""
 	}
@@ -314,7 +315,7 @@ func memberVerb(key string, v any) (verb, object string) {
 
 // graphVerb is what a text of GraphQL ends. Only a mutation changes anything,
 // and what it calls its fields by says what they do: volumeDelete, deleteRef.
-func graphVerb(text string) (verb, object string) {
+func graphVerb(w *operation.Words, text string) (verb, object string) {
 	mutation := false
 	tokens := languages.Tokenize(text, languages.SyntaxNode)
 	for i, t := range tokens {
@@ -330,7 +331,7 @@ func graphVerb(text string) (verb, object string) {
 		if !mutation || alias || argument {
 			continue
 		}
-		if verb, object := operation.EndingVerb(t.Text); verb != "" {
+		if verb, object := w.Ending(t.Text); verb != "" {
 			return verb, object
 		}
 	}

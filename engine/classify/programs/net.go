@@ -41,7 +41,7 @@ func curl(c *shell.Call) {
 		requests(c, r, u)
 	}
 	for _, host := range detours(o) {
-		contacts(c, r.method, host)
+		contacts(c, r.method, "", host)
 	}
 	saves(c, urls)
 	if code, ok := o.Get("--proxy-command"); ok {
@@ -413,13 +413,13 @@ func bucket(c *shell.Call) {
 		return
 	}
 	rest := operands[1:]
-	switch ends, object, n := operationOf(operands); {
+	switch ends, object, n := operationOf(c, operands); {
 	case bucketOpens(c, operands):
 	case ends != "" && ends != "clear" || verb.Is("cleanup", "dedupe"):
 		bucketEnds(c, ends, object, operands[max(n, 1):])
 	case verb.Is("deletefile", "rmdirs"):
 		bucketEnds(c, "delete", "object", rest)
-	case readingVerb(verb.Text) || verb.Is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
+	case vocabulary(c).Reads(verb.Text) || verb.Is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
 		for _, a := range rest {
 			c.Fetches(a)
 		}

@@ -2,7 +2,6 @@ package programs
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -10,25 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Words of what moves money, and of what reaches people: the things that an
-// operation which makes or sends them cannot take back.
-var (
-	moneyWords   = []string{"refund", "payout", "charge", "transfer", "payment", "payment_intent", "payment-intent"}
-	messageWords = []string{"email", "mail", "message", "sms", "tweet", "dm"}
-)
-
-// SentNoun is what an operation's name says that it pays or sends to people:
-// messages:create, create_refund, send_email. Empty: nothing of the kind.
-func SentNoun(name string) string {
-	parts := operation.NameParts(name)
-	does := slices.IndexFunc(parts, func(p string) bool { return makingVerb(p) || slices.Contains(operation.SendWords, p) })
-	for i, p := range parts {
-		if noun := operation.Singular(p); does >= 0 && i != does && (slices.Contains(moneyWords, noun) || slices.Contains(messageWords, noun)) {
-			return noun
-		}
-	}
-	return ""
-}
+// vocabulary is the words by which the policy reads the names of operations.
+func vocabulary(c *shell.Call) *operation.Words { return operation.WordsOf(c.Shell.In.Rows) }
 
 // platformChange is what an operation of a code platform does that its name
 // alone does not say: it opens a repository to everybody, lets somebody in, or
@@ -43,7 +25,7 @@ func platformChange(c *shell.Call, group, op abstract.Arg) change {
 	case group.Is("ssh-key", "gpg-key", "deploy-key") && op.Is("add"):
 		return change{"grant", group.Text}
 	case group.Is("repo") && op.Is("edit", "update"):
-		return optionChanges([]abstract.Arg{group, op}, c.Args)
+		return optionChanges(c, []abstract.Arg{group, op}, c.Args)
 	}
 	return change{}
 }

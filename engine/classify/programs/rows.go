@@ -398,7 +398,7 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			return
 		}
 	case "end":
-		if known, _ := operation.EndingVerb(verb); known != "" {
+		if known, _ := vocabulary(r.Call).Ending(verb); known != "" {
 			verb = known // purge is delete, to policy
 		}
 		for _, t := range targets {

@@ -86,7 +86,7 @@ func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
 // secrets are programs that hand out what is kept in a store.
 func secrets(c *shell.Call) {
 	c.Subs = subName(c.Opts.Operand(0))
-	if verb, object, _ := operationOf(c.Opts.Operands); verb != "" {
+	if verb, object, _ := operationOf(c, c.Opts.Operands); verb != "" {
 		ends(c, verb, object, false, unasked(c.Opts), abstract.Word(c.Name))
 		return
 	}

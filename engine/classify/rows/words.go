@@ -1,8 +1,12 @@
 package rows
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // WordList is a list of words by which texts are read: verbs that end things,
@@ -17,43 +21,130 @@ type WordList struct {
 	About    string   `json:"about,omitempty" yaml:"about"`       // what the words mean, and which source they have
 	Words    string   `json:"words,omitempty" yaml:"words"`       // separated by blanks
 	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words with blanks in them
-	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more makes facts less strict: only the organisation's layer adds some
+	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more can make facts less strict: user and project add none
 	Replace  bool     `json:"replace,omitempty" yaml:"replace"`   // none of the words below counts any more
 	Examples []string `json:"examples,omitempty" yaml:"examples"` // texts in which a word of the list stands
 }
 
-// Words returns the words of a list, those of all layers, in their order. A list
-// that cannot be read is empty: whoever checks a policy says so.
+// Words returns the words of a list, those of all layers, in their order. A row
+// that cannot be read has none: whoever checks a policy says so. Of a layer that
+// only adds, a word counts that no list of the same family has: it cannot take a
+// word from where it makes facts stricter. The family is the name up to the dot.
 func (s *Set) Words(name string) []string {
 	if s == nil {
 		return nil
 	}
 	return Once(s, WordsFolder+name, func() []string {
-		all, err := Find[WordList](s, WordsFolder, name)
-		if err != nil {
-			return nil
+		list, loosens := s.ownWords(name)
+		for _, b := range s.wordBlocks()[name] {
+			row, err := parseWords(b.text)
+			if !b.adds || err != nil || loosens || row.Replace || len(list) == 0 {
+				continue
+			}
+			for _, w := range row.all() {
+				if !s.taken(name, w) {
+					list = append(list, w)
+				}
+			}
 		}
-		return joinWords(all)
+		return list
+	})
+}
+
+// ownWords are the words of the layers that may say anything.
+func (s *Set) ownWords(name string) (list []string, loosens bool) {
+	for _, b := range s.wordBlocks()[name] {
+		row, err := parseWords(b.text)
+		if b.adds || err != nil {
+			continue
+		}
+		if row.Replace {
+			list = nil
+		}
+		loosens = loosens || row.Loosens
+		list = append(list, row.all()...)
+	}
+	return list, loosens
+}
+
+// taken reports whether another list of the same family has a word.
+func (s *Set) taken(name, word string) bool {
+	family, _, _ := strings.Cut(name, ".")
+	for other := range s.wordBlocks() {
+		if of, _, _ := strings.Cut(other, "."); of != family || other == name {
+			continue
+		}
+		if list, _ := s.ownWords(other); slices.Contains(list, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordBlocks are the blocks of all lists, by their names.
+func (s *Set) wordBlocks() map[string][]folderBlock {
+	return Once(s, WordsFolder, func() map[string][]folderBlock {
+		all := map[string][]folderBlock{}
+		for _, b := range s.folder(WordsFolder) {
+			for _, name := range b.named {
+				all[name] = append(all[name], b)
+			}
+		}
+		return all
 	})
 }
 
 // Lists returns the names of all lists of words.
 func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 
-// joinWords puts together what the layers say of a list. A layer that only adds
-// is not heard where a word more would make facts less strict.
-func joinWords(all []Entry[WordList]) []string {
-	var words []string
-	loosens := false
-	for _, e := range all {
-		loosens = loosens || e.Row.Loosens
-		switch {
-		case e.Adds && (loosens || e.Row.Replace):
-			continue
-		case e.Row.Replace:
-			words = nil
+func (l WordList) all() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
+
+// Holds reports whether a text holds a word or a phrase of the list.
+func (l WordList) Holds(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, w) }) ||
+		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
+}
+
+// holdsWord reports whether a text holds a word that no letter stands next to.
+func holdsWord(text, word string) bool {
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
 		}
-		words = slices.Concat(words, strings.Fields(e.Row.Words), e.Row.Phrases)
+		from += i
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[from+len(word):])
+		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			return true
+		}
 	}
-	return words
+}
+
+func parseWords(text string) (WordList, error) {
+	v, ok := plain(text, "words", "phrases", "loosens", "replace")
+	if ok && flag(v.text("loosens")) && flag(v.text("replace")) {
+		return WordList{Words: v.text("words"), Phrases: v.list("phrases"), Loosens: v.text("loosens") == "true", Replace: v.text("replace") == "true"}, nil
+	}
+	return parse[WordList](text)
+}
+
+func flag(text string) bool { return text == "" || text == "true" || text == "false" }
+
+// SettingLists are the lists that stand in the settings of a policy, since rules
+// ask for them too.
+func SettingLists() []string { return []string{"services.money", "services.messages"} }
+
+// ListsFile is a file of words with these lists: of settings, which layers join
+// in their own way.
+func ListsFile(lists map[string][]string) []byte {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		fmt.Fprintf(&b, "%s:\n  phrases:\n", name)
+		for _, w := range lists[name] {
+			fmt.Fprintf(&b, "    - %q\n", w)
+		}
+	}
+	return []byte(b.String())
 }
