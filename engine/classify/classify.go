@@ -111,6 +111,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	res.Secret = m.HoldsSecret
 	in.Disk = shell.NewDisk(res)
 	r := read(e.Tool, args, in, m.HoldsSecret)
+	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")

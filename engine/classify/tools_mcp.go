@@ -32,6 +32,18 @@ func (r *reading) mcp() {
 	r.sendsFiles(server, words.Verb(name))
 }
 
+// nameSent says of what is sent to a web address whether it is money or a
+// message to people, whichever program or tool sends it.
+func (r *reading) nameSent() {
+	for i := range r.script.Effects {
+		e := &r.script.Effects[i]
+		scheme, _, _ := strings.Cut(strings.ToLower(e.Target.Text), "://")
+		if e.Kind == engine.EffectNetwork && e.Verb == "send" && e.Object == "" && (scheme == "http" || scheme == "https") {
+			e.Object = operation.WordsOf(r.in.Rows).Paid(operation.NounOfPath(e.Target.Text))
+		}
+	}
+}
+
 // ends is a server's tool whose name says that something ends, unless its
 // arguments say which files those are. What the server is about is not known,
 // as it is not of a program that is in no table.

@@ -92,7 +92,7 @@ func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
 // says is what method, path and body of a request say that it does, the worst
 // of them, and to what.
 func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
-	verb, object = r.method, nounOfPath(u.Text)
+	verb, object = r.method, operation.NounOfPath(u.Text)
 	if verb == "send" {
 		if v, o := pathVerb(vocabulary(c), u.Text); v != "" {
 			verb, object = v, o
@@ -119,7 +119,7 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	}
 	if verb == "fetch" || verb == "send" {
 		if r.socket == nil || verb != "fetch" {
-			contacts(c, verb, vocabulary(c).Paid(nounOfPath(u.Text)), u)
+			contacts(c, verb, vocabulary(c).Paid(operation.NounOfPath(u.Text)), u)
 		}
 		return
 	}
@@ -156,7 +156,7 @@ func queries(c *shell.Call, r request, u abstract.Arg) {
 			texts = append(texts[:len(texts):len(texts)], wordsOf(values["q"], values["query"], values["sql"])...)
 		}
 	}
-	host, _ := shell.SplitAddress(u.With(u.Text[schemeLength(u.Text):]))
+	host, _ := shell.SplitAddress(u.With(u.Text[operation.SchemeLength(u.Text):]))
 	for _, t := range texts {
 		if text := statementIn(t.Text); text != "" {
 			for _, l := range sql.Read(text, "").Losses {
@@ -199,7 +199,7 @@ func statementIn(text string) string {
 // pathVerb tells whether a segment of a path says that something ends:
 // /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
 func pathVerb(w *operation.Words, address string) (verb, object string) {
-	path := urlPath(address)
+	path := operation.URLPath(address)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
 	for i, s := range segments {
 		if v, noun := w.Ending(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
@@ -212,37 +212,9 @@ func pathVerb(w *operation.Words, address string) (verb, object string) {
 	return "", ""
 }
 
-func urlPath(address string) string {
-	_, path, _ := strings.Cut(address[schemeLength(address):], "/")
-	path, _, _ = strings.Cut(path, "?")
-	path, _, _ = strings.Cut(path, "#")
-	return path
-}
-
-// schemeLength is the length of what stands before the host.
-func schemeLength(address string) int {
-	if i := strings.Index(address, "://"); i >= 0 {
-		return i + len("://")
-	}
-	return 0
-}
-
-// nounOfPath is the kind of thing that a path of a REST interface is about: the
-// last segment in the plural before the name of the one thing.
-func nounOfPath(address string) string {
-	segments := strings.Split(strings.Trim(urlPath(address), "/"), "/")
-	for i := len(segments) - 1; i >= 0; i-- {
-		s := strings.ToLower(segments[i])
-		if noun := operation.Singular(s); noun != s && operation.PlainNoun(noun) != "" {
-			return noun
-		}
-	}
-	return ""
-}
-
 // wholePath tells whether a path names all that there is: /_all, /*.
 func wholePath(address string) bool {
-	segments := strings.Split(strings.TrimSuffix(urlPath(address), "/"), "/")
+	segments := strings.Split(strings.TrimSuffix(operation.URLPath(address), "/"), "/")
 	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 

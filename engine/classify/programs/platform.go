@@ -39,8 +39,8 @@ var entryNouns = map[string]string{
 // requestChange is what path and body of a request change that ends nothing.
 func requestChange(r request, u abstract.Arg) change {
 	path := strings.Trim(u.Text, "/")
-	if schemeLength(u.Text) > 0 {
-		path = urlPath(u.Text)
+	if operation.SchemeLength(u.Text) > 0 {
+		path = operation.URLPath(u.Text)
 	}
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
