@@ -75,7 +75,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	case engine.PhasePrompt:
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = prompt.GoalOf(m, e.Prompt, c.marker(m, workspace))
+		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace))
 	case engine.PhasePre, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
@@ -83,7 +83,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
-		facts.Event.Result = result(m, e.Result, facts.Action, c.marker(m, workspace))
+		facts.Event.Result = result(c.rowsOf(e), m, e.Result, facts.Action, c.marker(m, workspace))
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -191,7 +191,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 
 // result describes what a call came to; a is what it was, nil where that is not
 // known.
-func result(m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
+func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
 	switch {
 	case r.Refused:
@@ -203,7 +203,7 @@ func result(m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker)
 	if f.Outcome != engine.OutcomeRan {
 		f.Class = errorClass(m.Text(abstract.Clip(r.Error, maxError)))
 		if f.Outcome == engine.OutcomeFailed {
-			f.Trouble = prompt.TroubleOf(r.Error, a != nil && a.Check)
+			f.Trouble = prompt.TroubleOf(set, r.Error, a != nil && a.Check)
 		}
 		if text == "" {
 			text = r.Error

@@ -51,6 +51,20 @@ func (s *Set) Words(name string) []string {
 	})
 }
 
+// Adds reports whether a layer that only adds has rows in a folder.
+func (s *Set) Adds(folder string) bool {
+	return slices.ContainsFunc(s.folder(folder), func(b folderBlock) bool { return b.adds })
+}
+
+// OwnWords returns the words of a list without those of layers that only add.
+func (s *Set) OwnWords(name string) []string {
+	if s == nil {
+		return nil
+	}
+	list, _ := s.ownWords(name)
+	return list
+}
+
 // ownWords are the words of the layers that may say anything.
 func (s *Set) ownWords(name string) (list []string, loosens bool) {
 	for _, b := range s.wordBlocks()[name] {
