@@ -193,6 +193,12 @@ func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	c.options(row, nodes)
 	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "grammar")
 	c.function(nodes["go"], row.Go)
+	if row.Like != "" {
+		c.readAs(nodes["like"], "like", names, row.Like)
+	}
+	for i, hop := range row.Hops {
+		c.hop(hop, nodes["hops"].Content[i])
+	}
 	if row.Wraps != nil {
 		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
 	}
@@ -266,13 +272,17 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 	if one.Has != "" {
 		c.selector(nodes["has"], one.Has)
 	}
+	c.words(nodes["means"], one.Means, rows.Meanings(), "a meaning of words")
 	for i, step := range one.Do {
+		if step.Meant != "" && one.Means == "" {
+			c.p.wrong(nodes["do"].Content[i], "meant: the case has to say with means what is looked for: %s", strings.Join(rows.Meanings(), ", "))
+		}
 		c.step(names, step, nodes["do"].Content[i])
 	}
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen code script run aims takes"
+const selecting = "read write delete fetch send listen meant code script run aims takes seeks"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)
@@ -292,7 +302,7 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	case key == "out" && !slices.Contains(rows.Outs(), value):
 		c.p.wrong(nodes[key], "out: unknown word %s", engine.Meant(value, rows.Outs()))
 	case key == "as":
-		c.readAs(nodes[key], names, value)
+		c.readAs(nodes[key], "as", names, value)
 	}
 	if s.On != "" {
 		c.selector(nodes["on"], s.On)
@@ -312,13 +322,27 @@ func (c *rowCheck) selector(n *yaml.Node, text string) {
 	}
 }
 
-// readAs notes that a program's operands are read as another one's.
-func (c *rowCheck) readAs(n *yaml.Node, names, other string) {
+// hop checks how a program takes code to another place.
+func (c *rowCheck) hop(h rows.Hop, n *yaml.Node) {
+	nodes := RowValues(n)
+	for key, options := range map[string]string{"values": h.Values, "name": h.Name, "code": h.Code} {
+		for _, option := range strings.Fields(options) {
+			if !strings.HasPrefix(option, "-") {
+				c.p.wrong(nodes[key], "%s: %q is no option: it does not begin with a dash", key, option)
+			} else if !rows.Has(h.Values, option) {
+				c.p.wrong(nodes[key], "%s: %s takes a value; name it in values too", key, option)
+			}
+		}
+	}
+}
+
+// readAs notes that a program, or its operands, are read as another one's.
+func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 	for _, name := range strings.Fields(names) {
 		c.as[name] = other
 		for next, hops := other, 0; next != "" && hops <= len(c.as); next, hops = c.as[next], hops+1 {
 			if next == name {
-				c.p.wrong(n, "as: %s comes back to itself; name a program that says by itself what it does", name)
+				c.p.wrong(n, "%s: %s comes back to itself; name a program that says by itself what it does", key, name)
 				break
 			}
 		}
@@ -328,7 +352,7 @@ func (c *rowCheck) readAs(n *yaml.Node, names, other string) {
 // onlyAdds refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
-		"kind": row.Kind != ""}
+		"kind": row.Kind != "", "like": row.Like != ""}
 	for key, given := range taken {
 		if given {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)

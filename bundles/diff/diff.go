@@ -46,12 +46,14 @@ const (
 	KindPattern  = "pattern"
 	KindAccess   = "access" // a list or a rule of one, by the id under which it speaks
 	KindDetector = "detector"
+	KindRow      = "row"  // what is known of a program, a kind of path, a list of words: programs/rm
 	KindRego     = "rego" // a rule or a package, such as data.reviewer.risk.level
 )
 
 // Kinds lists the kinds of changes in their order.
 func Kinds() []string {
-	return []string{KindLayer, KindManifest, KindSetting, KindSaid, KindData, KindRule, KindPattern, KindAccess, KindDetector, KindRego}
+	return []string{KindLayer, KindManifest, KindSetting, KindSaid, KindData, KindRule, KindPattern, KindAccess, KindDetector, KindRow,
+		KindRego}
 }
 
 // What happened to a thing.
@@ -162,7 +164,7 @@ func (c Changes) Loosens() bool {
 // Policies compares two policies. It fails where the Rego of one cannot be read.
 func Policies(before, after *bundles.Effective, compare CompareRego) (Changes, error) {
 	d := differ{compare: compare}
-	steps := []func(a, b *bundles.Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.rego}
+	steps := []func(a, b *bundles.Effective) error{d.layers, d.settings, d.said, d.data, d.rules, d.access, d.detectors, d.knowledge, d.rego}
 	for _, step := range steps {
 		if err := step(before, after); err != nil {
 			return Changes{}, err

@@ -190,6 +190,9 @@ func TestDirections(t *testing.T) {
 		"an allowance for a while":     {"access/a.yaml", list, "actions: [z]", "actions: [z], expires_at: 2099-01-31", "access.team.b", "expires_at", Tightened},
 		"an access rule in another place": {"access/a.yaml", list, "  - {id: a, effect: deny, actions: [x, y]}\n  - {id: b, effect: allow, actions: [z]}\n",
 			"  - {id: b, effect: allow, actions: [z]}\n  - {id: a, effect: deny, actions: [x, y]}\n", "access.team", "", Undecided},
+		"what a program does":          {"programs/a.yaml", "a: {cases: [{do: [{read: rest}]}]}", "read", "write", "programs/a", "cases", Undecided},
+		"a row more":                   {"programs/a.yaml", "a: {values: -x}\n", "-x}\n", "-x}\nb: {cases: [{do: [{end: delete}]}]}\n", "programs/b", "", Tightened},
+		"an example of a row":          {"programs/a.yaml", "a: {values: -x, about: a}", "about: a", "about: b", "programs/a", "about", Unaffected},
 		"a detector":                   {"detectors/a.yaml", detector, "[a, b]", "[a]", "shop.d", "patterns", Undecided},
 		"a threshold of the settings":  {"settings.yaml", "risk: {high_threshold: 0.8}", "0.8", "0.7", "risk.high_threshold", "", Tightened},
 		"a matrix cell":                {"settings.yaml", "matrix: {high: {low: block}}", "block", "ask", "matrix.high.low", "", Loosened},
@@ -339,5 +342,22 @@ func TestDiffOfArchive(t *testing.T) {
 		if d.Name != "organisation.requires.engine" {
 			t.Errorf("%+v", d)
 		}
+	}
+}
+
+// A row of the organisation's layer makes known what was unknown, which loosens,
+// and says what it does, which tightens; one that stands elsewhere is the same.
+func TestDiffOfOrganisationRows(t *testing.T) {
+	with := func(text string) *bundles.Effective {
+		return onBase(t, filesOf(t, bundles.Organisation, "programs/a.yaml", text))
+	}
+	none, one, read := with("b: {values: -x}"), with("a: {cases: [{do: [{end: delete}]}]}\nb: {values: -x}"),
+		with("b: {values: -x}\n\n# moved\na: {reads_only: true, cases: [{do: [{end: delete}]}]}")
+	if got := directionOf(diffOf(t, none, one), "programs/a", ""); got != Mixed {
+		t.Errorf("a row more: %q", got)
+	}
+	c := diffOf(t, one, read)
+	if got := directionOf(c, "programs/a", "reads_only"); got != Loosened || len(c.List) != 1 {
+		t.Errorf("only reads now: %q in %+v", got, c.List)
 	}
 }

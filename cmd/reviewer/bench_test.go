@@ -41,6 +41,7 @@ func TestRatios(t *testing.T) {
 	ratio(t, "all patterns / trivial Rego rule (mean; goal: 10 µs)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, false) })
 	ratio(t, "all patterns, where each of them runs / trivial Rego rule (mean)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, true) })
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
+	ratio(t, "the rows of the policy indexed, and one of them read / cold hook (median)", 0.05, rowsRead)
 	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
 	ratio(t, "policy test --coverage / opa test --coverage, the same Rego tests (median)", 1, policyTests)
 	ratio(t, "verify a signed policy without compiling / hash and unpack it (median; goal: 5 ms)", 1.5, verifyBundle)
@@ -122,6 +123,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 		if err != nil || e.Phase != engine.PhasePre {
 			continue
 		}
+		e.Rows = p.Rows
 		facts, err := c.Classify(ctx, e, h.Workspace)
 		if err != nil {
 			t.Fatal(err)
@@ -177,6 +179,24 @@ func cold(t *testing.T) (time.Duration, time.Duration) {
 	})
 }
 
+// rowsRead compares what a hook spends on rows, beside those of places, with all
+// that it does.
+func rowsRead(t *testing.T) (time.Duration, time.Duration) {
+	dir := t.TempDir()
+	reviewer, _ := builtPrograms(t)
+	_, e := defaultPolicy(t)
+	call := recordedCall(t)
+	return turns(31, func() {
+		if _, ok, err := classify.NewRows(e.RowLayers()).Program("git"); err != nil || !ok {
+			t.Fatal("no row for git", err)
+		}
+	}, func() {
+		hook := exec.Command(reviewer, "hook", "claude-code", "PreToolUse", "--home", filepath.Join(dir, "home"))
+		hook.Stdin = strings.NewReader(call)
+		mustRun(t, hook)
+	})
+}
+
 // writeBundle writes the policy as it ships: without its tests, which OPA would
 // compile too.
 func writeBundle(t *testing.T, dir string) {
@@ -215,11 +235,12 @@ func writeInput(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	c := &classify.Classifier{MAC: mustMAC(t)}
+	p, _ := defaultPolicy(t)
+	e.Rows = p.Rows
 	facts, err := c.Classify(context.Background(), e, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := defaultPolicy(t)
 	in := history.NewInput(engine.NewRecord(e, facts, 1), history.New(), p.View)
 	raw, err := json.Marshal(in)
 	if err == nil {

@@ -25,7 +25,7 @@ func TestChangesElsewhere(t *testing.T) {
 		"aws ec2 modify-image-attribute --image-id i --launch-permission 'Add=[{UserId=1}]'":                                                        "send",
 		"aws rds modify-db-instance --db-instance-identifier d --publicly-accessible":                                                               "expose db-instance",
 		"aws rds modify-db-instance --db-instance-identifier d --no-publicly-accessible":                                                            "send",
-		`aws sns set-topic-attributes --policy '{"Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"SNS:Publish"}]}'`:               "expose topic-attributes",
+		`aws sns set-topic-attributes --policy '{"Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"SNS:Publish"}]}'`:               "expose topic-attribute",
 		`aws s3api put-bucket-policy --policy '{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*","Condition":{"Bool":{"a":"true"}}}}'`: "send",
 		`echo '{"Statement":{"Effect":"Allow","Principal":"*"}}' > p.json; aws s3api put-bucket-policy --policy file://p.json`:                      "expose bucket-policy",
 		"gcloud compute firewall-rules create web --allow tcp:22 --source-ranges 0.0.0.0/0":                                                         "expose firewall-rule",

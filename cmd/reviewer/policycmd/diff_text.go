@@ -18,7 +18,7 @@ func diffHeadings() map[string]string {
 	return map[string]string{
 		diff.KindLayer: "Layers", diff.KindManifest: "Manifests", diff.KindSetting: "Settings",
 		diff.KindSaid: "Settings without effect", diff.KindData: "Data", diff.KindRule: "Rules",
-		diff.KindPattern: "Patterns", diff.KindAccess: "Access lists", diff.KindDetector: "Detectors", diff.KindRego: "Rego",
+		diff.KindPattern: "Patterns", diff.KindAccess: "Access lists", diff.KindDetector: "Detectors", diff.KindRow: "Rows", diff.KindRego: "Rego",
 	}
 }
 

@@ -11,19 +11,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// sqlDialects says, of clients, how their addresses begin and what they speak.
-func sqlDialect(name string) (scheme, dialect string) {
-	switch name {
-	case "psql", "pgcli", "cockroach", "pg_restore", "dropdb", "dropuser", "vacuumdb", "yugabyte", "ysqlsh":
-		return "postgres", "standard"
-	case "mysql", "mariadb", "mycli", "mysqladmin", "mysqlsh", "singlestore":
-		return "mysql", "mysql"
-	case "sqlite3", "sqlite", "duckdb":
-		return "sqlite", "standard"
-	case "sqlcmd", "mssql-cli", "tsql":
-		return "sqlserver", "standard"
+// dialectOf is what SQL the clients of a scheme speak; empty: it is not known.
+func dialectOf(scheme string) string {
+	switch scheme {
+	case "postgres", "sqlite", "sqlserver":
+		return "standard"
+	case "mysql":
+		return "mysql"
 	}
-	return strings.Map(lowerLetter, name), ""
+	return ""
 }
 
 // lowerLetter keeps what the scheme of a URL may hold.
@@ -38,7 +34,8 @@ func lowerLetter(r rune) rune {
 func opened(c *shell.Call) shell.Database {
 	o := c.Opts
 	var d shell.Database
-	d.Scheme, d.Dialect = sqlDialect(c.Name)
+	d.Scheme = strings.Map(lowerLetter, c.Service.Text)
+	d.Dialect = dialectOf(d.Scheme)
 	if d.Scheme == "sqlite" {
 		d.Name = o.Operand(0)
 		return d
@@ -240,68 +237,34 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 	}
 }
 
-func dropDatabase(c *shell.Call) {
+// dropsDatabase, dropsRole and stopsServer are what the client's own programs do.
+func dropsDatabase(c *shell.Call) { c.Loses(administered(c), "drop", "database") }
+
+func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }
+
+func stopsServer(c *shell.Call) { c.Loses(administered(c), "stop", "server") }
+
+// administered is the database that a program is told of behind what it does.
+func administered(c *shell.Call) shell.Database {
 	d := opened(c)
-	object := "database"
-	if c.Name == "dropuser" {
-		object = "role"
+	if len(c.Subs) > 0 {
+		d.Name = c.Opts.Operand(1)
 	}
-	if c.Name == "mysqladmin" {
-		sub := c.Opts.Operand(0)
-		if d.Name = c.Opts.Operand(1); !sub.Is("drop", "shutdown") {
-			c.Process()
-			return
-		}
-		if sub.Is("shutdown") {
-			object = "server"
-		}
-	}
-	if c.Opts.Has("-f", "--force") {
-		c.Signal(engine.SignalUnconfirmed)
-	}
-	verb := "drop"
-	if object == "server" {
-		verb = "stop"
-	}
-	c.Loses(d, verb, object)
+	return d
 }
 
-func dumps(c *shell.Call) {
-	o := c.Opts
-	if strings.Contains(c.Name, "restore") {
-		c.Reads(o.Operands...)
-		if o.Has("-c", "--clean", "--drop") {
-			d := opened(c)
-			d.Name, _ = o.Get("-d", "--dbname", "--db")
-			c.Loses(d, "restore", "database")
-		}
-		c.Process()
-		return
-	}
-	c.Writes("write", o.All("-f", "--file", "--out", "--archive")...)
-	c.Process()
+// restoresDatabase is a restore that first drops what is there.
+func restoresDatabase(c *shell.Call) {
+	d := opened(c)
+	d.Name, _ = c.Opts.Get("-d", "--dbname", "--db")
+	c.Loses(d, "restore", "database")
 }
 
-// migrates is the tools that change a schema; some throw the data away first.
-func migrates(c *shell.Call) {
-	o := c.Opts
-	c.Subs = subName(o.Operand(0))
-	if o.Has("--force-reset", "--accept-data-loss", "--force", "--yes", "-y") && !o.Operand(0).Is("generate") {
-		c.Signal(engine.SignalUnconfirmed)
-	}
-	if resetsDatabase(c.Name, o) {
-		resets(c, o.Has("--force-reset", "--accept-data-loss", "--force", "-f"))
-		return
-	}
-	c.Process()
-}
-
-// resets is a database that is built anew; forced where the command says that
-// the loss of its data is accepted.
-func resets(c *shell.Call, forced bool) {
-	c.Signal(engine.SignalDatabaseDrop)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Forced: forced, Reversible: engine.R5},
-		configured(c).Target())
+// resetsDatabase is a database that is built anew; forced where the command says
+// that the loss of its data is accepted.
+func resetsDatabase(c *shell.Call) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
+		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")}, configured(c).Target())
 }
 
 // configured is the database of a project's own configuration: all that is
@@ -309,33 +272,11 @@ func resets(c *shell.Call, forced bool) {
 func configured(c *shell.Call) shell.Database {
 	d := shell.Database{Scheme: "config"}
 	d.Name, _ = c.Opts.Get("--env", "-e", "--environment")
-	for _, name := range []string{"RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "DJANGO_ENV", "FLASK_ENV", "MIX_ENV", "DATABASE_URL"} {
+	for _, name := range c.Shell.In.Rows.Words("programs.environments") {
 		d.Name = orVariable(c, d.Name, name)
 	}
 	if _, rest, ok := strings.Cut(d.Name.Text, "://"); ok {
 		d.Host, d.Name = shell.SplitAddress(d.Name.With(rest))
 	}
 	return d
-}
-
-func resetsDatabase(name string, o shell.Options) bool {
-	if o.Has("--force-reset", "--accept-data-loss") {
-		return true
-	}
-	for i, a := range o.Operands {
-		if i > 2 {
-			break
-		}
-		switch a.Text {
-		case "reset", "fresh", "drop", "clean", "drop-all", "schema:drop", "db:drop", "db:reset", "db:migrate:reset", "db:schema:load", "migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe", "flush", "reset_db", "db:drop:all", "db:migrate:undo:all", "doctrine:database:drop", "doctrine:schema:drop", "database:drop", "revert-all":
-			return a.Text != "clean" || name == "flyway"
-		case "push":
-			return name == "drizzle-kit" && o.Has("--force")
-		case "downgrade":
-			return o.Operand(i + 1).Is("base")
-		case "rollback":
-			return o.Has("--all")
-		}
-	}
-	return false
 }

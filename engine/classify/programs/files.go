@@ -4,7 +4,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -12,27 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
-
-// byteCount reads a size such as 512, 10M, 2GiB or 1TB; units that only some
-// programs know are powers of 1024 too.
-func byteCount(s string) (int64, bool) {
-	digits := strings.TrimLeft(s, "0123456789")
-	n, err := strconv.ParseInt(s[:len(s)-len(digits)], 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(digits), "b"), "i")
-	power := strings.Index("kmgtpe", unit) + 1
-	if unit == "" {
-		power = 0
-	} else if len(unit) > 1 || power == 0 {
-		return 0, false
-	}
-	if n > math.MaxInt64>>(10*power) {
-		return math.MaxInt64, true
-	}
-	return n << (10 * power), true
-}
 
 // destination splits the operands of cp, mv and ln into sources and the
 // destination; inDir tells that the sources keep their names below it.
@@ -171,15 +149,12 @@ func link(c *shell.Call) {
 	}
 }
 
+// tee hands on what it reads, and remembers it. A device can be a host.
 func tee(c *shell.Call) {
-	verb := "write"
-	if c.Opts.Has("-a", "--append") {
-		verb = "append"
-	}
 	if in := c.Shell.Frame.Stdin; in != nil {
 		c.Out = *in
 		for _, t := range c.Opts.Operands {
-			c.Shell.Store(t, *in, verb == "append")
+			c.Shell.Store(t, *in, c.Opts.Has("-a", "--append"))
 		}
 	}
 	for _, t := range c.Opts.Operands {
@@ -187,45 +162,30 @@ func tee(c *shell.Call) {
 			c.Sends("send", t)
 		}
 	}
-	c.Writes(verb, c.Opts.Operands...)
 }
 
-// convert is dd.
+// convert is dd, whose operands are settings.
 func convert(c *shell.Call) {
-	endless, counted := false, false
-	block, count := int64(512), int64(0)
 	c.Opts.Operands = nil
+	is := map[string]abstract.Arg{"bs": abstract.Word("512")}
 	for _, a := range c.Args {
-		key, v, _ := strings.Cut(a.Text, "=")
-		switch key {
-		case "if":
-			c.Reads(a.With(v))
-			endless = v == "/dev/zero" || v == "/dev/urandom" || v == "/dev/random"
-			if strings.HasPrefix(v, "/dev/") && !shell.HarmlessDevice(abstract.Word(v)) {
-				c.Out = abstract.UnknownArg()
-			}
-		case "bs":
-			block, _ = byteCount(v)
-		case "of":
-			if in := c.Shell.Frame.Stdin; in != nil {
-				c.Shell.Store(a.With(v), *in, false)
-			}
-		case "count":
-			counted = true
-			count, _ = byteCount(v)
+		if key, value, ok := strings.Cut(a.Text, "="); ok {
+			is[key] = a.With(value)
 		}
 	}
-	for _, a := range c.Args {
-		if a.HasPrefix("of=") {
-			c.WritesAs(abstract.RawEffect{Verb: "write", Bytes: product(block, count)}, a.With(a.Text[3:]))
-		}
+	from, to := is["if"], is["of"]
+	c.Reads(from)
+	if from.HasPrefix("/dev/") && !shell.HarmlessDevice(from) {
+		c.Out = abstract.UnknownArg()
 	}
-	if endless && !counted {
-		for _, a := range c.Args {
-			if a.HasPrefix("of=") {
-				c.Unbounded("write", a.With(a.Text[3:]))
-			}
-		}
+	if in := c.Shell.Frame.Stdin; in != nil && to.Text != "" {
+		c.Shell.Store(to, *in, false)
+	}
+	block, _ := byteCount(is["bs"].Text)
+	count, counted := byteCount(is["count"].Text)
+	c.WritesAs(abstract.RawEffect{Verb: "write", Bytes: product(block, count)}, to)
+	if from.Is("/dev/zero", "/dev/urandom", "/dev/random") && !counted && to.Text != "" {
+		c.Unbounded("write", to)
 	}
 }
 
@@ -312,3 +272,12 @@ func patch(c *shell.Call) {
 
 // unbounded works on without end.
 func unbounded(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }
+
+// splitFilter runs a command on each of the pieces of a file.
+func splitFilter(c *shell.Call) {
+	code, _ := c.Opts.Get("--filter")
+	c.Child(func() shell.Outcome {
+		c.Shell.Frame.Piped, c.Shell.Frame.Stdin = true, &abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+		return c.Shell.Embed(code, "split", false)
+	})
+}

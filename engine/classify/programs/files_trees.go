@@ -72,6 +72,7 @@ func remoteHost(a abstract.Arg) abstract.Arg {
 // tarPrograms runs what tar is told to run: to read or write, to compress, at
 // checkpoints.
 func tarPrograms(c *shell.Call) {
+	plain := c.Shell.In.Rows.Words("programs.compressing")
 	list := c.Opts.All("--to-command", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F")
 	for _, a := range c.Opts.All("--checkpoint-action") {
 		if code, ok := strings.CutPrefix(a.Text, "exec="); ok {
@@ -79,7 +80,7 @@ func tarPrograms(c *shell.Call) {
 		}
 	}
 	for _, code := range list {
-		if !plainCompressor(code.Text) {
+		if name, _, _ := strings.Cut(strings.TrimSpace(code.Text), " "); !slices.Contains(plain, name) {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "tar", false) })
 		}
 	}
@@ -104,11 +105,6 @@ func zipTest(c *shell.Call) {
 	}
 }
 
-func plainCompressor(name string) bool {
-	return slices.Contains([]string{"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "lzip", "lzma", "lzop", "unzstd",
-		"brotli"}, strings.Fields(name + " x")[0])
-}
-
 // find walks trees and may delete what it finds, or run a command on it.
 func find(c *shell.Call) {
 	args := c.Args
@@ -125,7 +121,7 @@ func find(c *shell.Call) {
 	}
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Reads(roots...)
-	c.Out = relativeNames(c, roots)
+	c.Out = relativeNames(roots)
 	name, narrow := findName(args)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
@@ -245,7 +241,7 @@ func fd(c *shell.Call) {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
 	c.Reads(roots...)
-	c.Out = relativeNames(c, roots)
+	c.Out = relativeNames(roots)
 	if len(template) == 0 {
 		return
 	}

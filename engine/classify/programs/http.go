@@ -113,7 +113,7 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	if r.socket != nil {
 		u = r.socket.With("unix:" + r.socket.Text)
 	}
-	if verb == "send" && changed(c, requestChange(r, u), false, u) {
+	if verb == "send" && changed(c, requestChange(c, r, u), false, u) {
 		c.Out.Taint |= abstract.Fetched
 		return
 	}

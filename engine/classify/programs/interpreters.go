@@ -82,13 +82,6 @@ func shellInput(c *shell.Call, args []abstract.Arg) {
 	c.Bound(*in, inputVia(c), append([]abstract.Arg{abstract.Word(c.Name)}, args...), false)
 }
 
-func inputVia(c *shell.Call) string {
-	if c.Shell.Frame.Piped {
-		return "pipe"
-	}
-	return "heredoc"
-}
-
 // shellFile runs a script file.
 func shellFile(c *shell.Call, args []abstract.Arg) {
 	file := args[0]

@@ -74,8 +74,8 @@ func runProgram(c *shell.Call) shell.Outcome {
 // does notes what a call does by what is known of its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
-	case hops(c), bareSQL(c):
-	case c.Known && asksHelp(c, rows.Has(k.Grammar, rows.Own)):
+	case hops(c, k.Hops), bareSQL(c):
+	case c.Known && asksHelp(c, k.Program):
 		c.Shell.Signal(engine.SignalDryRun)
 		c.Out = abstract.Arg{}
 		c.Process()
@@ -83,6 +83,9 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program)
 	default:
 		unlisted(c)
+		if !k.Converted {
+			follow(c, rows.Program{Notes: k.Notes})
+		}
 	}
 }
 
@@ -98,7 +101,9 @@ func adds(c *shell.Call, row rows.Program) {
 	if !row.Does() && !c.Known {
 		unlisted(&own)
 	}
-	follow(&own, row)
+	if !hops(&own, row.Hops) {
+		follow(&own, row)
+	}
 }
 
 // notes adds what holds of many programs alike, by their options alone.
@@ -107,18 +112,26 @@ func notes(c *shell.Call) {
 	unchecked(c)
 	indexes(c)
 	exposes(c)
-	unlocks(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 
-// asksHelp reports whether a program only prints its help or version; own: it
-// reads --help itself.
-func asksHelp(c *shell.Call, own bool) bool {
-	if own || len(c.Args) == 0 {
+// asksHelp reports whether a program only prints its help or version. Options
+// behind a subcommand count too, unless those of the program have to come first.
+func asksHelp(c *shell.Call, p rows.Program) bool {
+	if rows.Has(p.Grammar, rows.Own) || len(c.Args) == 0 {
 		return false
 	}
 	if len(c.Args) == 1 && c.Args[0].Is("--help", "--version", "-help", "-version", "-V", "help", "version") {
 		return c.Args[0].HasPrefix("-")
 	}
-	return c.Opts.Exact("--help") || c.Opts.Exact("--version") && len(c.Args) <= 2
+	o := c.Opts
+	if len(p.Subcommands) > 0 {
+		p.Subcommands = nil
+		o = shell.ParseOptions(c.Args, grammar(p))
+	}
+	if !o.Exact("--help") && (!o.Exact("--version") || len(c.Args) > 2) {
+		return false
+	}
+	c.Opts = o
+	return true
 }

@@ -3,38 +3,9 @@ package programs
 import (
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
-
-// What takes a value differs from one grep to the next: -r is recursive here and
-// a replacement there. A flag that is taken for one with a value makes the
-// pattern its value, and the file the pattern.
-// relativeNames is a list of names below the present directory.
-func relativeNames(c *shell.Call, roots []abstract.Arg) abstract.Arg {
-	var text strings.Builder
-	for _, r := range roots {
-		if r.Text == "." || r.Text == "" {
-			r.Text = "."
-		}
-		text.WriteString(strings.TrimSuffix(r.Text, "/") + "/" + abstract.HoleText + "\n")
-	}
-	if len(roots) == 0 {
-		return abstract.Word("./" + abstract.HoleText + "\n")
-	}
-	return abstract.Word(text.String())
-}
-
-func listFiles(c *shell.Call) {
-	c.Reads(c.Opts.Operands...)
-	c.Out = relativeNames(c, nil)
-	for _, a := range c.Opts.Operands {
-		if a.HasPrefix("/") || a.HasPrefix("~") || a.HasPrefix("..") || !a.Known() {
-			c.Out = abstract.UnknownArg()
-		}
-	}
-}
 
 // printFiles is cat: what the script has written is printed again.
 func printFiles(c *shell.Call) {
@@ -67,75 +38,52 @@ func printFiles(c *shell.Call) {
 	c.Out = out
 }
 
-func readOperands(c *shell.Call) {
-	for _, a := range c.Opts.Operands {
-		if a.From != nil {
-			c.Out.Taint |= a.From.Taint
-		}
-	}
-	c.Reads(c.Opts.Operands...)
-	c.Reads(c.Opts.PerhapsFiles()...)
-}
-
-// search is grep: the first operand is a pattern unless an option gave one.
-func search(c *shell.Call) {
-	files := c.Opts.Operands
-	patterns := c.Opts.All("-e", "--regexp")
-	if !c.Opts.Has("-e", "-f", "--regexp", "--file", "--files") && len(files) > 0 {
-		patterns, files = files[:1], files[1:]
-	}
-	if c.Shell.Frame.Piped && len(files) == 0 { // ps | grep NAME
-		c.LooksUp(patterns...)
-	}
-	if pre, ok := c.Opts.Get("--pre"); ok {
-		c.Child(func() shell.Outcome { return c.Shell.Invoke([]abstract.Arg{pre, abstract.UnknownArg()}, c.Node) })
-	}
-	c.Reads(files...)
-	c.Reads(c.Opts.All("-f", "--file", "--exclude-from", "--ignore-file")...)
-	if c.Opts.Has("-l", "--files-with-matches", "--files", "-L") {
-		c.Out = relativeNames(c, files)
-	}
-}
-
-// transform is a filter over text that is followed where it is known: rot13
-// and reversed text hide code.
-func transform(c *shell.Call) {
+// hidden is the input of a filter that may hide code: rot13, reversed text. Nil:
+// nothing is known of it.
+func hidden(c *shell.Call) *abstract.Arg {
 	in := c.Shell.Frame.Stdin
-	if c.Name == "cut" || in == nil || !in.Known() {
-		if c.Name != "tr" {
-			c.Reads(c.Opts.Operands...)
-		}
-		return
+	if in == nil || !in.Known() {
+		return nil
 	}
 	c.Out.Taint |= abstract.Decoded
+	return in
+}
+
+// reverse is rev.
+func reverse(c *shell.Call) {
+	in := hidden(c)
+	if in == nil {
+		c.Reads(c.Opts.Operands...)
+		return
+	}
+	lines := strings.Split(in.Text, "\n")
+	for i, l := range lines {
+		lines[i] = abstract.Reversed(l)
+	}
+	c.Out.Text = strings.Join(lines, "\n")
+}
+
+// translate is tr: one set of characters becomes another one, or goes.
+func translate(c *shell.Call) {
+	in, sets := hidden(c), c.Opts.Operands
 	switch {
-	case c.Name == "rev":
-		lines := strings.Split(in.Text, "\n")
-		for i, l := range lines {
-			lines[i] = abstract.Reversed(l)
-		}
-		c.Out.Text = strings.Join(lines, "\n")
-	case len(c.Opts.Operands) == 2 && len(c.Opts.List) == 0:
-		c.Out.Text = translate(in.Text, c.Opts.Operands[0].Text, c.Opts.Operands[1].Text)
-	case len(c.Opts.Operands) == 1 && c.Opts.Has("-d"):
-		set := rangeSet(c.Opts.Operands[0].Text)
-		c.Out.Text = strings.Map(func(r rune) rune {
-			if strings.ContainsRune(set, r) {
-				return -1
-			}
-			return r
-		}, in.Text)
+	case in == nil:
+	case len(sets) == 2 && len(c.Opts.List) == 0 && sets[1].Text != "":
+		c.Out.Text = translated(in.Text, rangeSet(sets[0].Text), rangeSet(sets[1].Text))
+	case len(sets) == 1 && c.Opts.Has("-d"):
+		c.Out.Text = translated(in.Text, rangeSet(sets[0].Text), "")
 	}
 }
 
-func translate(text, from, to string) string {
-	a, b := []rune(rangeSet(from)), []rune(rangeSet(to))
-	if len(a) == 0 || len(b) == 0 {
-		return text
-	}
-	table := map[rune]rune{}
-	for i, r := range a {
-		table[r] = b[min(i, len(b)-1)]
+// translated is a text whose characters are replaced by those at the same place of
+// another set, or by its last; without one they go.
+func translated(text, from, to string) string {
+	table, b := map[rune]rune{}, []rune(to)
+	for i, r := range []rune(from) {
+		table[r] = -1
+		if len(b) > 0 {
+			table[r] = b[min(i, len(b)-1)]
+		}
 	}
 	return strings.Map(func(r rune) rune {
 		if t, ok := table[r]; ok {
@@ -163,74 +111,30 @@ func rangeSet(set string) string {
 	return b.String()
 }
 
-func query(c *shell.Call) {
-	files := c.Opts.Operands
-	filtered := c.Opts.Has("-f", "--from-file", "--slurpfile", "--rawfile") // those take a name and a file
-	if len(files) > 0 && !filtered {
-		files = files[1:]
-	}
-	if c.Name == "yq" && c.Opts.Has("-i", "--inplace") {
-		c.Writes("write", files...)
-		return
-	}
-	c.Reads(files...)
-}
+func decodeBase64(c *shell.Call) { decode(c, "base64") }
 
-func sortFiles(c *shell.Call) {
-	c.Reads(c.Opts.Operands...)
-	if out, ok := c.Opts.Get("-o", "--output"); ok {
-		c.Writes("write", out)
-	}
-	if prog, ok := c.Opts.Get("--compress-program"); ok {
-		c.Child(func() shell.Outcome { return c.Shell.Invoke([]abstract.Arg{prog}, c.Node) })
-	}
-}
+func decodeHex(c *shell.Call) { decode(c, "hex") }
 
-func uniq(c *shell.Call) {
-	c.Reads(c.Opts.Operand(0))
-	c.Writes("write", c.Opts.Operand(1))
-}
-
-// encode is base64 and xxd; what they decode is followed where it is known.
-func encode(c *shell.Call) {
-	c.Reads(c.Opts.Operands...)
-	c.Reads(c.Opts.PerhapsFiles()...)
-	for _, out := range c.Opts.All("-o") {
-		c.Writes("write", out)
-	}
-	decodes := c.Opts.Has("-d", "-D", "--decode") || c.Name == "xxd" && c.Opts.Has("-r", "-revert") || c.Name == "uudecode"
-	if !decodes {
-		return
-	}
+// decode follows what is decoded where it is known.
+func decode(c *shell.Call, kind string) {
 	c.Out.Taint |= abstract.Decoded
-	kind := "base64"
-	if c.Name == "xxd" {
-		kind = "hex"
-	}
-	in := c.Shell.Frame.Stdin
-	if in == nil && len(c.Opts.Operands) > 0 {
-		if text, ok := c.Shell.Written(c.Opts.Operands[0]); ok {
+	in, files := c.Shell.Frame.Stdin, c.Opts.Operands
+	switch {
+	case in != nil && len(files) > 0:
+		return
+	case len(files) > 0:
+		if text, ok := c.Shell.Written(files[0]); ok {
 			in = &text
-		} else if from := c.Opts.Operands[0].From; from != nil {
-			in = from
+		} else {
+			in = files[0].From
 		}
 	}
-	if in == nil || !in.Known() || len(c.Opts.Operands) > 0 && c.Shell.Frame.Stdin == in {
-		return
-	}
-	if text, ok := shell.DecodeText(kind, in.Text); ok {
-		c.Out.Text = text
-	}
-}
-
-func environment(c *shell.Call) {
-	if len(c.Opts.Operands) == 0 {
-		c.Signal(engine.SignalEnvDump)
+	if in != nil && in.Known() {
+		if text, ok := shell.DecodeText(kind, in.Text); ok {
+			c.Out.Text = text
+		}
 	}
 }
-
-// looksUp asks which processes have a name.
-func looksUp(c *shell.Call) { c.LooksUp(c.Opts.Operands...) }
 
 // whichProgram is which: it prints where programs are.
 func whichProgram(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }

@@ -44,12 +44,17 @@ type reader struct {
 	*shell.Call
 	operands []abstract.Arg // behind the names of subcommands that have a row
 	behind   int            // how many of them the case's sub names
+	meaning  *meaning       // what the words say, as far as that has been asked for
+	meant    string         // which of it the case has asked for
 }
 
 // follow notes what a row says that a call does.
 func follow(c *shell.Call, p rows.Program) {
 	r := &reader{Call: c, operands: c.Opts.Operands}
 	p = r.descend(p)
+	defer r.far(p.Daemon)()
+	r.Service = r.talksTo(p)
+	r.names(p)
 	if p.DryRun != "" && given(c.Opts, p.DryRun) {
 		c.Signal(engine.SignalDryRun)
 		return
@@ -67,31 +72,82 @@ func follow(c *shell.Call, p rows.Program) {
 // behind their names as those say.
 func (r *reader) descend(p rows.Program) rows.Program {
 	for len(p.Subcommands) > 0 {
+		if len(r.operands) > 1 && r.operands[0].Known() && rows.Has(p.Optional, r.operands[0].Text) {
+			r.enter(p)
+		}
 		sub, ok := rows.Program{}, false
-		if len(r.operands) > 0 && r.operands[0].Known() {
-			sub, ok = p.Subcommand(r.operands[0].Text)
+		if len(r.operands) > 0 {
+			name := "*" // whatever it is
+			if r.operands[0].Known() {
+				name = r.operands[0].Text
+			}
+			sub, ok = p.Subcommand(name)
 		}
 		if !ok {
 			r.reread(p)
 			break
 		}
-		if !sub.Does() {
-			sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
-		}
-		if rows.Has(p.Grammar, rows.Long) {
-			sub.Grammar += " " + rows.Long
-		}
-		sub.Persistent = strings.TrimSpace(p.Persistent + " " + sub.Persistent)
-		outer, name := r.Opts, r.operands[0]
-		names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
-		r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
-		r.operands = r.Opts.Operands
-		r.Opts.Operands = slices.Concat(names, r.operands)
-		r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
-		r.Subs = append(r.Subs, name.Show())
-		p = sub
+		p = inside(p, sub)
+		r.enter(p)
 	}
 	return p
+}
+
+// inside is the row of a subcommand with what holds of it by its program's row.
+func inside(p, sub rows.Program) rows.Program {
+	if !sub.Does() {
+		sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
+	}
+	if rows.Has(p.Grammar, rows.Long) {
+		sub.Grammar += " " + rows.Long
+	}
+	join := func(a, b string) string { return strings.TrimSpace(a + " " + b) }
+	sub.Persistent, sub.DryRun = join(p.Persistent, sub.Persistent), join(p.DryRun, sub.DryRun)
+	sub.Endpoint, sub.Daemon = join(p.Endpoint, sub.Endpoint), join(p.Daemon, sub.Daemon)
+	if sub.Service == "" {
+		sub.Service = p.Service
+	}
+	return sub
+}
+
+// enter takes the first operand as a subcommand's name, and those behind it
+// apart by its row.
+func (r *reader) enter(sub rows.Program) {
+	outer, name := r.Opts, r.operands[0]
+	names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
+	r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
+	r.operands = r.Opts.Operands
+	r.Opts.Operands = slices.Concat(names, r.operands)
+	r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
+	r.Subs = append(r.Subs, name.Show())
+}
+
+// talksTo is what a program talks to: a service, or what stands in for it on
+// this machine.
+func (r *reader) talksTo(p rows.Program) abstract.Arg {
+	if at, ok := r.Opts.Get(strings.Fields(p.Endpoint)...); ok && place.Loopback(place.HostOf(at.Value())) {
+		return at
+	}
+	if p.Service == "" {
+		return abstract.Word(r.Name)
+	}
+	return abstract.Word(p.Service)
+}
+
+// far makes a machine that options name the one where all happens, until what
+// it returns is called.
+func (r *reader) far(options string) (back func()) {
+	frame, host := &r.Shell.Frame, r.Shell.Frame.Host
+	for _, a := range values(r.Opts, options) {
+		if !abstract.IsURL(a) || a.HasPrefix("unix://") || a.HasPrefix("npipe://") || a.HasPrefix("fd://") {
+			continue
+		}
+		if name := a.With(hostText(a.Text[operation.SchemeLength(a.Text):])); !place.Loopback(name.Text) {
+			frame.Host = r.Shell.HostName("docker", name)
+		}
+		break
+	}
+	return func() { frame.Host = host }
 }
 
 // reread takes the arguments apart once more, where none of the subcommands is
@@ -109,7 +165,6 @@ func (r *reader) reread(p rows.Program) {
 
 // cases runs the first case that holds, or else the row's own function.
 func (r *reader) cases(p rows.Program) {
-	r.names(p)
 	for _, one := range p.Cases {
 		if r.holds(one) {
 			r.steps(one)
@@ -134,14 +189,23 @@ func (r *reader) calls(name string) {
 
 // names enters the operands that say what is done into the list of subcommands.
 func (r *reader) names(p rows.Program) {
-	depth := 0
-	if slices.ContainsFunc(p.Cases, func(c rows.Case) bool { return c.Sub != "" }) {
-		depth = 1
-	}
+	asks := func(f func(rows.Case) bool) bool { return slices.ContainsFunc(p.Cases, f) }
+	words, depth := r.operands, 0
 	if p.Depth != nil {
-		depth = *p.Depth
+		depth = min(*p.Depth, len(words))
+		words = words[:depth]
 	}
-	for _, a := range r.operands[:min(depth, len(r.operands))] {
+	if asks(func(c rows.Case) bool { return c.Means != "" }) {
+		r.meaning = meaningOf(r.Call, words)
+	}
+	switch {
+	case p.Depth != nil:
+	case r.meaning != nil:
+		depth = r.meaning.names
+	case asks(func(c rows.Case) bool { return c.Sub != "" }):
+		depth = min(1, len(words))
+	}
+	for _, a := range r.operands[:depth] {
 		if a.Text != "" {
 			r.Subs = append(r.Subs, a.Show())
 		}
@@ -154,7 +218,7 @@ func given(o shell.Options, options string) bool { return o.Has(strings.Fields(o
 // holds reports whether all that a case asks for is there.
 func (r *reader) holds(c rows.Case) bool {
 	r.behind = 0
-	return r.named(c.Sub) && (c.Names == "" || rows.Has(c.Names, r.Name)) && (c.Option == "" || given(r.Opts, c.Option)) &&
+	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(r.Opts, c.Option)) &&
 		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words) && r.among(c.Any) &&
 		(c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
 }
@@ -164,6 +228,23 @@ func (r *reader) among(patterns string) bool {
 	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
 		return a.Known() && rows.Fits(strings.Split(patterns, "|"), a.Text)
 	})
+}
+
+// called reports whether the program, or the subcommand whose row this is, was
+// called by one of the names.
+func (r *reader) called(names string) bool {
+	return names == "" || rows.Has(names, r.Name) || slices.ContainsFunc(r.Subs, func(sub string) bool { return rows.Has(names, sub) })
+}
+
+// means reports whether the words say one of what a case asks for.
+func (r *reader) means(asked string) bool {
+	for _, what := range strings.Fields(asked) {
+		if r.meaning != nil && r.meaning.says(what) {
+			r.meant = what
+			return true
+		}
+	}
+	return asked == ""
 }
 
 // named reports whether the first operands are as a case's sub says.
@@ -184,22 +265,35 @@ func (r *reader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !a.Known() || !rows.Fits(words, a.Text) {
+		if any := len(words) == 1 && words[0] == "*"; !any && (!a.Known() || !rows.Fits(words, a.Text)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reader) valued(values map[string]string) bool {
-	for options, want := range values {
-		for _, v := range r.Opts.All(strings.Fields(options)...) {
-			if v.Known() && rows.Fits(strings.Split(want, "|"), v.Text) {
+func (r *reader) valued(wanted map[string]string) bool {
+	for options, want := range wanted {
+		patterns := strings.Split(want, "|")
+		for _, v := range values(r.Opts, options) {
+			if v.Known() && rows.Fits(patterns, v.Text) || holdsPart(patterns, v) {
 				return true
 			}
 		}
+		if slices.Contains(patterns, "-") && given(r.Opts, options) && len(values(r.Opts, options)) == 0 {
+			return true
+		}
 	}
-	return len(values) == 0
+	return len(wanted) == 0
+}
+
+// holdsPart reports whether a text, of which not all may be known, holds a part
+// that is asked for.
+func holdsPart(patterns []string, v abstract.Arg) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		part, ok := rows.Part(p)
+		return ok && strings.Contains(v.Text, part)
+	})
 }
 
 func (r *reader) counted(operands string) bool {
@@ -256,6 +350,10 @@ func (r *reader) step(s rows.Step) {
 		r.Listens(abstract.FirstOr(r.selected(value)), nil)
 	case "network", "system", "process", "end":
 		r.does(key, value, s, e)
+	case "meant":
+		for _, to := range r.selected(value) {
+			r.doesMeant(e, to)
+		}
 	default:
 		r.runs(key, value, s)
 	}
@@ -269,7 +367,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 			r.Signal(engine.Signal(id))
 		}
 	case "out":
-		r.prints(value)
+		r.prints(value, s.On)
 	case "go":
 		r.calls(value)
 	case "as":
@@ -280,6 +378,8 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		}
 	case "aims":
 		r.Aims(r.selected(value))
+	case "seeks":
+		r.LooksUp(r.selected(value)...)
 	case "takes":
 		r.Takes(r.selected(value))
 	case "code":
@@ -303,9 +403,10 @@ func orVerb(verb, usual string) string {
 
 // effect is what a step says of the effect that it stands for.
 func (r *reader) effect(s rows.Step) abstract.RawEffect {
-	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced),
+	all := s.Recursive == rows.Usual && everything(r.Call)
+	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
 		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
-	if s.Confirmed != "" && r.flag(s.Confirmed) {
+	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)
 	}
@@ -319,6 +420,9 @@ func (r *reader) flag(value string) bool {
 
 // object is the kind of thing that a step names; $0 stands for the first operand.
 func (r *reader) object(text string) string {
+	if text == "$noun" && r.meaning != nil {
+		return r.meaning.object
+	}
 	if a, ok := r.numbered(text); ok {
 		return operation.PlainNoun(operation.Singular(a.Text))
 	}
@@ -377,10 +481,16 @@ func lastOf(list []abstract.Arg) abstract.Arg {
 // does notes an effect whose verb a step gives.
 func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	e.Verb = verb
-	if a, ok := r.numbered(verb); ok {
+	if verb == "$sub" && len(r.Subs) > 0 {
+		e.Verb = r.Subs[len(r.Subs)-1]
+	} else if a, ok := r.numbered(verb); ok {
 		e.Verb = a.Show()
 	}
-	targets := slices.Clone(r.targets(orVerb(s.On, "program"), s))
+	usual := rows.SelectProgram
+	if key == "network" || key == "end" {
+		usual = rows.SelectService
+	}
+	targets := slices.Clone(r.targets(orVerb(s.On, usual), s))
 	switch key {
 	case "network":
 		e.Kind = engine.EffectNetwork
@@ -427,8 +537,14 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 }
 
 // prints is what a row says of standard output.
-func (r *reader) prints(what string) {
+func (r *reader) prints(what, on string) {
 	switch what {
+	case "names":
+		var roots []abstract.Arg
+		if on != "" {
+			roots = r.selected(on)
+		}
+		r.Out = relativeNames(roots)
 	case "none":
 		r.Out = abstract.Arg{}
 	case "unknown":
@@ -473,7 +589,8 @@ func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
 		if s.After != "" {
 			a = a.With(rest)
 		}
-		if begins && (s.Like == "" || like(strings.Split(s.Like, "|"), a)) && !(s.Unlike != "" && rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
+		fits := s.Like == "" || like(strings.Split(s.Like, "|"), a)
+		if begins && fits && (s.Unlike == "" || !rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
 			some = append(some, a)
 		}
 	}
@@ -509,7 +626,12 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 	case rows.SelectOptions:
 		return r.Opts.All(strings.Fields(s.Options)...)
 	case rows.SelectText:
+		if below, ok := strings.CutPrefix(s.Text, "~/"); ok {
+			return []abstract.Arg{abstract.Concat(r.Shell.Read("HOME"), abstract.Word("/"+below))}
+		}
 		return []abstract.Arg{abstract.Word(s.Text)}
+	case rows.SelectService:
+		return []abstract.Arg{r.Service}
 	case rows.SelectProgram:
 		return []abstract.Arg{abstract.Word(r.Name)}
 	case rows.SelectInput:
@@ -529,12 +651,15 @@ func (r *reader) as(name string) {
 		return
 	}
 	inner := *r.Call
-	inner.Name, inner.Args, inner.Opts = name, r.operands[min(r.behind, len(r.operands)):], shell.Options{}
+	inner.Name, inner.Args, inner.Subs = name, r.operands[min(r.behind, len(r.operands)):], nil
 	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
 	r.Shell.Frame.Depth++
 	follow(&inner, known.Program)
 	r.Shell.Frame.Depth--
-	r.Out = inner.Out
+	r.Out, r.Subs = inner.Out, append(r.Subs, inner.Subs...)
+	names := r.Opts.Operands[:len(r.Opts.Operands)-len(inner.Args)]
+	r.Opts.Operands = slices.Concat(names, inner.Opts.Operands)
+	r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, inner.Opts.List), slices.Concat(r.Opts.Flags, inner.Opts.Flags)
 }
 
 // starts runs what a row says that is run. A row that leads back to itself comes
@@ -554,9 +679,12 @@ func (r *reader) code(selector, language string) {
 		via = inputVia(r.Call)
 	}
 	for _, text := range r.selected(selector) {
-		if language == "" || language == "shell" {
+		switch language {
+		case "", "shell":
 			r.starts(func() shell.Outcome { return r.Shell.Embed(text, via, false) })
-		} else {
+		case "sql":
+			r.Sql(text)
+		default:
 			r.Extract(language, text, r.Name)
 		}
 	}

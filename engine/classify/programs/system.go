@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -8,12 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
+// kill reads its arguments in its own way: the first may name a signal, and -1 is
+// all processes.
 func kill(c *shell.Call) {
-	targets := c.Args
-	first := abstract.Arg{}
+	targets, first := c.Args, abstract.Arg{}
 	if len(targets) > 0 && targets[0].HasPrefix("-") {
 		first, targets = targets[0], targets[1:]
-		if (first.Is("-s", "-n", "--signal")) && len(targets) > 0 {
+		c.Opts.Flags = []abstract.Given{{Text: first.Show(), Word: first}}
+		if first.Is("-s", "-n", "--signal") && len(targets) > 0 {
 			targets = targets[1:]
 		}
 	}
@@ -26,22 +29,10 @@ func kill(c *shell.Call) {
 	if first.Is("-1") && len(targets) == 0 {
 		targets = []abstract.Arg{first}
 	}
-	for _, t := range targets {
-		if t.Is("-1") || t.Is("1") {
-			c.Signal(engine.SignalKillAll)
-		}
-	}
+	c.Opts.Operands = targets
+	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is("-1", "1") }), engine.SignalKillAll)
 	c.Aims(targets)
-	c.Opts = shell.Options{Parsed: true, Operands: targets, Flags: flagsOf(first)}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
-}
-
-// flagsOf is the option that the first argument is; none where it is empty.
-func flagsOf(first abstract.Arg) []abstract.Given {
-	if first.Text == "" {
-		return nil
-	}
-	return []abstract.Given{{Text: first.Show(), Word: first}}
 }
 
 // crontab judges the commands of the crontab that it is given.
@@ -82,26 +73,6 @@ func at(c *shell.Call) {
 }
 
 func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
-
-// secrets are programs that hand out what is kept in a store.
-func secrets(c *shell.Call) {
-	c.Subs = subName(c.Opts.Operand(0))
-	if verb, object, _ := operationOf(c, c.Opts.Operands); verb != "" {
-		ends(c, verb, object, false, unasked(c.Opts), abstract.Word(c.Name))
-		return
-	}
-	for _, a := range c.Opts.Operands {
-		if a.Is("find-generic-password", "find-internet-password", "dump-keychain", "export", "show", "read", "get", "document") ||
-			a.Is("lookup") && c.Name == "secret-tool" {
-			c.Signal(engine.SignalCredential)
-			return
-		}
-	}
-	if c.Name == "pass" && len(c.Opts.Operands) == 1 && !c.Opts.Operand(0).Is("ls", "list", "git", "version", "help") {
-		c.Signal(engine.SignalCredential)
-	}
-	c.Process()
-}
 
 // bindMount is mount --bind: what is done below the second directory happens
 // to the first.

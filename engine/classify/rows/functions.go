@@ -4,15 +4,15 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"agent", "at", "awk", "aws", "bindMount", "brew", "browse", "bucket", "build", "bwrap", "cargo", "carry", "clusters",
-		"compile", "compose", "convert", "copyFiles", "copyLinks", "coreutils", "crontab", "curl", "destroysDisk", "docker",
-		"dropDatabase", "dumps", "editorCommands", "editorInput", "editorScript", "encode", "endlessOutput", "environment", "fd",
-		"fetchAll", "fifo", "find", "ftp", "genericCloud", "gh", "git", "goCommand", "helm", "httpie", "interpreter", "javaTool",
-		"kafka", "kill", "kubectl", "languagePackages", "link", "listFiles", "looksUp", "lookUp", "mail", "makeFolders", "manual",
-		"migrates", "mirror", "mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS",
-		"parallel", "patch", "permit", "printFiles", "publisher", "pythonPackages", "query", "readOperands", "redis", "remoteShell",
-		"reviewer", "scp", "screen", "script", "search", "secrets", "sed", "server", "serviceTool", "sortFiles", "splitFilter",
-		"sqlClient", "ssh", "sshKeys", "stacks", "systemPackages", "tarArchive", "tarPrograms", "tee", "terraform", "tmux", "transfer",
-		"transform", "tunnel", "unbounded", "uniq", "wget", "whichProgram", "windowsShell", "xargs", "zipTest",
+		"agent", "ansible", "at", "awk", "awsCopy", "bindMount", "brew", "browse", "bucket", "bwrap", "cargo", "carry", "composed",
+		"container", "convert", "copyFiles", "copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk",
+		"dropsDatabase", "dropsRole", "editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fetchAll", "fifo",
+		"find", "ftp", "ghAPI", "git", "goCommand", "grantsRole", "httpie", "interpreter", "javaTool", "justRecipes", "kill",
+		"kubeDelete", "kubeExec", "languagePackages", "link", "lookUp", "mail", "makeFolders", "makeTargets", "manual", "mirror",
+		"mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell", "nodePackages", "openssl", "otherVCS", "parallel", "patch",
+		"permit", "printFiles", "publisher", "pythonPackages", "redis", "remoteShell", "resetsDatabase", "restoresDatabase", "reverse",
+		"reviewer", "scp", "screen", "script", "sed", "server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer",
+		"systemPackages", "tarArchive", "tarPrograms", "taskCommands", "tee", "tmux", "transfer", "translate", "tunnel", "unbounded",
+		"wget", "whichProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

@@ -65,8 +65,14 @@ func (p Program) summary() []string {
 	if p.ReadsOnly {
 		add("only reads")
 	}
+	if p.Like != "" {
+		add("like `" + p.Like + "`")
+	}
 	if p.Wraps != nil {
 		add("runs another program")
+	}
+	if len(p.Hops) > 0 {
+		add("runs code in another place")
 	}
 	for _, c := range slices.Concat(p.Cases, p.Notes) {
 		for _, step := range c.Do {
@@ -93,6 +99,8 @@ func (s Step) summary() string {
 		return "runs its arguments"
 	case "as":
 		return "as " + value
+	case "meant":
+		return "what its words say"
 	case "go":
 		return "by code"
 	case "signal", "out":

@@ -11,15 +11,21 @@ import (
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database
+	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
+	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
+	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value stands in for the service, where that is on this machine
+	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
+	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters and own
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
-	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: 1 where cases ask for one
+	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: as far as cases ask for them
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
 	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command among its arguments
+	Hops        []Hop              `json:"hops,omitempty" yaml:"hops"`               // it runs code on another machine or in a container
 	Code        string             `json:"code,omitempty" yaml:"code"`               // options whose value is a command line
 	Scripts     string             `json:"scripts,omitempty" yaml:"scripts"`         // options whose value is a script that is run
 	Runs        *int               `json:"runs,omitempty" yaml:"runs"`               // operands from here on are a command that is run
@@ -36,10 +42,11 @@ type Program struct {
 // Case is what a call does if its conditions hold, all of them.
 type Case struct {
 	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, a* for a beginning, - for none; alternatives behind commas
-	Names    string            `json:"names,omitempty" yaml:"names"`       // the program was called by one of these names
+	Names    string            `json:"names,omitempty" yaml:"names"`       // the program, or the subcommand of this row, was called by one of these names
+	Means    string            `json:"means,omitempty" yaml:"means"`       // the words that are given say one of these: end, read, send, change, option
 	Option   string            `json:"option,omitempty" yaml:"option"`     // one of these options is given
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
-	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*
+	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*, *a*, - for an option without one
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
 	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
@@ -62,25 +69,27 @@ type Step struct {
 	Script  string `json:"script,omitempty" yaml:"script"`
 	Run     string `json:"run,omitempty" yaml:"run"`     // a command and its arguments
 	Aims    string `json:"aims,omitempty" yaml:"aims"`   // at processes, units or patterns of them: it is a signal if they are the guard's
+	Seeks   string `json:"seeks,omitempty" yaml:"seeks"` // processes by their names: if the guard's, numbers that nobody can tell may be theirs from then on
 	Takes   string `json:"takes,omitempty" yaml:"takes"` // hold of processes: the same, and the client's are the guard's too
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"` // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
+	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
+	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to whom
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
-	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded
+	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
 	Go      string `json:"go,omitempty" yaml:"go"`
 
 	On          string `json:"on,omitempty" yaml:"on"` // a selector
 	Verb        string `json:"verb,omitempty" yaml:"verb"`
-	Object      string `json:"object,omitempty" yaml:"object"` // the kind of thing; $0: as the first operand says
-	Language    string `json:"language,omitempty" yaml:"language"`
+	Object      string `json:"object,omitempty" yaml:"object"`       // the kind of thing; $0: as the first operand says, $noun: as the words mean
+	Language    string `json:"language,omitempty" yaml:"language"`   // of a shell where it is absent; sql
 	If          string `json:"if,omitempty" yaml:"if"`               // only with one of these options
 	Unless      string `json:"unless,omitempty" yaml:"unless"`       // not with one of these options
-	Recursive   string `json:"recursive,omitempty" yaml:"recursive"` // true, or the options that make it so
+	Recursive   string `json:"recursive,omitempty" yaml:"recursive"` // true, or the options that make it so; usual: those with which most tools say so
 	Forced      string `json:"forced,omitempty" yaml:"forced"`       // true, or the options that make it so
-	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options with which nobody is asked: forced, and the signal unconfirmed
+	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options with which nobody is asked, or usual: forced, and the signal unconfirmed
 	Contents    bool   `json:"contents,omitempty" yaml:"contents"`   // what is in the target, not the target
 	In          string `json:"in,omitempty" yaml:"in"`               // options whose value is the directory in which it happens
 	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // stands behind each target; ? is what nobody can tell: /? is a file in a folder
@@ -120,6 +129,20 @@ type Wrapper struct {
 	Go          string `json:"go,omitempty" yaml:"go"`                     // a function in Go reads the arguments
 }
 
+// Hop is the grammar of a program that runs a command, or code, in another place:
+// on another machine, or in a container.
+type Hop struct {
+	Names    string `json:"names,omitempty" yaml:"names"`       // the program was called by one of these names
+	Sub      string `json:"sub,omitempty" yaml:"sub"`           // words that come first, as in a case; options may stand between them
+	Kind     string `json:"kind" yaml:"kind"`                   // what the place is called by: ssh, vm, container, pod, app
+	Operands int64  `json:"operands,omitempty" yaml:"operands"` // how many stand before the command; the first of them names the place
+	Name     string `json:"name,omitempty" yaml:"name"`         // options whose value names the place
+	Values   string `json:"values,omitempty" yaml:"values"`     // options whose value is the next word
+	Code     string `json:"code,omitempty" yaml:"code"`         // options whose value is shell code
+	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are put together and are shell code
+	Remote   bool   `json:"remote,omitempty" yaml:"remote"`     // it is reached by a network
+}
+
 // Example is a command and what is found of it.
 type Example struct {
 	Run     string   `json:"run" yaml:"run"`
@@ -140,8 +163,24 @@ const (
 // Grammars lists the words of a program's grammar.
 func Grammars() []string { return []string{First, Long, Literal, Letters, Own} }
 
+// What the words of a command mean.
+const (
+	End     = "end"    // something ends: instances delete web, delete-db-instance
+	Reads   = "read"   // something is shown: list, get, describe
+	Sends   = "send"   // people get a message, or money: refunds create
+	Changes = "change" // something is opened to all, somebody gets rights, or what protects is switched off
+	Removes = "option" // an option removes something: --delete, --prune
+)
+
+// Meanings lists what the words of a command may mean.
+func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} }
+
+// Usual stands for the options by which most tools say that all is meant, or
+// that nobody is to be asked.
+const Usual = "usual"
+
 // Outs lists what a step may say of what a program prints.
-func Outs() []string { return []string{"none", "unknown", "local", "decoded"} }
+func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names"} }
 
 // Kinds of programs.
 const (
@@ -192,8 +231,9 @@ type op struct{ key, value string }
 
 func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
-		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
-		{"end", s.End}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
+		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"seeks", s.Seeks},
+		{"network", s.Network}, {"system", s.System}, {"process", s.Process},
+		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
 // Ops lists the keys of which a step has one.
@@ -225,6 +265,7 @@ func (p Program) over(higher Program) Program {
 	p.Cases = slices.Concat(higher.Cases, p.Cases)
 	p.Examples = slices.Concat(p.Examples, higher.Examples)
 	p.ReadsOnly = p.ReadsOnly && higher.ReadsOnly
+	p.Hops = slices.Concat(higher.Hops, p.Hops)
 	p.Wraps, p.Depth = either(higher.Wraps, p.Wraps), either(higher.Depth, p.Depth)
 	p.Runs, p.Script = either(higher.Runs, p.Runs), either(higher.Script, p.Script)
 	if higher.Go != "" {
@@ -233,9 +274,13 @@ func (p Program) over(higher Program) Program {
 	if higher.Kind != "" {
 		p.Kind = higher.Kind
 	}
-	if higher.About != "" {
-		p.About = higher.About
+	for _, text := range []struct{ low, high *string }{{&p.About, &higher.About}, {&p.Service, &higher.Service}, {&p.Like, &higher.Like}} {
+		if *text.high != "" {
+			*text.low = *text.high
+		}
 	}
+	p.Endpoint, p.Daemon = join(p.Endpoint, higher.Endpoint), join(p.Daemon, higher.Daemon)
+	p.Optional = join(p.Optional, higher.Optional)
 	p.Subcommands = joined(p.Subcommands, higher.Subcommands)
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -160,13 +161,31 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
+// TestLike follows rows that are like others, and no circle of them.
+func TestLike(t *testing.T) {
+	set := rows.New([]rows.Layer{layer("base", false, "a: {service: s, values: -x, cases: [{do: []}]}\nb: {like: a, values: -y}\n"+
+		"c: {like: b, service: other}\nd: {like: e}\ne: {like: d}\nf: {like: none}\n")})
+	for name, want := range map[string][2]string{"b": {"s", "-x -y"}, "c": {"other", "-x -y"}} {
+		k, ok, err := set.Program(name)
+		if got := [2]string{k.Service, k.Values}; err != nil || !ok || got != want || len(k.Cases) != 1 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"d", "e", "f"} {
+		if _, _, err := set.Program(name); err == nil {
+			t.Errorf("%s is like itself, or like nothing, and no error", name)
+		}
+	}
+}
+
 // TestChanged tells which programs other rows say something else of.
 func TestChanged(t *testing.T) {
-	then := rows.New([]rows.Layer{layer("base", false, "a: {values: -x}\nb c: {values: -y}\n\"m*\": {}\n")})
-	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"),
+	then := rows.New([]rows.Layer{layer("base", false, "a: {values: -x}\nb c: {values: -y}\n\"m*\": {}\ne: {like: f}\nf: {cases: [{do: [{as: a}]}]}\n")})
+	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"+
+		"e: {like: f}\nf: {cases: [{do: [{as: a}]}]}\n"),
 		layer("user", true, "d: {cases: []}")})
 	changed := rows.Changed(then, now)
-	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false} {
+	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false, "e": true, "f": true} {
 		if got := changed(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -210,6 +229,17 @@ func TestFits(t *testing.T) {
 	}{{"a|b", "b", true}, {"a|b", "c", false}, {"get-*", "get-x", true}, {"get-*", "get", false}, {"-", "", true}, {"-", "x", false}, {"*", "", true}} {
 		if got := rows.Fits(strings.Split(c.pattern, "|"), c.word); got != c.want {
 			t.Errorf("%s of %q: %v", c.pattern, c.word, got)
+		}
+	}
+}
+
+// BenchmarkProgram is what the first look at the rows that ship costs: an index
+// of all, and one row read.
+func BenchmarkProgram(b *testing.B) {
+	layers := classifytest.Layers()
+	for b.Loop() {
+		if _, ok, err := rows.New(layers).Program("git"); err != nil || !ok {
+			b.Fatal("no row for git", err)
 		}
 	}
 }

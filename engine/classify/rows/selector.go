@@ -31,6 +31,7 @@ const (
 	SelectValues   = "values"    // values behind short options that are no numbers: they may be operands
 	SelectText     = "text"      // a text of the row itself
 	SelectProgram  = "program"   // the program's name
+	SelectService  = "service"   // what the program talks to
 	SelectInput    = "input"     // standard input
 	SelectUnknown  = "unknown"   // something that nobody can tell
 )
@@ -38,7 +39,7 @@ const (
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, values, arguments, =text, program, input, unknown
+//	-o --output, values, arguments, =text, =~/file, program, service, input, unknown
 //
 // Of the words that are selected, "after" takes those that begin with a text,
 // without it, "like" those that fit a pattern, and "unlike" the others. Behind "or"
@@ -79,13 +80,14 @@ func plainSelector(part string) (Selector, error) {
 	switch {
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectInput, SelectUnknown, SelectArgs, SelectValues}, part):
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectService, SelectInput, SelectUnknown,
+		SelectArgs, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, values, arguments, =text, program, input or unknown", part)
+		"options such as -o --output, values, arguments, =text, program, service, input or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -152,6 +154,14 @@ func starred(pattern, word string) bool {
 		word = rest
 	}
 	return true
+}
+
+// Part returns what a pattern asks for anywhere in a word: *part*.
+func Part(pattern string) (string, bool) {
+	if len(pattern) < 3 || pattern[0] != '*' || pattern[len(pattern)-1] != '*' {
+		return "", false
+	}
+	return pattern[1 : len(pattern)-1], true
 }
 
 // Count reads how many operands a case asks for: 2, or 2+ for at least 2.

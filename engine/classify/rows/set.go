@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -109,12 +110,34 @@ func (s *Set) Program(name string) (Known, bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.index()
-	f, ok := s.programs[name]
-	if !ok {
-		f = s.find(name)
-		s.programs[name] = f
-	}
+	f := s.found(name, 0)
 	return f.known, f.ok, f.err
+}
+
+// maxLike bounds how many rows are each like another one.
+const maxLike = 4
+
+// found is what is known of a program, put together once. A row that is like
+// another one says what is different.
+func (s *Set) found(name string, depth int) found {
+	f, ok := s.programs[name]
+	if ok {
+		return f
+	}
+	f = s.find(name)
+	switch like := f.known.Like; {
+	case like == "":
+	case depth == maxLike:
+		return found{err: fmt.Errorf("%s: %s is like %s, and so on without an end", f.known.Place, name, like)}
+	default:
+		other := s.found(like, depth+1)
+		if f.err = cmp.Or(f.err, other.err); !other.ok && f.err == nil {
+			f.err = fmt.Errorf("%s: like: no row says what %s does", f.known.Place, like)
+		}
+		f.known.Program = other.known.over(f.known.Program)
+	}
+	s.programs[name] = f
+	return f
 }
 
 // Names lists the programs of which a row says something, converted ones only if
@@ -336,6 +359,7 @@ func Changed(then, now *Set) func(program string) bool {
 			}
 		}
 	}
+	spread(changed, is)
 	return func(program string) bool {
 		if changed[program] {
 			return true
@@ -346,6 +370,22 @@ func Changed(then, now *Set) func(program string) bool {
 			}
 		}
 		return false
+	}
+}
+
+// spread adds the programs whose rows refer to one that has changed: they are
+// like it, or read operands as it does.
+func spread(changed map[string]bool, texts map[string]string) {
+	refers := regexp.MustCompile(`\b(?:like|as): *["']?([^\s,}"']+)`)
+	for more := true; more; {
+		more = false
+		for name, text := range texts {
+			for _, other := range refers.FindAllStringSubmatch(text, -1) {
+				if changed[other[1]] && !changed[name] {
+					changed[name], more = true, true
+				}
+			}
+		}
 	}
 }
 

@@ -13,16 +13,17 @@ import (
 
 // Call is one simple command that is about to run.
 type Call struct {
-	Shell *Machine
-	Node  *syntax.CallExpr
-	Path  abstract.Arg // the program as written
-	Name  string
-	Args  []abstract.Arg
-	Opts  Options
-	Subs  []string // subcommands that the program's own code has found
-	Known bool     // the program is in the tables
-	Index int
-	Out   abstract.Arg
+	Shell   *Machine
+	Node    *syntax.CallExpr
+	Path    abstract.Arg // the program as written
+	Name    string
+	Args    []abstract.Arg
+	Opts    Options
+	Subs    []string     // subcommands that the program's own code has found
+	Known   bool         // the program is in the tables
+	Service abstract.Arg // what the program talks to, by its row
+	Index   int
+	Out     abstract.Arg
 }
 
 // call runs a simple command: once for each argument list that it may have.

@@ -6,6 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
 // editorCommands are those among an editor's arguments: -c COMMAND, +COMMAND.
@@ -36,15 +37,6 @@ func editorInput(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil {
 		editorLines(c, *in)
 	}
-}
-
-// splitFilter runs a command on each of the pieces of a file.
-func splitFilter(c *shell.Call) {
-	code, _ := c.Opts.Get("--filter")
-	c.Child(func() shell.Outcome {
-		c.Shell.Frame.Piped, c.Shell.Frame.Stdin = true, &abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
-		return c.Shell.Embed(code, "split", false)
-	})
 }
 
 // editorLines are the commands of a script. What is typed in after "a" or "i"
@@ -125,5 +117,28 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 		c.Writes("write", file.With(flags))
 	default:
 		c.Writes("write", file)
+	}
+}
+
+// makeTargets runs what a makefile says of the targets. One that was fetched is
+// code that nobody has seen: make -f <(curl …).
+func makeTargets(c *shell.Call) {
+	for _, f := range c.Opts.All("-f", "--file", "--makefile") {
+		if f.From != nil && f.From.Taint&abstract.Fetched != 0 {
+			c.Shell.Unseen(*f.From, c.Name)
+		}
+	}
+	recipes(c, tasks.MakeTargets)
+}
+
+func justRecipes(c *shell.Call) { recipes(c, tasks.JustRecipes) }
+
+func taskCommands(c *shell.Call) { recipes(c, tasks.TaskCommands) }
+
+// recipes runs those of a project that a runner is told to run, or else the runner
+// does what nobody has seen.
+func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
+	if !run(c) {
+		c.Process()
 	}
 }
