@@ -49,14 +49,19 @@ func (e *Effective) settingWords() rows.Layer {
 
 // ShippedTokens returns what secrets look like by the policy that ships. They
 // are masked on every machine, whichever policy holds there, and where none does.
-var ShippedTokens = sync.OnceValue(func() *rows.Set {
+var ShippedTokens = sync.OnceValue(func() *rows.Set { return shippedRows(rows.TokensFolder) })
+
+// shippedWords are the lists of words that there are: those that ship.
+var shippedWords = sync.OnceValue(func() *rows.Set { return shippedRows(rows.WordsFolder) })
+
+func shippedRows(folder string) *rows.Set {
 	files := map[string][]byte{}
-	names, _ := fs.Glob(DefaultFS(), rows.TokensFolder+"*.yaml") // the files are embedded: nothing goes wrong here
+	names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: nothing goes wrong here
 	for _, name := range names {
 		files[name], _ = fs.ReadFile(DefaultFS(), name)
 	}
 	return rows.New([]rows.Layer{{Name: Base, Files: files}})
-})
+}
 
 // adds reports whether a layer's rows may only add to facts.
 func adds(layer string) bool { return layer == User || layer == Project }
@@ -118,7 +123,7 @@ func (c *rowCheck) file(name string, content []byte) {
 		case rows.PlacesFolder:
 			row(c, key, value, c.paths)
 		case rows.WordsFolder:
-			row(c, key, value, c.words1)
+			row(c, key, value, c.wordList)
 		case rows.TokensFolder:
 			row(c, key, value, c.token)
 		}
@@ -168,23 +173,6 @@ func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, 
 		return
 	}
 	check(key.Value, read, n)
-}
-
-// words1 checks a list of words.
-func (c *rowCheck) words1(names string, list rows.WordList, n *yaml.Node) {
-	words := append(strings.Fields(list.Words), list.Phrases...)
-	if len(words) == 0 && !list.Replace {
-		c.p.wrong(n, "%s: a list needs words or phrases", names)
-	}
-	if c.adds && (list.Replace || list.Loosens) {
-		c.p.wrong(n, "%s: the %s layer may only add words that make facts stricter", names, c.layer)
-	}
-	slices.Sort(words)
-	for i := 1; i < len(words); i++ {
-		if words[i] == words[i-1] {
-			c.p.wrong(n, "%s: %s is given twice", names, words[i])
-		}
-	}
 }
 
 // program checks what the form of a row does not show.

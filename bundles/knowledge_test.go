@@ -39,6 +39,31 @@ func TestTokenRowsAreChecked(t *testing.T) {
 	}
 }
 
+func TestWordRowsAreChecked(t *testing.T) {
+	for _, c := range []struct{ layer, text, want string }{
+		{Organisation, "prompt.limits:\n  words: merely\n", ""},
+		{Organisation, "ends.delete:\n  words: vanish\n", ""},
+		{Organisation, "ends.deleted:\n  words: vanish\n", "did you mean \"ends.delete\""},
+		{Organisation, "services.money:\n  words: invoice\n", "write services: {money: [...]} into settings.yaml"},
+		{Organisation, "ends.delete: {about: x}\n", "needs words or phrases"},
+		{Organisation, "ends.delete:\n  words: vanish vanish\n", "given twice"},
+		{Organisation, "ends.delete:\n  word: vanish\n", "did you mean \"words\""},
+		{Project, "prompt.change_verbs:\n  words: verschieben\n", ""},
+		{Project, "prompt.change_verbs:\n  words: push\n", "it stands in prompt.ship_verbs"},
+		{Project, "prompt.change_verbs:\n  words: src/cart\n", "it looks like a path"},
+		{User, "prompt.limits:\n  words: merely\n", "say this in the organisation's layer"},
+		{Project, "prompt.change_verbs:\n  words: verschieben\n  replace: true\n", "may only add words"},
+	} {
+		err := withRows(c.layer, "words/own.yaml", c.text)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %s: %v, want %q", c.layer, c.text, err, c.want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "words/own.yaml:") {
+			t.Errorf("%s: no place in %v", c.text, err)
+		}
+	}
+}
+
 // TestShippedTokens: what is masked on every machine is there.
 func TestShippedTokens(t *testing.T) {
 	if ShippedTokens().RowsDigest() == "" {

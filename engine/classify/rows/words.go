@@ -41,8 +41,8 @@ func (s *Set) Words(name string) []string {
 			if !b.adds || err != nil || loosens || row.Replace || len(list) == 0 {
 				continue
 			}
-			for _, w := range row.all() {
-				if !s.taken(name, w) {
+			for _, w := range row.All() {
+				if s.Taken(name, w) == "" {
 					list = append(list, w)
 				}
 			}
@@ -76,23 +76,36 @@ func (s *Set) ownWords(name string) (list []string, loosens bool) {
 			list = nil
 		}
 		loosens = loosens || row.Loosens
-		list = append(list, row.all()...)
+		list = append(list, row.All()...)
 	}
 	return list, loosens
 }
 
-// taken reports whether another list of the same family has a word.
-func (s *Set) taken(name, word string) bool {
+// Taken says why a layer that only adds may not add a word to a list; empty: it
+// may. In a prompt, what looks like a path is the name of something.
+func (s *Set) Taken(name, word string) string {
 	family, _, _ := strings.Cut(name, ".")
-	for other := range s.wordBlocks() {
+	if family == "prompt" && strings.ContainsAny(word, `./\`) {
+		return "it looks like a path"
+	}
+	for _, other := range s.Lists() {
 		if of, _, _ := strings.Cut(other, "."); of != family || other == name {
 			continue
 		}
 		if list, _ := s.ownWords(other); slices.Contains(list, word) {
-			return true
+			return "it stands in " + other
 		}
 	}
-	return false
+	return ""
+}
+
+// Loosens reports whether a word more in a list can make facts less strict.
+func (s *Set) Loosens(name string) bool {
+	if s == nil {
+		return false
+	}
+	_, loosens := s.ownWords(name)
+	return loosens
 }
 
 // wordBlocks are the blocks of all lists, by their names.
@@ -111,12 +124,13 @@ func (s *Set) wordBlocks() map[string][]folderBlock {
 // Lists returns the names of all lists of words.
 func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 
-func (l WordList) all() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
+// All returns the words and the phrases.
+func (l WordList) All() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
 
 // Holds reports whether a text holds a word or a phrase of the list.
 func (l WordList) Holds(text string) bool {
 	low := strings.ToLower(text)
-	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, w) }) ||
+	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, strings.ToLower(w)) }) ||
 		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
 }
 
