@@ -35,7 +35,7 @@ func (t *trial) rowJobs() []job {
 			all = append(all, t.rowJob(set, e, ex, i))
 		}
 	}
-	return all
+	return append(all, append(t.tokenJobs(set), t.wordJobs(set)...)...)
 }
 
 // examplesOf lists the examples of a row and of the rows of its subcommands.
