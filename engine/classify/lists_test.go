@@ -118,7 +118,7 @@ var wordCases = map[string]wordCase{
 	"trouble.network":      {failed: "it zzqx", bash: "ls"},
 	"trouble.check_failed": {failed: "it zzqx: no such file", bash: "go test ./..."},
 
-	"places.telling":  {bash: "cat .pyp*", word: ".pypirc"},
+	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
 
 // TestEveryListCounts: a word more in a list of an organisation changes what is
