@@ -176,6 +176,10 @@ func warning(at spot, code, format string, args ...any) *engine.Problem {
 
 // never says why no event meets all lists of a match; empty: one can.
 func (m RuleMatch) never() string {
+	given := func(signal string) bool { return !slices.Contains(engine.FormerSignals(), signal) }
+	if len(m.Signals) > 0 && !slices.ContainsFunc(m.Signals, given) {
+		return fmt.Sprintf("%s is no longer given; match on facts, and say in when: which effects are meant", strings.Join(m.Signals, ", "))
+	}
 	if len(m.Phases) == 0 {
 		return ""
 	}

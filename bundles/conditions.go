@@ -102,7 +102,7 @@ func (RuleMatch) Vocabulary(key string) []string {
 	case "types":
 		return engine.Types()
 	case "signals":
-		return engine.Signals()
+		return append(engine.Signals(), engine.FormerSignals()...)
 	case "facts":
 		return engine.FactNames()
 	}

@@ -260,7 +260,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 	if one.Has != "" {
 		c.selector(nodes["has"], one.Has)
 	}
-	c.words(nodes["means"], one.Means, rows.Meanings(), "a meaning of words")
+	c.words(nodes["means"], one.Means, rows.Meanings(), "means")
 	for i, step := range one.Do {
 		if step.Meant != "" && one.Means == "" {
 			c.p.wrong(nodes["do"].Content[i], "meant: the case has to say with means what is looked for: %s", strings.Join(rows.Meanings(), ", "))
@@ -294,6 +294,9 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 	if s.On != "" {
 		c.selector(nodes["on"], s.On)
+	}
+	if s.Mode != "" {
+		c.selector(nodes["mode"], s.Mode)
 	}
 	if s.Size != "" {
 		c.selector(nodes["size"], s.Size)

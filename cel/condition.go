@@ -120,7 +120,7 @@ func (m *Match) validate(id string) []*Error {
 	}{
 		{"phases", m.Phases, engine.Phases()},
 		{"types", m.Types, engine.Types()},
-		{"signals", m.Signals, engine.Signals()},
+		{"signals", m.Signals, append(engine.Signals(), engine.FormerSignals()...)},
 		{"weekdays", m.Weekdays, engine.Weekdays()},
 		{"tools", m.Tools, nil},
 		{"actions", m.Actions, nil},

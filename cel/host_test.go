@@ -41,7 +41,7 @@ func sample() *engine.Input {
 		Session: engine.SessionFacts{Workspace: "/home/u/w", Actions: 7, CountsByType: map[string]int64{"file_read": 5}},
 		History: engine.HistoryFacts{
 			Windows: map[string]engine.WindowFacts{"short": {Events: 9}, "recent": {Events: 4, Failed: 3}, "all": {}, "five": {}},
-			Similar: engine.SimilarFacts{Count: 2, Failed: 1}, Progression: "explores",
+			Similar: engine.SimilarFacts{Count: 2, Failed: 1}, Follows: []string{"builds_on"},
 		},
 	}
 }

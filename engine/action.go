@@ -203,7 +203,7 @@ type Effect struct {
 	Kind          EffectKind    `json:"kind"`
 	Verb          string        `json:"verb"`             // read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen, exec, kill, …
 	Target        string        `json:"target,omitempty"` // real absolute path, URL or host; masked
-	Object        string        `json:"object,omitempty"` // what is deleted or changed at a service, as it names it, in the singular: volume, stack, table, rows; absent: not known
+	Object        string        `json:"object,omitempty"` // what it is about where the target does not say: at a service as it names it, in the singular (volume, stack, table, rows, package), history of a repository, host of a container that can change all of the machine; absent: not known
 	Short         string        `json:"short,omitempty"`  // the path with the home directory as ~ and the workspace as .
 	Certainty     Certainty     `json:"certainty"`
 	Location      Location      `json:"location,omitempty"` // paths only
@@ -218,16 +218,20 @@ type Effect struct {
 	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
 	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
 	Reversibility Reversibility `json:"reversibility,omitempty"`
-	Host          string        `json:"host,omitempty"`      // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
-	Command       int           `json:"command"`             // index into Action.Commands; -1: the tool itself
-	Shrinks       bool          `json:"shrinks,omitempty"`   // a file is left with a tenth of what it holds, or less
-	Bytes         int64         `json:"bytes,omitempty"`     // what the call says that it writes, of files made to a size; absent: not known
-	Ledger        string        `json:"ledger,omitempty"`    // what the session did to the path before: see LedgerStates; joined from history
-	Secret        bool          `json:"secret,omitempty"`    // the file holds something of a credential or env file; joined from history
-	Untrusted     bool          `json:"untrusted,omitempty"` // the file holds something that nobody in the session wrote; joined from history
-	Named         bool          `json:"named,omitempty"`     // a person named the path, or a folder that holds it; joined from history
-	Run           bool          `json:"run,omitempty"`       // the file is read by a command that runs something: joined for policy
-	Scoped        bool          `json:"scoped,omitempty"`    // a person added the path, or a folder that holds it, to the session's scope; joined from history
+	Host          string        `json:"host,omitempty"`       // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
+	Command       int           `json:"command"`              // index into Action.Commands; -1: the tool itself
+	Lost          int64         `json:"lost,omitempty"`       // how much of a file goes, where the call says what is left: in percent of its bytes, rounded down; absent: nothing, or not known
+	Shrinks       bool          `json:"shrinks,omitempty"`    // Lost is nine tenths or more; read by policies of earlier versions
+	Mode          string        `json:"mode,omitempty"`       // permissions as the call gives them: 0777, a+w, cap_net_raw+ep; absent: none are given, or they are not known
+	Guard         string        `json:"guard,omitempty"`      // "is": changes a part of what guards the session (reviewer, settings and hooks of the client); "holds": such a part goes with it
+	Repository    bool          `json:"repository,omitempty"` // a directory that goes, with a repository in it
+	Bytes         int64         `json:"bytes,omitempty"`      // what the call says that it writes, of files made to a size; absent: not known
+	Ledger        string        `json:"ledger,omitempty"`     // what the session did to the path before: see LedgerStates; joined from history
+	Secret        bool          `json:"secret,omitempty"`     // the file holds something of a credential or env file; joined from history
+	Untrusted     bool          `json:"untrusted,omitempty"`  // the file holds something that nobody in the session wrote; joined from history
+	Named         bool          `json:"named,omitempty"`      // a person named the path, or a folder that holds it; joined from history
+	Run           bool          `json:"run,omitempty"`        // the file is read by a command that runs something: joined for policy
+	Scoped        bool          `json:"scoped,omitempty"`     // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
 
 // Place names an effect's path, behind the host where it lies unless that is

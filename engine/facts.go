@@ -25,22 +25,22 @@ const (
 	FactFailed       = "failed"         // the call that is reported has failed
 	FactRepeated     = "repeated"       // the same call was made before, with the same result
 	FactCycle        = "cycle"          // the same few calls were made in turn
-	FactNothingNew   = "nothing_new"    // the last five actions or more brought nothing that was not known
+	FactNothingNew   = "nothing_new"    // the action before brought nothing that was not known
 	FactMissing      = "missing"        // something that was referred to is not there
 	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied
 	FactCheckEdited  = "check_edited"   // what a check reads was edited before it is run again
-	FactAfterFailure = "after_failure"  // one of the three actions before has failed
-	FactAuthError    = "auth_error"     // one of the twenty actions before failed because of who asked
+	FactAfterFailure = "after_failure"  // an action before has failed; see SinceFacts
+	FactAuthError    = "auth_error"     // …because of who asked
 	FactCarries      = "carries"        // the action shares a text with something that was read
 	FactSecretOut    = "secret_out"     // something of a secret that was read reaches another machine
 	FactObeys        = "obeys"          // it shares a text with something untrusted that was read, or touches a file that holds such a thing
-	FactReadSecret   = "read_secret"    // a secret was read among the twenty actions before
-	FactReadOthers   = "read_untrusted" // something untrusted was read among the twenty actions before
+	FactReadSecret   = "read_secret"    // a secret was read before; see SinceFacts
+	FactReadOthers   = "read_untrusted" // something untrusted was read before
 	FactGrowing      = "growing"        // the use of some resource grows from bin to bin
 	FactGoal         = "goal"           // what a person wants is known
 	FactConstrained  = "constrained"    // a person said what must not be done
 	FactNewHost      = "new_host"       // a host is contacted for the first time
-	FactSpread       = "spread"         // at least three paths were written elsewhere; see SessionFacts.Spread
+	FactSpread       = "spread"         // a path was written elsewhere; see SessionFacts.Elsewhere
 )
 
 // FactNames lists every name that Input.Facts may hold.

@@ -43,7 +43,8 @@ type SessionFacts struct {
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
 	Labels       []Label          `json:"labels"`            // of all that was read so far
 	Written      map[string]int64 `json:"written"`           // distinct paths that were written or deleted, or were to be, by location; what a person named counts as "named"
-	Spread       float64          `json:"spread"`            // share of Written that lies neither in the workspace nor among temporary files and was named by nobody, 0 to 1
+	Elsewhere    int64            `json:"elsewhere"`         // of Written, those that lie neither in the workspace nor among temporary files and were named by nobody
+	Spread       float64          `json:"spread"`            // share of Elsewhere in Written, 0 to 1
 	Deleted      int64            `json:"deleted"`           // distinct paths that were deleted and not made by the session
 	Growing      []Growth         `json:"growing"`           // resources whose use grows from bin to bin
 	Agents       int64            `json:"agents"`            // sub-agents that were started
@@ -59,19 +60,26 @@ type HistoryFacts struct {
 	Windows     map[string]WindowFacts `json:"windows"`        // by the names that policy declares
 	Similar     SimilarFacts           `json:"similar"`        // earlier actions like this one
 	FirstTime   bool                   `json:"first_time"`     // no earlier action of the same type and target class
-	Progression string                 `json:"progression"`    // builds_on, explores, repeats, contradicts
+	Follows     []string               `json:"follows"`        // how the action lies to those before: any of contradicts, repeats, builds_on
 	Presupposes []Presupposed          `json:"presupposes"`    // what the action takes for granted
 	Call        *CallFacts             `json:"call,omitempty"` // what was decided before the call; post only
 	Cycle       CycleFacts             `json:"cycle"`          // the same few calls over and over
-	Polling     bool                   `json:"polling"`        // the call changes nothing here and sleeps, or is made again after calls that sleep or pauses that do not shrink
+	Pauses      PauseFacts             `json:"pauses"`         // what lies between the same calls
 	Since       SinceFacts             `json:"since"`          // how long ago some things were
 	FailedRank  int64                  `json:"failed_rank"`    // reversibility (0 to 5) of the latest action that failed
-	Denied      DeniedFacts            `json:"denied"`         // what of the action was denied before
-	Checks      int64                  `json:"checks"`         // times that a check was run again after an edit of what it judges by, and not of the work
+	Denials     DenialFacts            `json:"denials"`        // how long ago it was that what the action would do was denied
+	Rechecks    CheckFacts             `json:"rechecks"`       // how often a check was run again after an edit of what it judges by
 	CheckFailed bool                   `json:"check_failed"`   // the agent's latest check is known to have failed
 	NewHosts    int64                  `json:"new_hosts"`      // hosts that the session did not contact before
 	Fired       map[string]FiredFacts  `json:"fired"`          // findings with a level that earlier events had
 	Last        []PastFacts            `json:"last"`           // the latest actions, oldest first; as many as policy asks for
+
+	// What policies of earlier versions read, made of the facts above with the
+	// numbers that it always had: so they load, and decide as they did.
+	Progression string       `json:"progression"` // contradicts, repeats, builds_on, the first of them that is so, or explores
+	Polling     bool         `json:"polling"`     // by Pauses: it waits rather than tries again
+	Checks      int64        `json:"checks"`      // Rechecks.Edited
+	Denied      FormerDenied `json:"denied"`      // Denials within ten actions
 }
 
 // NeverAgo is how long ago something is that never was, or that was forgotten.
@@ -88,20 +96,46 @@ type SinceFacts struct {
 	Prompt    int64 `json:"prompt"`     // a person spoke; the session's actions
 }
 
-// CycleFacts is a period of two to four calls that the agent goes through
-// again and again, the call in question included.
+// PauseFacts is what lies between a call that changes nothing here and the same
+// call before it, of the latest three such pauses.
+type PauseFacts struct {
+	Waits   bool  `json:"waits"`   // the call itself sleeps before it looks
+	Count   int64 `json:"count"`   // pauses that there were
+	Waited  int64 `json:"waited"`  // of them, those in which another call sleeps
+	Least   int64 `json:"least"`   // the shortest of the others in milliseconds; 0 where there are none
+	Shrinks bool  `json:"shrinks"` // one of the others is shorter than the one before it
+}
+
+// CheckFacts counts how often a check was run again after an edit of what it
+// judges by, and not of the work; the run in question included.
+type CheckFacts struct {
+	Edited  int64 `json:"edited"`  // of what was there before, while it failed or nobody knew
+	Passing int64 `json:"passing"` // of tests, while it passed
+	Own     int64 `json:"own"`     // of what the session made itself
+}
+
+// CycleFacts is a period of two calls or more that the agent goes through again
+// and again, the call in question included.
 type CycleFacts struct {
 	Period int64 `json:"period"` // 0: none
 	Times  int64 `json:"times"`
 }
 
-// DeniedFacts says that what the action would do was denied: to any agent among
-// the latest actions of the session, or to this one among its own.
-type DeniedFacts struct {
-	Same    bool  `json:"same"`    // the very same call
-	Effect  bool  `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it; what is known by its words only is the same in the same words
-	Refused bool  `json:"refused"` // the same, but a person said no to the other call
-	Ago     int64 `json:"ago"`     // actions since, of the session or the agent's own, whichever are fewer; NeverAgo where neither holds
+// DenialFacts says how long ago it was that what the action would do was denied,
+// to whichever agent: in actions of the session or the agent's own, whichever are
+// fewer; NeverAgo where it was not.
+type DenialFacts struct {
+	Same    int64 `json:"same"`    // the very same call
+	Effect  int64 `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it; what is known by its words only is the same in the same words
+	Refused int64 `json:"refused"` // the same, but a person said no to the other call
+}
+
+// FormerDenied is DenialFacts as policies of earlier versions read it.
+type FormerDenied struct {
+	Same    bool  `json:"same"`
+	Effect  bool  `json:"effect"`
+	Refused bool  `json:"refused"`
+	Ago     int64 `json:"ago"` // the least of them; NeverAgo where none holds
 }
 
 // FiredFacts is when an event of the agent had a finding last, and at which
@@ -129,11 +163,12 @@ type PastFacts struct {
 // Growth is the use of a resource that grew over the last bins, of a few actions
 // each.
 type Growth struct {
-	Resource string  `json:"resource"` // one of Resources
-	Last     int64   `json:"last"`     // in the newest full bin
-	Growth   float64 `json:"growth"`   // mean ratio of one bin to the one before
-	Fit      float64 `json:"fit"`      // how well the bins lie on an exponential curve: R², 0 to 1
-	Bins     int64   `json:"bins"`     // how many bins it grew in
+	Resource string    `json:"resource"` // one of Resources
+	Last     int64     `json:"last"`     // in the newest full bin
+	Bins     int64     `json:"bins"`     // how many bins it grew in, without a break
+	Ratios   []float64 `json:"ratios"`   // of each of them to the one before, oldest first
+	Growth   float64   `json:"growth"`   // their mean; read by policies of earlier versions
+	Fit      float64   `json:"fit"`      // the share of them that is above one and a half; as Growth
 }
 
 // Restraint is a Constraint, and whether an action has to do with it.
@@ -141,6 +176,7 @@ type Restraint struct {
 	Kind    ConstraintKind `json:"kind"`
 	What    string         `json:"what,omitempty"`
 	Touched bool           `json:"touched"` // the action changes, deletes or sends something of What; of anything where What is absent
+	Later   []Intent       `json:"later"`   // what prompts asked for since it was said, sorted
 }
 
 // GoalFacts is what people said they want, and how the action lies to it.
@@ -234,4 +270,11 @@ type AnswerCounts struct {
 const (
 	AllowedOnce    = "once"
 	AllowedSession = "session"
+)
+
+// How an action can lie to those before, as HistoryFacts.Follows has it.
+const (
+	FollowsContradicts = "contradicts" // undoes what the session did
+	FollowsRepeats     = "repeats"     // is made again, and nothing came in between
+	FollowsBuildsOn    = "builds_on"   // uses what an earlier action touched
 )

@@ -176,7 +176,7 @@ func Values(t reflect.Type) []string {
 	case reflect.TypeFor[Type]():
 		return Types()
 	case reflect.TypeFor[Signal]():
-		return Signals()
+		return append(Signals(), FormerSignals()...)
 	case reflect.TypeFor[Outcome]():
 		return Outcomes()
 	case reflect.TypeFor[EffectKind]():
@@ -244,7 +244,9 @@ func fieldValues(t reflect.Type, name string) []string {
 	case "TimeFacts.weekday":
 		return Weekdays()
 	case "HistoryFacts.progression":
-		return []string{"builds_on", "explores", "repeats", "contradicts"}
+		return []string{FollowsBuildsOn, "explores", FollowsRepeats, FollowsContradicts}
+	case "HistoryFacts.follows":
+		return []string{FollowsContradicts, FollowsRepeats, FollowsBuildsOn}
 	}
 	return nil
 }

@@ -20,17 +20,13 @@ const (
 	SignalGitForcePush   Signal = "git_force_push"        // overwrites a remote branch without a lease
 	SignalGitDiscard     Signal = "git_discard"           // throws away uncommitted work
 	SignalGitHistory     Signal = "git_history_rewrite"   // expires reflogs, filters branches, deletes refs
-	SignalGitNoVerify    Signal = "git_no_verify"         // skips hooks
-	SignalGitDataDelete  Signal = "git_data_delete"       // deletes .git or below it
+	SignalGitNoVerify    Signal = "git_no_verify"         // a variable or a setting keeps git from running hooks
 	SignalDiskWrite      Signal = "disk_write"            // formats or writes a disk device
 	SignalPower          Signal = "power_state"           // shuts down, reboots
-	SignalKillAll        Signal = "kill_all"              // ends processes broadly
 	SignalForkBomb       Signal = "fork_bomb"
 	SignalUnbounded      Signal = "unbounded_resource" // writes or loops without end
 	SignalPrivilege      Signal = "privilege_elevation"
-	SignalPermission     Signal = "permission_broad" // world-writable, setuid, recursive ownership outside the workspace
 	SignalEnvDump        Signal = "environment_dump" // prints all environment variables
-	SignalSecretEgress   Signal = "secret_egress"    // a credential file and egress in one action
 	SignalReverseShell   Signal = "reverse_shell"
 	SignalTunnel         Signal = "tunnel"
 	SignalListen         Signal = "inbound_listener"
@@ -51,15 +47,21 @@ const (
 	SignalMarked         Signal = "marked_dangerous" // its authors mark an option or subcommand as dangerous; nothing else is known of it
 )
 
+// FormerSignals lists signals that are no longer given, since facts of effects say
+// what they said. They stand in older records, and policies of that time name them.
+func FormerSignals() []string {
+	return []string{"git_data_delete", "kill_all", "permission_broad", "secret_egress"}
+}
+
 // Signals lists every Signal.
 func Signals() []string {
 	return []string{
 		string(SignalObfuscated), string(SignalCredential), string(SignalBroadDelete), string(SignalPipeExternal),
 		string(SignalPersistence), string(SignalRemoteCode), string(SignalUnknownCommand), string(SignalDeferred),
 		string(SignalEnvInjected), string(SignalGitForcePush), string(SignalGitDiscard), string(SignalGitHistory),
-		string(SignalGitNoVerify), string(SignalGitDataDelete), string(SignalDiskWrite), string(SignalPower),
-		string(SignalKillAll), string(SignalForkBomb), string(SignalUnbounded), string(SignalPrivilege),
-		string(SignalPermission), string(SignalEnvDump), string(SignalSecretEgress), string(SignalReverseShell),
+		string(SignalGitNoVerify), string(SignalDiskWrite), string(SignalPower),
+		string(SignalForkBomb), string(SignalUnbounded), string(SignalPrivilege),
+		string(SignalEnvDump), string(SignalReverseShell),
 		string(SignalTunnel), string(SignalListen), string(SignalPackageInstall), string(SignalPackageURL),
 		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
 		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),

@@ -271,9 +271,9 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) { in.History.Cycle = engine.CycleFacts{Period: 2, Times: 2} },
 		func(in *engine.Input) { in.History.Since.News = 16 },
 		func(in *engine.Input) { in.History.Since.News = engine.NeverAgo },
-		func(in *engine.Input) { in.History.Denied.Same = true },
-		func(in *engine.Input) { in.History.Denied.Effect = true },
-		func(in *engine.Input) { in.History.Checks = 1 },
+		func(in *engine.Input) { in.History.Denials.Same = 1 },
+		func(in *engine.Input) { in.History.Denials.Effect = 1 },
+		func(in *engine.Input) { in.History.Rechecks.Own = 1 },
 		func(in *engine.Input) { in.History.Since.Failed = 3 },
 		func(in *engine.Input) {
 			in.History.Since.AuthError, in.History.Since.Secret, in.History.Since.Untrusted = 20, 20, 20
@@ -291,9 +291,11 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) { in.Goal.Known = true },
 		func(in *engine.Input) { in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead}} },
 		func(in *engine.Input) { in.History.NewHosts = 1 },
-		func(in *engine.Input) { in.Session.Written = map[string]int64{"inside": 9, "home": 2, "named": 4} },
 		func(in *engine.Input) {
-			in.Session.Written = map[string]int64{"inside": 9, "home": 2, "system": 1, "null": 2}
+			in.Session.Written, in.Session.Elsewhere = map[string]int64{"inside": 9, "home": 2, "named": 4}, 2
+		},
+		func(in *engine.Input) {
+			in.Session.Written, in.Session.Elsewhere = map[string]int64{"inside": 9, "home": 2, "system": 1, "null": 2}, 3
 		},
 	} {
 		in := call(engine.Action{})
@@ -339,7 +341,7 @@ func TestThereIsAlwaysADecision(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, in := range inputs() {
-		in.History.Progression = []string{"builds_on", "explores", "repeats", "contradicts"}[i%4]
+		in.History.Follows = [][]string{{"builds_on"}, {}, {"repeats", "builds_on"}, {"contradicts", "repeats"}}[i%4]
 		in.History.Presupposes = []engine.Presupposed{{What: "a", Met: i%3 == 0}}
 		in.History.FirstTime = i%5 == 0
 		in.Facts = slices.DeleteFunc(in.Facts, func(name string) bool { return name == engine.FactUnmet })

@@ -51,7 +51,7 @@ func withFinding(id, level string) func(*question) {
 // rational sets what an action's rationality is made of: high, medium or low.
 func rational(level string) func(*question) {
 	return func(q *question) {
-		q.in.History.Progression = map[string]string{"high": "explores", "medium": "repeats", "low": "contradicts"}[level]
+		q.in.History.Follows = map[string][]string{"high": {}, "medium": {"repeats"}, "low": {"contradicts"}}[level]
 		q.in.History.Presupposes = []engine.Presupposed{{What: "a", Met: level != "low"}}
 		if level == "low" {
 			q.in.Facts = append(q.in.Facts, engine.FactUnmet)
@@ -90,11 +90,42 @@ func machines() []question {
 	}
 }
 
+// combined are questions about calls that rules judge by several facts together.
+func combined() []question {
+	system := func(verb, target string) question {
+		a := effect(engine.EffectSystemCall, func(e *engine.Effect) { e.Verb, e.Target, e.Short, e.Location = verb, target, "", "" })
+		a.Types = []engine.Type{engine.TypeSystemCommand}
+		return ask(a)
+	}
+	request := func(change func(*engine.Effect)) question {
+		a := effect(engine.EffectNetwork, change)
+		a.Types = []engine.Type{engine.TypeNetworkRequest}
+		return ask(a)
+	}
+	disk := effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Target, e.Location = "/dev/tty1", engine.LocationDevice })
+	disk.Types = []engine.Type{engine.TypeSystemCommand}
+	return []question{
+		system("reboot", ""), system("delete", "usn journal"), ask(disk),
+		request(func(e *engine.Effect) { e.Verb, e.Target, e.Loopback = "listen", "127.0.0.1", true }),
+		request(func(e *engine.Effect) { e.Verb, e.Object, e.Egress = "send", "package", true }),
+		ask(effect(engine.EffectProcess, func(e *engine.Effect) { e.Verb, e.Target, e.Short, e.Location = "kill", "*", "", "" })),
+		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) { e.Location = engine.LocationAncestor })),
+		ask(effect(engine.EffectFileDelete, func(e *engine.Effect) { e.Location, e.Recursive = engine.LocationSelf, true })),
+		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Verb, e.Mode = "chmod", "777" })),
+		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Verb, e.Mode, e.Recursive = "chmod", "everyone:r", true })),
+		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Class = engine.ClassStartup })),
+		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Verb, e.Git, e.Lost = "truncate", "untracked", 50 })),
+		ask(effect(engine.EffectFileWrite, nil), withFact(engine.FactConstrained), func(q *question) {
+			q.in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead, Touched: true, Later: []engine.Intent{engine.IntentFix}}}
+		}),
+	}
+}
+
 // questions holds one question at least for each setting of the policy, whose
 // answer depends on it.
 func questions() []question {
 	all := []question{
-		ask(types(engine.TypeFileRead), func(q *question) { q.in.History.Progression = "builds_on" }),
+		ask(types(engine.TypeFileRead), func(q *question) { q.in.History.Follows = []string{"builds_on"} }),
 		ask(types(engine.TypeNetworkRequest), rational("medium"), func(q *question) { q.in.History.FirstTime = true }),
 		ask(effect(engine.EffectFileRead, nil), rational("medium")),
 		ask(types(engine.TypeUnknown), rational("high"), func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }, withFact(engine.FactNotUnderstood)),
@@ -113,6 +144,7 @@ func questions() []question {
 	}
 	all = append(all, forms()...)
 	all = append(all, machines()...)
+	all = append(all, combined()...)
 	all = append(all, ends()...)
 	all = append(all, agentsWork()...)
 	all = append(all, runs()...)
@@ -311,7 +343,7 @@ func otherLists() map[string][]any {
 		"databases.block": {"truncate"}, "markers.production": {"live"}, "markers.test": {},
 		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
 		"workspace.allowed": {"~/notes"}, "workspace.denied": {}, "prefilter.types": {}, "prefilter.locations": {}, "packages.sources": {"example.com"},
-		"goals.harmless": {"deploy"}, "goals.disproportionate": {},
+		"goals.harmless": {"deploy"}, "goals.resumes": {}, "goals.disproportionate": {},
 		"patterns.composites":              {map[string]any{"of": []any{"repetitive_errors", "exploration_wandering"}, "factor": 3.0}},
 		"rationality.alignment.kinds.read": {}, "rationality.alignment.kinds.explain": {}, "rationality.alignment.kinds.fix": {},
 		"rationality.alignment.kinds.add": {}, "rationality.alignment.kinds.refactor": {}, "rationality.alignment.kinds.test": {},

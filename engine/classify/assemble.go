@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"path"
 	"slices"
 	"strings"
 
@@ -143,11 +142,13 @@ func remoteName(commands []engine.Command, e abstract.RawEffect) bool {
 	return e.Command >= 0 && e.Command < len(commands) && commands[e.Command].Name == "git" && !strings.ContainsAny(e.Target.Text, ":/.@")
 }
 
-// derive adds the signals that only resolved paths show.
+// derive adds what only resolved paths show: facts of effects, and signals that
+// are names of the outside world (SafeClaw's). What follows is policy's.
 func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]bool) {
-	shown := signals[engine.SignalCredential] || signals[engine.SignalEnvDump] // a store or the environment, and no file
 	for i := range a.Effects {
 		e := &a.Effects[i]
+		e.Guard = res.Guard(e)
+		e.Repository = e.Certainty == engine.CertaintyExact && res.HoldsGit(e) // of a pattern the class says so
 		if broad(e) {
 			signals[engine.SignalBroadDelete] = true
 		}
@@ -157,61 +158,7 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 		if persistent(e) {
 			signals[engine.SignalPersistence] = true
 		}
-		if losesGit(e, res) {
-			signals[engine.SignalGitDataDelete] = true
-		}
-		if silencesHook(e) {
-			signals[engine.SignalGitNoVerify] = true
-		}
-		if place.Tampers(e, res) {
-			signals[engine.SignalGuardTamper] = true
-		}
-		if place.Alters(e) && e.Location == engine.LocationDevice && disk(e.Target) {
-			signals[engine.SignalDiskWrite] = true
-		}
 	}
-	if leaksSecret(a.Effects) {
-		signals[engine.SignalSecretEgress] = true
-	}
-	if staysHere(a.Effects) {
-		delete(signals, engine.SignalPipeExternal)
-	}
-	if shown && signals[engine.SignalPipeExternal] {
-		signals[engine.SignalSecretEgress] = true
-	}
-}
-
-// staysHere says that data are sent, and to this machine only. Who listens
-// hands them to whoever comes.
-func staysHere(effects []engine.Effect) bool {
-	sent := false
-	for i := range effects {
-		e := &effects[i]
-		if e.Kind != engine.EffectNetwork {
-			continue
-		}
-		if e.Verb == "listen" || e.Egress && !e.Loopback {
-			return false
-		}
-		sent = sent || e.Egress
-	}
-	return sent
-}
-
-// leaksSecret says that a secret is read, or moved, and data leaves for a host.
-// The request by which code gets to another machine carries nothing that is
-// read there.
-func leaksSecret(effects []engine.Effect) bool {
-	all, hops := false, map[string]bool{} // data leaves whatever place, or by a hop from one
-	for i := range effects {
-		if e := &effects[i]; e.Kind == engine.EffectNetwork && e.Egress && !e.Loopback {
-			all = all || e.Verb != "exec"
-			hops[e.Host] = true
-		}
-	}
-	return len(hops) > 0 && slices.ContainsFunc(effects, func(e engine.Effect) bool {
-		return secret(&e) && (all || hops[e.Host])
-	})
 }
 
 // secret says that a file with secrets is read, or is at another place afterwards.
@@ -244,46 +191,6 @@ func persistent(e *engine.Effect) bool {
 		return true
 	}
 	return e.Kind == engine.EffectFileWrite && (e.Class == engine.ClassStartup || e.Class == engine.ClassGitHook)
-}
-
-// losesGit says that version control's own data are deleted, by name or as
-// part of a directory.
-func losesGit(e *engine.Effect, res *place.Resolver) bool {
-	if !place.Gone(e) || strings.HasSuffix(e.Target, ".lock") && !e.Recursive { // what a crashed git leaves behind
-		return false
-	}
-	if _, ok := hookFile(e); ok {
-		return false
-	}
-	if e.Class == engine.ClassGitData || e.Class == engine.ClassGitHook && strings.Contains(e.Target+"/", "/.git/") {
-		return true
-	}
-	return e.Certainty == engine.CertaintyExact && res.HoldsGit(e) // of a pattern the class says so
-}
-
-// hookFile is the name of a file among the hooks of a repository.
-func hookFile(e *engine.Effect) (string, bool) {
-	dir, name := path.Split(e.Target)
-	return name, strings.HasSuffix(dir, "/.git/hooks/") && name != "" && !e.Recursive && e.Certainty == engine.CertaintyExact
-}
-
-// silencesHook says that a hook is deleted. Git runs no file whose name has a
-// point in it: pre-push.sample, pre-push.bak.
-func silencesHook(e *engine.Effect) bool {
-	name, ok := hookFile(e)
-	return ok && place.Gone(e) && !strings.Contains(name, ".")
-}
-
-// disk says that a device is a disk or a part of one.
-func disk(p string) bool {
-	name := strings.TrimPrefix(p, "/dev/")
-	for _, lead := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop",
-		"mem", "kmem", "block/"} {
-		if strings.HasPrefix(name, lead) {
-			return true
-		}
-	}
-	return false
 }
 
 func sortedSignals(set map[engine.Signal]bool) []engine.Signal {

@@ -146,6 +146,9 @@ func renderRaw(e abstract.RawEffect) string {
 			words = append(words, f.name)
 		}
 	}
+	if e.Mode != "" {
+		words = append(words, "mode="+e.Mode)
+	}
 	if e.Reversible != "" {
 		words = append(words, string(e.Reversible))
 	}

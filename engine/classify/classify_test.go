@@ -126,6 +126,15 @@ func renderEffect(e engine.Effect) string {
 		}
 	}
 	slices.Sort(parts[5:])
+	if e.Mode != "" {
+		parts = append(parts, "mode="+e.Mode)
+	}
+	if e.Guard != "" {
+		parts = append(parts, "guard="+e.Guard)
+	}
+	if e.Repository {
+		parts = append(parts, "repository")
+	}
 	parts = append(parts, string(e.Reversibility))
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -69,5 +68,5 @@ func guarded(t *testing.T, before string, args map[string]any) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Contains(facts.Action.Signals, engine.SignalGuardTamper)
+	return tampers(facts.Action)
 }

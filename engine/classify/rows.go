@@ -94,7 +94,7 @@ func exampleMAC(b []byte) string {
 // else holds of it.
 func effectWords(e engine.Effect) []string {
 	words := []string{string(e.Kind), e.Verb}
-	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, string(e.Reversibility)} {
+	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, e.Mode, string(e.Reversibility)} {
 		if text != "" && !slices.Contains(words, text) {
 			words = append(words, strings.Fields(text)...)
 		}

@@ -24,7 +24,7 @@ func someRow(random *rand.Rand) string {
 		return pick("operands", "rest", "operand 0", "last", "-o --output", "=x", "program", "unknown")
 	}
 	step := func() string {
-		switch random.IntN(8) {
+		switch random.IntN(9) {
 		case 0:
 			return fmt.Sprintf("{delete: %s, recursive: %s}", selector(), pick("true", "-r"))
 		case 1:
@@ -37,6 +37,8 @@ func someRow(random *rand.Rand) string {
 			return fmt.Sprintf("{run: %s}", selector())
 		case 5:
 			return fmt.Sprintf("{code: %s, language: %s}", selector(), pick("shell", "python"))
+		case 7:
+			return fmt.Sprintf("{meant: %s, recursive: usual, confirmed: usual}", pick("service", "program", "operand 0"))
 		case 6:
 			return fmt.Sprintf("{%s: %s, on: %s, reversible: %s}", pick("network", "system", "process"), pick("send", "set"), selector(), pick("R4", "R5"))
 		}
@@ -44,10 +46,11 @@ func someRow(random *rand.Rand) string {
 	}
 	var parts []string
 	for _, key := range []string{"cases", "notes"} {
-		parts = append(parts, fmt.Sprintf("%s: [{%sdo: [%s, %s]}]", key, pick("", "sub: x|y*, ", "option: -f, ", "operands: 1+, "), step(), step()))
+		parts = append(parts, fmt.Sprintf("%s: [{%sdo: [%s, %s]}]", key, pick("", "sub: x|y*, ", "option: -f, ", "operands: 1+, ", "means: end read change option, "), step(), step()))
 	}
 	parts = append(parts, pick("values: -c -f", "values: -r -x --all", "code: -c", "runs: 0", "script: 0", "grammar: first long", "wraps: {skip: 1}",
-		"wraps: {values: -c, joined: true}", "subcommands: {run: {runs: 0}, \"*\": {values: -f}}", "dangerous: true"))
+		"wraps: {values: -c, joined: true}", "hops: [{kind: vm, operands: 1, joined: true}]", "hops: [{kind: ssh, sub: run|exec, remote: true}]",
+		"service: x", "daemon: -H, endpoint: -u, optional: run", "subcommands: {run: {runs: 0}, \"*\": {values: -f}}", "dangerous: true"))
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 

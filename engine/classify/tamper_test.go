@@ -15,23 +15,35 @@ import (
 )
 
 // signalsOf are the signals of a command in a workspace.
-func signalsOf(t *testing.T, command string) []engine.Signal {
+func tampersBy(t *testing.T, command string) bool {
+	t.Helper()
+	return tampers(bashOf(t, command))
+}
+
+func bashOf(t *testing.T, command string) *engine.Action {
 	t.Helper()
 	args, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signalsOfCall(t, "Bash", args)
+	return actionOf(t, "Bash", args)
 }
 
-func signalsOfCall(t *testing.T, tool string, args json.RawMessage) []engine.Signal {
+// tampers says that the guard is touched: by what a program or a variable says of
+// itself, or by what becomes of files and processes.
+func tampers(a *engine.Action) bool {
+	return slices.Contains(a.Signals, engine.SignalGuardTamper) ||
+		slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Guard != "" })
+}
+
+func actionOf(t *testing.T, tool string, args json.RawMessage) *engine.Action {
 	t.Helper()
 	c := &Classifier{Rows: classifytest.Rows(), World: place.World{Home: "/home/anna", Guard: []string{"/home/anna/.local/state/reviewer"}}, MAC: func([]byte) string { return strings.Repeat("0", 32) }}
 	facts, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: tool, Args: args, CWD: "/srv/shop"}, "/srv/shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return facts.Action.Signals
+	return facts.Action
 }
 
 // What guards a session is touched by processes, names, variables and code that
@@ -102,7 +114,7 @@ func TestTampering(t *testing.T) {
 		"echo x > .github/hooks/a.json":                                    true,
 		"echo x > .github/hooks.md":                                        false,
 	} {
-		if got := slices.Contains(signalsOf(t, command), engine.SignalGuardTamper); got != want {
+		if got := tampersBy(t, command); got != want {
 			t.Errorf("%s: %v, want %v", command, got, want)
 		}
 	}
@@ -123,7 +135,7 @@ func TestOtherSettings(t *testing.T) {
 		`claude --setting-sources project -p hi`:                                   false,
 		`claude --safe-mode -p hi`:                                                 false,
 	} {
-		if got := slices.Contains(signalsOf(t, command), engine.SignalAgentUnguarded); got == want {
+		if got := slices.Contains(bashOf(t, command).Signals, engine.SignalAgentUnguarded); got == want {
 			t.Errorf("%s: unguarded is %v", command, got)
 		}
 	}
@@ -137,7 +149,7 @@ func TestStartupByTools(t *testing.T) {
 		`{"file_path":"/home/anna/.bashrc","old_string":"x","new_string":"alias ll='ls -l'"}`:         false,
 		`{"file_path":"/srv/shop/a.sh","old_string":"x","new_string":"unset REVIEWER_HOME"}`:          false,
 	} {
-		if got := slices.Contains(signalsOfCall(t, "Edit", json.RawMessage(args)), engine.SignalGuardTamper); got != want {
+		if got := tampers(actionOf(t, "Edit", json.RawMessage(args))); got != want {
 			t.Errorf("%s: %v, want %v", args, got, want)
 		}
 	}
@@ -156,7 +168,7 @@ func TestStartupAgainstTheGuardsOwnPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slices.Contains(f.Action.Signals, engine.SignalGuardTamper); got != want {
+		if got := tampers(f.Action); got != want {
 			t.Errorf("%s: %t, want %t", code, got, want)
 		}
 	}
@@ -165,12 +177,12 @@ func TestStartupAgainstTheGuardsOwnPlace(t *testing.T) {
 // Code that writes itself to where it runs later is looked into once.
 func TestLaterEnds(t *testing.T) {
 	quine := `s='s=%s%s%s; printf "$s" "\047" "$s" "\047" >> ~/.bashrc; alias claude="$(printf "$s" "\047" "$s" "\047")"'; printf "$s" "\047" "$s" "\047" >> ~/.bashrc; alias claude="$s"`
-	if got := signalsOf(t, quine+"; unset REVIEWER_HOME"); !slices.Contains(got, engine.SignalGuardTamper) {
-		t.Errorf("%v", got)
+	if !tampersBy(t, quine+"; unset REVIEWER_HOME") {
+		t.Error("a change behind code that writes itself is not seen")
 	}
 	many := "for i in " + strings.Repeat("1 2 3 4 5 6 7 8 ", 200) + "; do echo \"alias a$i='ls'\" >> ~/.bashrc; alias claude=\"claude $i\"; done"
-	if got := signalsOf(t, many); slices.Contains(got, engine.SignalGuardTamper) {
-		t.Errorf("%v", got)
+	if tampersBy(t, many) {
+		t.Error("names that change nothing are taken for a change")
 	}
 }
 
@@ -202,7 +214,7 @@ func TestPatched(t *testing.T) {
 		"cd .claude && patch <<'E'\n--- a/x/settings.json\n+++ b/x/settings.json\nE":           true,
 		"patch <<'E'\n--- a/src/a.go\n+++ b/src/a.go\nE":                                       false,
 	} {
-		if got := slices.Contains(signalsOf(t, command), engine.SignalGuardTamper); got != want {
+		if got := tampersBy(t, command); got != want {
 			t.Errorf("%s: %v, want %v", command, got, want)
 		}
 	}

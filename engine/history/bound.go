@@ -94,7 +94,11 @@ func (d *denial) size() int {
 }
 
 func (c *checkRun) size() int {
-	return len(c.Print) + 45 + number(c.Times) + text(c.Reads)
+	n := len(c.Print) + 75 + text(c.Reads)
+	for _, times := range c.Times {
+		n += digits(times)
+	}
+	return n
 }
 
 func (b *bin) size() int {
@@ -111,7 +115,10 @@ func (s *goalState) size() int {
 		n += len(i) + 3
 	}
 	for _, c := range s.Constraints {
-		n += len(c.Kind) + len(c.What) + 25
+		n += len(c.Kind) + len(c.What) + 36
+		for _, i := range c.Later {
+			n += len(i) + 3
+		}
 	}
 	return n
 }

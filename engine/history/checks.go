@@ -38,7 +38,7 @@ func (a *agentState) ranCheck(act *engine.Action) {
 // forgetCheck forgets the oldest check that nothing was done to, so that others
 // do not crowd out one of which much is known.
 func (a *agentState) forgetCheck() {
-	i := max(0, slices.IndexFunc(a.Checks, func(c checkRun) bool { return c.Times == 0 && !c.Edited }))
+	i := max(0, slices.IndexFunc(a.Checks, func(c checkRun) bool { return c.Times == [editKinds]int64{} && c.Edited == [editKinds]bool{} }))
 	a.Checks = slices.Delete(a.Checks, i, i+1)
 }
 
@@ -70,39 +70,51 @@ func (a *agentState) passed(p *past, act *engine.Action) {
 
 // again counts one more run of the check. An honest round, in which the work
 // itself changed, does not take the others back.
-func (c *checkRun) again() int64 {
-	if c.Edited && !c.Source {
-		return c.Times + 1
+func (c *checkRun) again() [editKinds]int64 {
+	times := c.Times
+	for kind, edited := range c.Edited {
+		if edited && !c.Source {
+			times[kind]++
+		}
 	}
-	return c.Times
+	return times
 }
 
 // changed notes a change for each check: of what it judges by, or of the work.
-// What the session made itself is work, whoever judges it; and who changes tests
-// while they pass (to begin with a test, for one) gains nothing by it.
+// Which kinds of edits bend a check is for policy to say.
 func (a *agentState) changed(e *engine.Effect, own bool) {
 	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
 	for i := range a.Checks {
 		c := &a.Checks[i]
 		switch {
 		case tests || key != "" && hasDigits(c.Reads, keyDigits(key)):
-			c.Edited = c.Edited || !own && !(tests && c.Passed)
+			c.Edited[c.kind(tests, own)] = true
 		case e.Location == engine.LocationInside && e.Class == "":
 			c.Source = true
 		}
 	}
 }
 
+// kind is that of an edit of tests, or of something else that the check judges by.
+func (c *checkRun) kind(tests, own bool) int {
+	switch {
+	case own:
+		return editOwn
+	case tests && c.Passed:
+		return editPassing
+	}
+	return editOther
+}
+
 // checks says how often a check was run again after an edit of what it judges by
 // alone, this run included.
-func (a *agentState) checks(act *engine.Action) int64 {
-	if !act.Check {
-		return 0
+func (a *agentState) checks(act *engine.Action) engine.CheckFacts {
+	c := a.check(boundKey(act.Fingerprint, digestLength))
+	if !act.Check || c == nil {
+		return engine.CheckFacts{}
 	}
-	if c := a.check(boundKey(act.Fingerprint, digestLength)); c != nil {
-		return c.again()
-	}
-	return 0
+	times := c.again()
+	return engine.CheckFacts{Edited: times[editOther], Passing: times[editPassing], Own: times[editOwn]}
 }
 
 // checkFailed says that the agent's latest check, of the actions that are kept,

@@ -67,26 +67,29 @@ func (d *denial) named(name string) bool {
 		slices.ContainsFunc(strings.Fields(d.Target), func(word string) bool { return namesPath(name, word) })
 }
 
-// deniedFacts says what of an action was denied before: among the latest actions
-// of the session, or of the agent itself, since others may act in between.
-func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DeniedFacts {
-	f := engine.DeniedFacts{Ago: engine.NeverAgo}
+// neverDenied is of what was not denied before.
+var neverDenied = engine.DenialFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo}
+
+// deniedFacts says how long ago an action was denied: in actions of the session,
+// or of the agent itself, since others may act in between.
+func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFacts {
+	f := neverDenied
 	print := boundKey(a.Fingerprint, digestLength)
 	var aims []string // of the action's effects; most calls follow no denial
 	for i := range h.Denials {
 		d := &h.Denials[i]
-		ago := min(h.Actions-d.At+1, agent.since(d.N))
-		if ago > workaroundSpan {
-			continue
-		}
+		ago := min(ago(h.Actions, d.At), agent.since(d.N))
 		if aims == nil {
 			aims = aimsOf(a)
 		}
-		same := d.Print == print && print != ""
-		effect := !same && d.fits(a, aims)
-		if same || effect {
-			f.Same, f.Effect, f.Ago = f.Same || same, f.Effect || effect && !d.Person, min(f.Ago, ago)
-			f.Refused = f.Refused || effect && d.Person
+		switch {
+		case d.Print == print && print != "":
+			f.Same = min(f.Same, ago)
+		case !d.fits(a, aims):
+		case d.Person:
+			f.Refused = min(f.Refused, ago)
+		default:
+			f.Effect = min(f.Effect, ago)
 		}
 	}
 	return f

@@ -37,12 +37,15 @@ func TestCheckFailed(t *testing.T) {
 func TestDenied(t *testing.T) {
 	deep := "./" + strings.Repeat("very/", 8) + "deep" // 46 bytes: a file below is cut short
 	file := deep + "/and/deeper/than/a/key/is/long.txt"
-	same, effect := engine.DeniedFacts{Same: true, Ago: 1}, engine.DeniedFacts{Effect: true, Ago: 1}
-	none := engine.DeniedFacts{Ago: engine.NeverAgo}
+	none, same, effect := neverDenied, neverDenied, neverDenied
+	same.Same, effect.Effect = 1, 1
+	both, earlier, later, latest := same, none, none, none
+	both.Effect = 2
+	earlier.Same, later.Same, latest.Effect = 10, 11, 11
 	for name, test := range map[string]struct {
 		tale *tale
 		next engine.Action
-		want engine.DeniedFacts
+		want engine.DenialFacts
 	}{
 		"nothing was":                     {newTale().done(deletes("./a")), deletes("./a"), none},
 		"the same call":                   {denied(deletes("./a")), deletes("./a"), same},
@@ -89,16 +92,16 @@ func TestDenied(t *testing.T) {
 		"a page of that host":             {denied(uploads("1", "https://example.com/a")), request("2", "https://example.com/a"), none},
 		"a page, by another program":      {denied(request("1", "https://example.com/a")), request("2", "https://example.com/a"), effect},
 		"another page":                    {denied(request("1", "https://example.com/a")), request("2", "https://example.com/b"), none},
-		"ten actions ago":                 {times(denied(deletes("./a")), 9), deletes("./a"), engine.DeniedFacts{Same: true, Ago: 10}},
-		"eleven actions ago":              {times(denied(deletes("./a")), 10), deletes("./a"), none},
+		"ten actions ago":                 {times(denied(deletes("./a")), 9), deletes("./a"), earlier},
+		"eleven actions ago":              {times(denied(deletes("./a")), 10), deletes("./a"), later},
 		"denied again":                    {times(denied(deletes("./a")), 5).answered(deletes("./a"), engine.Block), deletes("./a"), same},
-		"the same and another":            {denied(python(engine.EffectFileDelete, "./a"), deletes("./a")), deletes("./a"), engine.DeniedFacts{Same: true, Effect: true, Ago: 1}},
+		"the same and another":            {denied(python(engine.EffectFileDelete, "./a"), deletes("./a")), deletes("./a"), both},
 		"a sub-agent tries":               {denied(deletes("./a")).by("sub"), python(engine.EffectFileDelete, "./a"), effect},
-		"a sub-agent tries later":         {times(denied(deletes("./a")).by("sub"), 10), python(engine.EffectFileDelete, "./a"), none},
+		"a sub-agent tries later":         {times(denied(deletes("./a")).by("sub"), 10), python(engine.EffectFileDelete, "./a"), latest},
 		"others act in between":           {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
 		"without a fingerprint":           {denied(engine.Action{Types: []engine.Type{engine.TypeUnknown}}), engine.Action{Types: []engine.Type{engine.TypeUnknown}}, none},
 	} {
-		if got := test.tale.next(test.next).History.Denied; got != test.want {
+		if got := test.tale.next(test.next).History.Denials; got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -164,7 +167,7 @@ func TestRefused(t *testing.T) {
 		"allowed, not heard of":     {newTale().asked(a).end(engine.KindStop), python, false},
 		"a host":                    {newTale().answered(send, engine.Ask).end(engine.KindStop), other, true},
 	} {
-		if got := test.tale.next(test.next).History.Denied; got.Refused != test.want {
+		if got := test.tale.next(test.next).History.Denials; (got.Refused < engine.NeverAgo) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
@@ -189,7 +192,7 @@ func TestDeniedAndOrdered(t *testing.T) {
 		"nothing is to be changed":  {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintFreeze}}}, true},
 		"what was forbidden is not": {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintLift}}}, false},
 	} {
-		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denied; got.Effect != test.want {
+		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denials; (got.Effect < engine.NeverAgo) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
@@ -205,8 +208,8 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 	python := command("python", engine.EffectFileDelete, "./a")
 	for o, want := range map[engine.Outcome]bool{engine.OutcomeRan: false, engine.OutcomeFailed: true, engine.OutcomeDenied: true, engine.OutcomeUnknown: true, "odd": true} {
-		if got := ends(deletes("./a"), o).next(python); got.History.Denied.Effect != want || got.Session.Denials != 1 {
-			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denied, got.Session.Denials, want)
+		if got := ends(deletes("./a"), o).next(python); (got.History.Denials.Effect < engine.NeverAgo) != want || got.Session.Denials != 1 {
+			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denials, got.Session.Denials, want)
 		}
 		ops := int64(1)
 		if !want {
@@ -228,13 +231,13 @@ func TestDeniedAndRan(t *testing.T) {
 		t.Error("a secret that was read all the same is not known")
 	}
 	other := ends(deletes("./a"), engine.OutcomeRan).answered(deletes("./b"), engine.Block)
-	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denied; !got.Effect {
+	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denials; got.Effect == engine.NeverAgo {
 		t.Errorf("another call's denial is forgotten: %+v", got)
 	}
 	goTest, tests := checks("go test"), edits("./a_test.go", func(e *engine.Effect) { e.Class = engine.ClassTest })
 	s := newTale().failed(goTest, "e").answered(tests, engine.Block)
 	s.add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c4", Action: &tests, Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeRan}}})
-	if got := s.next(goTest).History.Checks; got != 1 {
+	if got := s.next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("a denied edit of tests that ran counts %d times, want 1", got)
 	}
 }
@@ -296,20 +299,20 @@ func TestDeniedWords(t *testing.T) {
 	} {
 		next := test.next
 		next.Fingerprint = "next"
-		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denied.Effect; got != test.want {
+		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denials.Effect < engine.NeverAgo; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 	odd := makes("deploy")
 	odd.Effects[0].Command = 7
-	if got := newTale().answered(odd, engine.Block).next(odd).History.Denied; !got.Same {
+	if got := newTale().answered(odd, engine.Block).next(odd).History.Denials; got.Same == engine.NeverAgo {
 		t.Errorf("of a command that is not there: %+v", got)
 	}
 	again := makes("deploy")
 	again.Fingerprint = "next"
 	for name, want := range map[string]bool{"deploy": false, "make deploy": false, "make": false, "dep": true, "test": true} {
 		s := newTale().answered(makes("deploy"), engine.Block).says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Names: []string{name}})
-		if got := s.next(again).History.Denied.Effect; got != want {
+		if got := s.next(again).History.Denials.Effect < engine.NeverAgo; got != want {
 			t.Errorf("a person ordered %s: %v, want %v", name, got, want)
 		}
 	}
@@ -318,8 +321,8 @@ func TestDeniedWords(t *testing.T) {
 func TestDeniedWithoutFacts(t *testing.T) {
 	s := newTale()
 	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Answer: &engine.AnswerFacts{Effect: engine.Block}})
-	if got := s.next(deletes("./a")); got.History.Denied.Same || got.Session.Denials != 1 {
-		t.Errorf("%+v", got.History.Denied)
+	if got := s.next(deletes("./a")); got.History.Denials.Same < engine.NeverAgo || got.Session.Denials != 1 {
+		t.Errorf("%+v", got.History.Denials)
 	}
 }
 
@@ -337,8 +340,8 @@ func TestDenialsAreBounded(t *testing.T) {
 		t.Fatalf("%d denials are kept", len(s.h.Denials))
 	}
 	for i := range 9 {
-		got := s.next(command("python", engine.EffectFileDelete, fmt.Sprint("./first", i))).History.Denied
-		if want := i > 0; got.Effect != want {
+		got := s.next(command("python", engine.EffectFileDelete, fmt.Sprint("./first", i))).History.Denials
+		if want := i > 0; (got.Effect < engine.NeverAgo) != want {
 			t.Errorf("number %d: %+v, want %v", i, got, want)
 		}
 	}
@@ -407,12 +410,35 @@ func TestCheckEditCheck(t *testing.T) {
 		for _, do := range tc.did {
 			do(s)
 		}
-		if got := s.next(tc.next).History.Checks; got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		if got := s.next(tc.next).History.Rechecks; got.Edited != tc.want {
+			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}
 		s.by("sub")
-		if got := s.next(tc.next).History.Checks; got != 0 {
-			t.Errorf("%s: another agent has %d", name, got)
+		if got := s.next(tc.next).History.Rechecks; got != (engine.CheckFacts{}) {
+			t.Errorf("%s: another agent has %+v", name, got)
+		}
+	}
+}
+
+// What bends a check is counted by its kind, so that policy can say which counts.
+func TestKindsOfEdits(t *testing.T) {
+	test := func(e *engine.Effect) { e.Class = engine.ClassTest }
+	goTest, tests, source := checks("go test"), edits("./a_test.go", test), edits("./a.go")
+	made := edits("./a_test.go", created, test)
+	for name, tc := range map[string]struct {
+		tale *tale
+		want engine.CheckFacts
+	}{
+		"while it failed":          {newTale().failed(goTest, "e").done(tests), engine.CheckFacts{Edited: 1}},
+		"while it passed":          {newTale().done(goTest, tests), engine.CheckFacts{Passing: 1}},
+		"its own":                  {newTale().done(made).failed(goTest, "e").done(tests), engine.CheckFacts{Own: 1}},
+		"its own, while it passed": {newTale().done(made, goTest, tests), engine.CheckFacts{Own: 1}},
+		"one of each":              {newTale().done(made, goTest, tests, edits("./b_test.go", test)), engine.CheckFacts{Passing: 1, Own: 1}},
+		"and work":                 {newTale().done(goTest, tests, source), engine.CheckFacts{}},
+		"twice":                    {newTale().done(goTest, tests, goTest, tests), engine.CheckFacts{Passing: 2}},
+	} {
+		if got := tc.tale.next(goTest).History.Rechecks; got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }
@@ -424,7 +450,7 @@ func TestChecksAreBounded(t *testing.T) {
 	for i := range 3 * maxChecks {
 		s.done(checks(fmt.Sprint("other", i)))
 	}
-	if got := s.next(goTest).History.Checks; got != 1 {
+	if got := s.next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("after many other checks, the count is %d, want 1", got)
 	}
 	for i := range maxAgents {
@@ -440,7 +466,7 @@ func TestChecksAreBounded(t *testing.T) {
 	if total != totalChecks {
 		t.Errorf("%d checks are kept, want %d", total, totalChecks)
 	}
-	if got := s.by("").next(goTest).History.Checks; got != 1 {
+	if got := s.by("").next(goTest).History.Rechecks.Edited; got != 1 {
 		t.Errorf("after many other agents' checks, the count is %d, want 1", got)
 	}
 }

@@ -6,14 +6,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// How far back facts about the run look; they belong to FoldVersion.
-const (
-	factStale = 5
-	factSoon  = 3
-	factLong  = 20
-	factSome  = 3
-)
-
 // FactsOf lists the facts that hold of an input, sorted: what Facts is made of.
 func FactsOf(in *engine.Input) []string {
 	set := map[string]bool{
@@ -48,22 +40,22 @@ func runFacts(in *engine.Input, set map[string]bool) {
 		set[engine.FactMissing] = set[engine.FactMissing] || w.Missing > 0
 	}
 	set[engine.FactCycle] = h.Cycle.Period > 0
-	set[engine.FactNothingNew] = h.Since.News > factStale && h.Since.News < engine.NeverAgo
-	set[engine.FactDeniedBefore] = h.Denied.Same || h.Denied.Effect
-	set[engine.FactCheckEdited] = h.Checks > 0
-	set[engine.FactAfterFailure] = h.Since.Failed <= factSoon
-	set[engine.FactAuthError] = h.Since.AuthError <= factLong
+	set[engine.FactNothingNew] = h.Since.News > 1 && h.Since.News < engine.NeverAgo
+	set[engine.FactDeniedBefore] = h.Denials.Same < engine.NeverAgo || h.Denials.Effect < engine.NeverAgo
+	set[engine.FactCheckEdited] = h.Rechecks != (engine.CheckFacts{})
+	set[engine.FactAfterFailure] = h.Since.Failed < engine.NeverAgo
+	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverAgo
 	set[engine.FactCarries] = len(in.Action.Carries) > 0
 	set[engine.FactObeys] = slices.Contains(in.Action.Carries, engine.LabelUntrusted) ||
 		slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Untrusted })
 	set[engine.FactSecretOut] = len(in.Action.SecretsOut) > 0
-	set[engine.FactReadSecret] = h.Since.Secret <= factLong
-	set[engine.FactReadOthers] = h.Since.Untrusted <= factLong
+	set[engine.FactReadSecret] = h.Since.Secret < engine.NeverAgo
+	set[engine.FactReadOthers] = h.Since.Untrusted < engine.NeverAgo
 	set[engine.FactGrowing] = len(s.Growing) > 0
 	set[engine.FactGoal] = in.Goal.Known
 	set[engine.FactConstrained] = len(in.Goal.Constraints) > 0
 	set[engine.FactNewHost] = h.NewHosts > 0
-	set[engine.FactSpread] = elsewhere(s) >= factSome
+	set[engine.FactSpread] = s.Elsewhere > 0
 }
 
 // spread is the share of elsewhere in all paths that were written.
@@ -74,7 +66,7 @@ func spread(s *engine.SessionFacts) float64 {
 			all += count
 		}
 	}
-	return engine.Round6(float64(elsewhere(s)) / float64(max(all, 1)))
+	return engine.Round6(float64(s.Elsewhere) / float64(max(all, 1)))
 }
 
 // elsewhere counts the paths that were written neither in the workspace nor

@@ -120,7 +120,7 @@ func TestAgentsFakeNoLoop(t *testing.T) {
 	s := swarm(newTale(), 200, 5, func(_, round int) engine.Action { return reads(fmt.Sprint("./step", round)) })
 	for agent := range 200 {
 		in := s.by(fmt.Sprint("agent", agent)).next(reads("./step9"), engine.Window{Name: "w", Last: 20})
-		if w := in.History.Windows["w"]; w.Same != 1 || in.History.Cycle.Times > 0 || in.History.Progression == "repeats" {
+		if w := in.History.Windows["w"]; w.Same != 1 || in.History.Cycle.Times > 0 || slices.Contains(in.History.Follows, engine.FollowsRepeats) {
 			t.Errorf("agent %d: %+v", agent, w)
 		}
 	}
@@ -185,7 +185,7 @@ func TestClocksThatJump(t *testing.T) {
 			}
 			f.Last[i].Ago = 0
 		}
-		f.Polling = false
+		f.Pauses, f.Polling = engine.PauseFacts{}, false
 		return f
 	}
 	want := steady(tell(0))
@@ -248,8 +248,8 @@ func TestFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := s.next(a).History.Denied.Same
-	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denied.Same
+	here := s.next(a).History.Denials.Same < engine.NeverAgo
+	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denials.Same < engine.NeverAgo
 	if here || !there {
 		t.Errorf("denied here %v, and in the fork %v; want false, true", here, there)
 	}

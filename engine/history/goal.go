@@ -33,19 +33,26 @@ func (h *State) foldGoal(g *engine.Goal) {
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
-	if wantsChanges(g) {
-		read := engine.Constraint{Kind: engine.ConstraintRead}
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(c engine.Constraint) bool { return c == read })
-	}
+	s.ask(g.Intents)
 	for _, c := range g.Constraints {
 		s.constrain(c)
 	}
 	h.forgive(g)
 }
 
-// wantsChanges says that a prompt orders work on what is there. Whoever said
-// before that nothing must be changed, only told, now says otherwise; a word about
-// one thing, a freeze or a plan is not taken back by it.
+// ask notes beside each constraint what a later prompt asks for. Whether that
+// takes it back is for policy to say.
+func (s *goalState) ask(intents []engine.Intent) {
+	for i := range s.Constraints {
+		c := &s.Constraints[i]
+		c.Later = append(slices.Clone(c.Later), knownWords(intents, engine.Intents())...)
+		slices.Sort(c.Later)
+		c.Later = slices.Compact(c.Later)
+	}
+}
+
+// wantsChanges says that a prompt orders work on what is there: what it names may
+// be touched again. It shapes what is kept of denials, so it belongs to FoldVersion.
 func wantsChanges(g *engine.Goal) bool {
 	return slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
 		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean ||
@@ -63,21 +70,28 @@ func (s *goalState) constrain(c engine.Constraint) {
 	case !slices.Contains(engine.ConstraintKinds(), string(c.Kind)):
 		return
 	case c.Kind == engine.ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(o engine.Constraint) bool {
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(o heldConstraint) bool {
 			return c.What == "" || o.What == c.What || string(o.Kind) == c.What
 		})
 		return
 	}
-	s.Constraints = appendOnce(s.Constraints, c)
+	s.hold(c)
 	if len(s.Constraints) > maxConstraints {
 		s.generalise()
 	}
 }
 
 func (s *goalState) generalise() {
-	oldest := slices.IndexFunc(s.Constraints, func(c engine.Constraint) bool { return c.What != "" })
+	oldest := slices.IndexFunc(s.Constraints, func(c heldConstraint) bool { return c.What != "" })
 	kind := s.Constraints[oldest].Kind
-	s.Constraints = appendOnce(slices.Delete(s.Constraints, oldest, oldest+1), engine.Constraint{Kind: kind})
+	s.Constraints = slices.Delete(s.Constraints, oldest, oldest+1)
+	s.hold(engine.Constraint{Kind: kind})
+}
+
+// hold takes down a constraint; one that is said again holds from now on.
+func (s *goalState) hold(c engine.Constraint) {
+	s.Constraints = slices.DeleteFunc(s.Constraints, func(o heldConstraint) bool { return o.Constraint == c })
+	s.Constraints = append(s.Constraints, heldConstraint{Constraint: c})
 }
 
 // known says that people said something that an action can be compared with.
@@ -98,8 +112,8 @@ func (h *State) goalFacts(a *engine.Action) engine.GoalFacts {
 func (s *goalState) restraints(a *engine.Action) []engine.Restraint {
 	list := []engine.Restraint{}
 	for _, c := range s.Constraints {
-		touched := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return leavesSomething(&e) && covers(c, &e) })
-		list = append(list, engine.Restraint{Kind: c.Kind, What: c.What, Touched: touched})
+		touched := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return leavesSomething(&e) && covers(c.Constraint, &e) })
+		list = append(list, engine.Restraint{Kind: c.Kind, What: c.What, Touched: touched, Later: orEmpty(c.Later)})
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,26 +98,28 @@ func TestIntents(t *testing.T) {
 	}
 }
 
-// An order to change something ends "change nothing" of an earlier prompt, and
-// nothing else that was said; in one prompt, both hold.
-func TestOrderAfterReadOnly(t *testing.T) {
+// Beside each constraint stands what prompts asked for since it was said: policy
+// says what takes it back. One that is said again holds anew.
+func TestAskedLater(t *testing.T) {
 	only := []engine.Constraint{{Kind: engine.ConstraintRead}}
-	all := append(only, engine.Constraint{Kind: engine.ConstraintLeave, What: "a"}, engine.Constraint{Kind: engine.ConstraintFreeze}, engine.Constraint{Kind: engine.ConstraintPlan}, engine.Constraint{Kind: engine.ConstraintRead, What: "b"}, engine.Constraint{Kind: engine.ConstraintLocal})
+	asks := func(intents ...engine.Intent) engine.Goal { return engine.Goal{Intents: intents} }
 	for name, test := range map[string]struct {
-		first, then engine.Goal
-		want        []engine.Constraint
+		tale *tale
+		want []engine.Intent
 	}{
-		"a question":        {engine.Goal{Constraints: only}, engine.Goal{Intents: []engine.Intent{engine.IntentExplain, engine.IntentRead}}, only},
-		"tests are run":     {engine.Goal{Constraints: only}, engine.Goal{Intents: []engine.Intent{engine.IntentTest}}, only},
-		"nothing":           {engine.Goal{Constraints: only}, engine.Goal{}, only},
-		"a fix":             {engine.Goal{Constraints: only}, engine.Goal{Intents: []engine.Intent{engine.IntentFix, engine.IntentRead}}, []engine.Constraint{}},
-		"an addition":       {engine.Goal{Constraints: only}, engine.Goal{Intents: []engine.Intent{engine.IntentAdd}}, []engine.Constraint{}},
-		"said again":        {engine.Goal{Constraints: only}, engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Constraints: only}, only},
-		"both in one":       {engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Constraints: only}, engine.Goal{}, only},
-		"what else is said": {engine.Goal{Constraints: all}, engine.Goal{Intents: []engine.Intent{engine.IntentClean}}, all[1:]},
+		"nothing":             {newTale().says(engine.Goal{Constraints: only}).says(engine.Goal{}), []engine.Intent{}},
+		"a question":          {newTale().says(engine.Goal{Constraints: only}).says(asks(engine.IntentRead)), []engine.Intent{engine.IntentRead}},
+		"work":                {newTale().says(engine.Goal{Constraints: only}).says(asks(engine.IntentRead, engine.IntentFix)), []engine.Intent{engine.IntentFix, engine.IntentRead}},
+		"in several prompts":  {newTale().says(engine.Goal{Constraints: only}).says(asks(engine.IntentFix)).says(asks(engine.IntentAdd, engine.IntentFix)), []engine.Intent{engine.IntentAdd, engine.IntentFix}},
+		"in the same prompt":  {newTale().says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Constraints: only}), []engine.Intent{}},
+		"in one before":       {newTale().says(asks(engine.IntentFix)).says(engine.Goal{Constraints: only}), []engine.Intent{}},
+		"said again with it":  {newTale().says(engine.Goal{Constraints: only}).says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Constraints: only}), []engine.Intent{}},
+		"said again after it": {newTale().says(engine.Goal{Constraints: only}).says(asks(engine.IntentFix)).says(engine.Goal{Constraints: only}), []engine.Intent{}},
+		"what is no intent":   {newTale().says(engine.Goal{Constraints: only}).says(asks("odd")), []engine.Intent{}},
 	} {
-		if d := cmp.Diff(test.want, newTale().says(test.first).says(test.then).h.Goals.Constraints); d != "" {
-			t.Errorf("%s: %s", name, d)
+		got := test.tale.next(edits("./a")).Goal.Constraints
+		if len(got) != 1 || !slices.Equal(got[0].Later, test.want) {
+			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
 }
@@ -271,7 +274,10 @@ func TestConstraintsAreNotForgotten(t *testing.T) {
 	for i := range 10 * maxConstraints {
 		kind := engine.ConstraintKind(engine.ConstraintKinds()[i%6])
 		s.says(engine.Goal{Constraints: []engine.Constraint{{Kind: kind, What: fmt.Sprint("file", i)}}, Names: []string{fmt.Sprint("name", i)}})
-		list := s.h.Goals.Constraints
+		list := []engine.Constraint{}
+		for _, c := range s.h.Goals.Constraints {
+			list = append(list, c.Constraint)
+		}
 		for j := range i + 1 {
 			kind, what := engine.ConstraintKind(engine.ConstraintKinds()[j%6]), fmt.Sprint("file", j)
 			if !contains(list, engine.Constraint{Kind: kind, What: what}) && !contains(list, engine.Constraint{Kind: kind, What: ""}) {
@@ -341,7 +347,7 @@ func TestLiftOfAKind(t *testing.T) {
 	} {
 		s.constrain(c)
 	}
-	if d := cmp.Diff([]engine.Constraint{{Kind: engine.ConstraintLeave, What: "src"}}, s.Constraints); d != "" {
+	if d := cmp.Diff([]heldConstraint{{Constraint: engine.Constraint{Kind: engine.ConstraintLeave, What: "src"}}}, s.Constraints); d != "" {
 		t.Error(d)
 	}
 }

@@ -125,12 +125,8 @@ func (p *past) altered() bool {
 	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
 }
 
-// pollPause is the least pause, in ms, that counts as waiting for something
-// rather than as trying again; pollSpan is how many pauses are looked at.
-const (
-	pollPause = 2000
-	pollSpan  = 3
-)
+// maxPauses is how many pauses are looked at; it belongs to FoldVersion.
+const maxPauses = 3
 
 // pause is what lies between a call and the same call before it.
 type pause struct {
@@ -138,30 +134,32 @@ type pause struct {
 	waited bool // a call between them waits
 }
 
-// polling says that a call which changes nothing here waits, or is made again
-// after others that wait, or after pauses that do not shrink.
-func (a *agentState) polling(act *engine.Action, print string, now int64) bool {
+// pauseFacts says what lies between a call that changes nothing here and the same
+// call before it, so that policy can tell waiting from trying again.
+func (a *agentState) pauseFacts(act *engine.Action, print string, now int64) engine.PauseFacts {
 	if alterations(act) != 0 {
-		return false
-	}
-	if act.Waits {
-		return true
+		return engine.PauseFacts{}
 	}
 	pauses := a.pauses(print, now)
+	f := engine.PauseFacts{Waits: act.Waits, Count: int64(len(pauses))}
 	for i, p := range pauses {
-		shrinks := i+1 < len(pauses) && p.ms < pauses[i+1].ms
-		if !p.waited && (p.ms < pollPause || shrinks) {
-			return false
+		if p.waited {
+			f.Waited++
+			continue
 		}
+		if first := int64(i) == f.Waited; first || p.ms < f.Least {
+			f.Least = p.ms
+		}
+		f.Shrinks = f.Shrinks || i+1 < len(pauses) && p.ms < pauses[i+1].ms
 	}
-	return len(pauses) > 1 || len(pauses) == 1 && pauses[0].waited
+	return f
 }
 
 // pauses lists the pauses before a call that is made again, the newest first.
 func (a *agentState) pauses(print string, now int64) []pause {
 	var list []pause
 	next := pause{ms: now}
-	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(list) < pollSpan; i-- {
+	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(list) < maxPauses; i-- {
 		p := &a.Ring[i]
 		if p.Print != print {
 			next.waited = next.waited || p.Waits

@@ -4,21 +4,35 @@ import "github.com/agent-reviewer/reviewer/engine"
 
 // checkRun is a check that the agent ran, and what was done to it since.
 type checkRun struct {
-	Print  string `json:"f"`
-	Reads  string `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
-	Passed bool   `json:"p,omitempty"` // it is known to have found nothing
-	Edited bool   `json:"e,omitempty"` // what it judges by was changed since
-	Source bool   `json:"s,omitempty"` // the work that it is about was changed since
-	Times  int64  `json:"t,omitempty"` // it was run again after an edit of what it judges by alone
+	Print  string           `json:"f"`
+	Reads  string           `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
+	Passed bool             `json:"p,omitempty"` // it is known to have found nothing
+	Source bool             `json:"s,omitempty"` // the work that it is about was changed since
+	Edited [editKinds]bool  `json:"e,omitzero"`  // what it judges by was changed since, by the kinds of edits
+	Times  [editKinds]int64 `json:"t,omitzero"`  // it was run again after such an edit and none of the work
+}
+
+// The kinds of edits of what a check judges by.
+const (
+	editOther   = iota // of what was there before, while the check failed or nobody knew
+	editPassing        // of tests, while it passed
+	editOwn            // of what the session made itself
+	editKinds
+)
+
+// heldConstraint is a constraint, and what prompts asked for since it was said.
+type heldConstraint struct {
+	engine.Constraint
+	Later []engine.Intent `json:"later,omitempty"` // sorted
 }
 
 // goalState is what people said so far.
 type goalState struct {
-	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
-	Names       []string            `json:"n,omitempty"` // most recent last
-	Words       string              `json:"w,omitempty"` // 8 digits each, most recent last
-	Constraints []engine.Constraint `json:"c,omitempty"`
-	Scope       []string            `json:"s,omitempty"` // paths that a person added by hand
+	Intents     []engine.Intent  `json:"i,omitempty"` // of the latest prompt that has any
+	Names       []string         `json:"n,omitempty"` // most recent last
+	Words       string           `json:"w,omitempty"` // 8 digits each, most recent last
+	Constraints []heldConstraint `json:"c,omitempty"`
+	Scope       []string         `json:"s,omitempty"` // paths that a person added by hand
 }
 
 // firedEntry is the latest event of an agent that had a finding with a level, and

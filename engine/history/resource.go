@@ -1,17 +1,16 @@
 package history
 
 import (
-	"math"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Bins of the use of resources; they belong to FoldVersion.
+// Bins of the use of resources. They shape the state, so they belong to
+// FoldVersion: apart from rows, only windows and detectors of a policy may.
 const (
-	binActions = 5 // actions in a bin, reference/patterns section 3
+	binActions = 5 // actions in a bin
 	maxBins    = 7 // full ones, and the one that fills
-	growthBins = 3 // growth is a matter of at least so many
 )
 
 // bin returns the one that fills.
@@ -67,9 +66,9 @@ func (h *State) growing() []engine.Growth {
 		full = full[:n-1]
 	}
 	for i, name := range engine.Resources() {
-		use := make([]float64, len(full))
+		use := make([]int64, len(full))
 		for j := range full {
-			use[j] = float64(full[j].Use[i])
+			use[j] = full[j].Use[i]
 		}
 		if g, ok := growth(use); ok {
 			g.Resource = name
@@ -79,60 +78,20 @@ func (h *State) growing() []engine.Growth {
 	return list
 }
 
-// growth fits an exponential curve through the end of a series, as far back as
-// it grew without a break.
-func growth(use []float64) (engine.Growth, bool) {
+// growth looks at the end of a series, as far back as it grew without a break.
+func growth(use []int64) (engine.Growth, bool) {
 	from := len(use)
 	for from > 0 && use[from-1] > 0 && (from == len(use) || use[from-1] < use[from]) {
 		from--
 	}
 	use = use[from:]
-	if len(use) < growthBins {
+	if len(use) < 2 {
 		return engine.Growth{}, false
 	}
-	ratio := 0.0
-	for i := 1; i < len(use); i++ {
-		ratio += use[i] / use[i-1]
+	g := engine.Growth{Last: use[len(use)-1], Bins: int64(len(use)), Ratios: make([]float64, len(use)-1)}
+	for i := range g.Ratios {
+		g.Ratios[i] = engine.Round6(float64(use[i+1]) / float64(use[i]))
 	}
-	return engine.Growth{
-		Last: int64(use[len(use)-1]), Growth: engine.Round6(ratio / float64(len(use)-1)), Fit: engine.Round6(fit(use)), Bins: int64(len(use)),
-	}, true
-}
-
-// fit is R² of the straight line through the logarithms of a series. Products
-// are converted before they are added: else some machines would not round them.
-func fit(use []float64) float64 {
-	mx, my := float64(len(use)-1)/2, 0.0
-	for _, u := range use {
-		my += ln(u) / float64(len(use))
-	}
-	var covariance, vx, vy float64
-	for i, u := range use {
-		x, y := float64(i)-mx, ln(u)-my
-		covariance += float64(x * y)
-		vx += float64(x * x)
-		vy += float64(y * y)
-	}
-	if vx <= 0 || vy <= 0 {
-		return 0
-	}
-	return min(1, float64(covariance*covariance)/float64(vx*vy))
-}
-
-// ln is the natural logarithm of a positive number, to the last bit the same on
-// every machine, which that of package math is not. It sums the series of the
-// inverse hyperbolic tangent.
-func ln(x float64) float64 {
-	const terms = 24 // the fraction lies between 1/√2 and √2, so the last is below 1e-19
-	fraction, exponent := math.Frexp(x)
-	if fraction < math.Sqrt2/2 {
-		fraction, exponent = 2*fraction, exponent-1
-	}
-	step := (fraction - 1) / (fraction + 1)
-	sum, power := 0.0, step
-	for k := 1; k < terms; k += 2 {
-		sum += power / float64(k)
-		power *= float64(step * step)
-	}
-	return float64(2*sum) + float64(float64(exponent)*math.Ln2)
+	formerFit(&g)
+	return g, true
 }

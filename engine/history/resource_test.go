@@ -13,37 +13,24 @@ import (
 // compute a decision again.
 func TestGrowth(t *testing.T) {
 	for name, test := range map[string]struct {
-		use  []float64
+		use  []int64
 		want engine.Growth
 	}{
 		"nothing":           {nil, engine.Growth{}},
-		"zeros":             {[]float64{0, 0, 0, 0}, engine.Growth{}},
-		"two bins":          {[]float64{1, 2}, engine.Growth{}},
-		"doubles":           {[]float64{1, 2, 4, 8}, engine.Growth{Last: 8, Growth: 2, Fit: 1, Bins: 4}},
-		"from nothing":      {[]float64{0, 3, 9, 27}, engine.Growth{Last: 27, Growth: 3, Fit: 1, Bins: 3}},
-		"after a break":     {[]float64{9, 1, 2, 4}, engine.Growth{Last: 4, Growth: 2, Fit: 1, Bins: 3}},
-		"stops":             {[]float64{1, 2, 4, 4}, engine.Growth{}},
-		"shrinks":           {[]float64{8, 4, 2}, engine.Growth{}},
-		"by a fixed amount": {[]float64{1, 2, 3, 4, 5, 6, 7}, engine.Growth{Last: 7, Growth: 1.408333, Fit: 0.926926, Bins: 7}},
-		"unevenly":          {[]float64{3, 10, 11, 200}, engine.Growth{Last: 200, Growth: 7.538384, Fit: 0.844347, Bins: 4}},
-		"huge":              {[]float64{1, maxUse / 2, maxUse}, engine.Growth{Last: maxUse, Growth: 281474976710657, Fit: 0.764994, Bins: 3}},
+		"zeros":             {[]int64{0, 0, 0, 0}, engine.Growth{}},
+		"two bins":          {[]int64{1, 2}, engine.Growth{Last: 2, Bins: 2, Ratios: []float64{2}, Growth: 2, Fit: 1}},
+		"doubles":           {[]int64{1, 2, 4, 8}, engine.Growth{Last: 8, Bins: 4, Ratios: []float64{2, 2, 2}, Growth: 2, Fit: 1}},
+		"from nothing":      {[]int64{0, 3, 9, 27}, engine.Growth{Last: 27, Bins: 3, Ratios: []float64{3, 3}, Growth: 3, Fit: 1}},
+		"after a break":     {[]int64{9, 1, 2, 4}, engine.Growth{Last: 4, Bins: 3, Ratios: []float64{2, 2}, Growth: 2, Fit: 1}},
+		"stops":             {[]int64{1, 2, 4, 4}, engine.Growth{}},
+		"shrinks":           {[]int64{8, 4, 2}, engine.Growth{}},
+		"by a fixed amount": {[]int64{1, 2, 3, 4, 5, 6, 7}, engine.Growth{Last: 7, Bins: 7, Ratios: []float64{2, 1.5, 1.333333, 1.25, 1.2, 1.166667}, Growth: 1.408333, Fit: 0.166667}},
+		"unevenly":          {[]int64{3, 10, 11, 200}, engine.Growth{Last: 200, Bins: 4, Ratios: []float64{3.333333, 1.1, 18.181818}, Growth: 7.538384, Fit: 0.666667}},
+		"huge":              {[]int64{1, maxUse / 2, maxUse}, engine.Growth{Last: maxUse, Bins: 3, Ratios: []float64{maxUse / 2, 2}, Growth: 281474976710657, Fit: 1}},
 	} {
 		got, ok := growth(test.use)
 		if d := cmp.Diff(test.want, got); d != "" || ok != (test.want.Bins > 0) {
 			t.Errorf("%s: %v %s", name, ok, d)
-		}
-	}
-}
-
-func TestLn(t *testing.T) {
-	for x := 1.0; x < 1e15; x *= 1.37 {
-		if got, want := ln(x), math.Log(x); math.Abs(got-want) > 1e-14*max(1, want) {
-			t.Errorf("ln(%v) is %v, want %v", x, got, want)
-		}
-	}
-	for x, want := range map[float64]uint64{2: 0x3fe62e42fefa39ef, 3: 0x3ff193ea7aad030a, 10: 0x40026bb1bbb55515} {
-		if got := math.Float64bits(ln(x)); got != want {
-			t.Errorf("ln(%v) is %x, want %x", x, got, want)
 		}
 	}
 }
@@ -75,24 +62,24 @@ func TestGrowing(t *testing.T) {
 	}{
 		"nothing":                        {newTale(), []engine.Growth{}},
 		"as much each time":              {in(func(s *tale, _ int) { times(s, binActions) }, 9), []engine.Growth{}},
-		"bytes":                          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), binActions-1) }, 5), []engine.Growth{{Resource: "bytes", Last: 1600, Growth: 2, Fit: 1, Bins: 5}}},
-		"bytes of a file made to a size": {in(func(s *tale, i int) { times(s.asked(sized(100<<i)), binActions-1) }, 5), []engine.Growth{{Resource: "bytes", Last: 1600, Growth: 2, Fit: 1, Bins: 5}}},
+		"bytes":                          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), binActions-1) }, 5), []engine.Growth{{Resource: "bytes", Last: 1600, Bins: 5, Ratios: []float64{2, 2, 2, 2}, Growth: 2, Fit: 1}}},
+		"bytes of a file made to a size": {in(func(s *tale, i int) { times(s.asked(sized(100<<i)), binActions-1) }, 5), []engine.Growth{{Resource: "bytes", Last: 1600, Bins: 5, Ratios: []float64{2, 2, 2, 2}, Growth: 2, Fit: 1}}},
 		"bytes, of denied calls":         {in(func(s *tale, i int) { times(s.answered(written(100<<i), engine.Block), binActions) }, 5), []engine.Growth{}},
-		"in the bin that fills":          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), binActions-1) }, 3).asked(written(5)), []engine.Growth{{Resource: "bytes", Last: 400, Growth: 2, Fit: 1, Bins: 3}}},
+		"in the bin that fills":          {in(func(s *tale, i int) { times(s.asked(written(100<<i)), binActions-1) }, 3).asked(written(5)), []engine.Growth{{Resource: "bytes", Last: 400, Bins: 3, Ratios: []float64{2, 2}, Growth: 2, Fit: 1}}},
 		"agents": {in(func(s *tale, i int) {
 			for range 1 << i {
 				s.asked(spawn)
 			}
 			times(s, binActions-1<<i)
-		}, 3), []engine.Growth{{Resource: "agents", Last: 4, Growth: 2, Fit: 1, Bins: 3}}},
+		}, 3), []engine.Growth{{Resource: "agents", Last: 4, Bins: 3, Ratios: []float64{2, 2}, Growth: 2, Fit: 1}}},
 		"output": {in(func(s *tale, i int) {
 			s.ended(command("x", engine.EffectFileRead, "./a"), &engine.ResultFacts{Outcome: engine.OutcomeRan, Content: &engine.ContentFacts{Bytes: 10 << i}})
 			times(s, binActions-1)
-		}, 4), []engine.Growth{{Resource: "output", Last: 80, Growth: 2, Fit: 1, Bins: 4}}},
+		}, 4), []engine.Growth{{Resource: "output", Last: 80, Bins: 4, Ratios: []float64{2, 2, 2}, Growth: 2, Fit: 1}}},
 		"time": {in(func(s *tale, i int) {
 			s.ended(command("x", engine.EffectFileRead, "./a"), &engine.ResultFacts{Outcome: engine.OutcomeRan, MS: 3 << i})
 			times(s, binActions-1)
-		}, 12), []engine.Growth{{Resource: "time", Last: 6144, Growth: 2, Fit: 1, Bins: 7}}},
+		}, 12), []engine.Growth{{Resource: "time", Last: 6144, Bins: 7, Ratios: []float64{2, 2, 2, 2, 2, 2}, Growth: 2, Fit: 1}}},
 	} {
 		if d := cmp.Diff(test.want, test.tale.next(written(1)).Session.Growing); d != "" {
 			t.Errorf("%s: %s", name, d)

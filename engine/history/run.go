@@ -2,10 +2,9 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// How far back facts about a run look; they belong to FoldVersion.
+// Bounds of facts about a run; they belong to FoldVersion.
 const (
-	cycleSpan        = 4 // the longest period of calls that counts as a cycle
-	workaroundSpan   = 10
+	cycleSpan        = 8 // the longest period of calls that is looked for; policy says which count
 	maxDeniedEffects = 4
 	maxChecks        = 6  // per agent
 	totalChecks      = 32 // over all agents

@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
-const FoldVersion = 3
+const FoldVersion = 4
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe
 // whatever the records hold, and its cost per record constant; they belong to
@@ -39,8 +39,8 @@ const (
 	digestLength  = 16 // hex digits kept of a digest: 64 bits
 	argsLength    = 32 // of the arguments' MAC
 	reasonLength  = 256
-	repeatSpan    = 20 // actions back within which the same call counts as repeated
-	similarShare  = 0.85
+	repeatSpan    = 20   // actions back within which the same call counts as repeated: it bounds what a fact looks at
+	similarShare  = 0.85 // of their words, and calls are counted as similar: it shapes a count, so it stays with the fold
 	sketchSize    = 16
 	errorClassLen = 80
 )

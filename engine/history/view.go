@@ -43,6 +43,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	}
 	_, f.SecretsRead = h.Labels[string(engine.LabelSecret)]
 	f.Labels, f.Written, f.Deleted = h.labels(), h.written(), h.Deleted
+	f.Elsewhere = elsewhere(&f)
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	if h.Stop != nil {
@@ -89,8 +90,8 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 		agent = &agentState{}
 	}
 	f := engine.HistoryFacts{
-		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Progression: "explores", FirstTime: true,
-		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denied: engine.DeniedFacts{Ago: engine.NeverAgo},
+		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Follows: []string{}, FirstTime: true,
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied,
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {
@@ -102,6 +103,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	if r.Action != nil && r.Phase == engine.PhasePre {
 		h.actionFacts(&f, agent, r, a)
 	}
+	former(&f)
 	return f
 }
 
@@ -110,10 +112,10 @@ func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine
 	print := boundKey(a.Fingerprint, digestLength)
 	f.Similar = agent.similar(a)
 	f.FirstTime = !h.seenKind(a)
-	f.Progression = h.progression(agent, a)
+	f.Follows = h.follows(agent, a)
 	f.Presupposes = presupposed(agent, a)
-	f.Cycle, f.Polling = agent.cycle(print), agent.polling(&a, print, r.T)
-	f.Denied, f.Checks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
+	f.Cycle, f.Pauses = agent.cycle(print), agent.pauseFacts(&a, print, r.T)
+	f.Denials, f.Rechecks, f.NewHosts = h.deniedFacts(agent, &a), agent.checks(&a), h.newHosts(&a)
 }
 
 func (h *State) callFacts(r *engine.Record) *engine.CallFacts {
@@ -279,17 +281,19 @@ func (h *State) seenKind(a engine.Action) bool {
 	return false
 }
 
-// progression says how an action follows from what came before.
-func (h *State) progression(agent *agentState, a engine.Action) string {
-	switch {
-	case h.contradicts(a) || agent.undoes(&a):
-		return "contradicts"
-	case agent.repeats(a):
-		return "repeats"
-	case h.buildsOn(a):
-		return "builds_on"
+// follows says how an action lies to those before.
+func (h *State) follows(agent *agentState, a engine.Action) []string {
+	list := []string{}
+	if h.contradicts(a) || agent.undoes(&a) {
+		list = append(list, engine.FollowsContradicts)
 	}
-	return "explores"
+	if agent.repeats(a) {
+		list = append(list, engine.FollowsRepeats)
+	}
+	if h.buildsOn(a) {
+		list = append(list, engine.FollowsBuildsOn)
+	}
+	return list
 }
 
 // contradicts: the action deletes what the session created and then used.

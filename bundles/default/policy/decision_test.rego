@@ -50,7 +50,7 @@ test_there_is_always_a_decision[name] if {
 	name := concat("/", [phase, progression, type, format_int(failed, 10)])
 	got := reviewer.decision with input as given.call({
 		"phase": phase, "action": {"types": [type]},
-		"history": {"progression": progression, "similar": {"failed": failed}, "presupposes": [{"what": "a", "met": false}]},
+		"history": {"follows": [progression], "similar": {"failed": failed}, "presupposes": [{"what": "a", "met": false}]},
 	})
 	got.decision in {"allow", "warn", "ask", "block"}
 	got.reason != ""

@@ -64,15 +64,16 @@ _nothing := {
 	"session": {
 		"workspace": "/srv/shop", "stopped": false, "actions": 0, "prompts": 0, "file_ops": 0,
 		"denials": 0, "denied_in_row": 0, "secrets_read": false, "counts_by_type": {},
-		"labels": [], "written": {}, "spread": 0, "deleted": 0, "growing": [], "agents": 0, "scope": [],
+		"labels": [], "written": {}, "elsewhere": 0, "spread": 0, "deleted": 0, "growing": [], "agents": 0, "scope": [],
 		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
 	"goal": {"known": false, "intents": [], "names": 0, "named": false, "words": 0, "constraints": []},
 	"history": {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
-		"progression": "explores", "presupposes": [], "cycle": {"period": 0, "times": 0}, "polling": false,
+		"follows": [], "presupposes": [], "cycle": {"period": 0, "times": 0},
+		"pauses": {"waits": false, "count": 0, "waited": 0, "least": 0, "shrinks": false},
 		"since": {"failed": 1000, "auth_error": 1000, "news": 1, "secret": 1000, "untrusted": 1000, "prompt": 1000},
-		"failed_rank": 0, "denied": {"same": false, "effect": false, "refused": false, "ago": 1000}, "checks": 0, "check_failed": false, "new_hosts": 0,
+		"failed_rank": 0, "denials": {"same": 1000, "effect": 1000, "refused": 1000}, "rechecks": {"edited": 0, "passing": 0, "own": 0}, "check_failed": false, "new_hosts": 0,
 		"fired": {}, "last": [],
 	},
 	"findings": [], "finding": {},
@@ -164,7 +165,7 @@ _holds("repeated", doc) if {
 _holds("cycle", doc) if doc.history.cycle.period > 0
 
 _holds("nothing_new", doc) if {
-	doc.history.since.news > 5
+	doc.history.since.news > 1
 	doc.history.since.news < 1000
 }
 
@@ -173,15 +174,18 @@ _holds("missing", doc) if {
 	w.missing > 0
 }
 
-_holds("denied_before", doc) if doc.history.denied.same
+_holds("denied_before", doc) if doc.history.denials.same < 1000
 
-_holds("denied_before", doc) if doc.history.denied.effect
+_holds("denied_before", doc) if doc.history.denials.effect < 1000
 
-_holds("check_edited", doc) if doc.history.checks > 0
+_holds("check_edited", doc) if {
+	some _, times in doc.history.rechecks
+	times > 0
+}
 
-_holds("after_failure", doc) if doc.history.since.failed <= 3
+_holds("after_failure", doc) if doc.history.since.failed < 1000
 
-_holds("auth_error", doc) if doc.history.since.auth_error <= 20
+_holds("auth_error", doc) if doc.history.since.auth_error < 1000
 
 _holds("carries", doc) if count(doc.action.carries) > 0
 
@@ -194,9 +198,9 @@ _holds("obeys", doc) if {
 	e.untrusted
 }
 
-_holds("read_secret", doc) if doc.history.since.secret <= 20
+_holds("read_secret", doc) if doc.history.since.secret < 1000
 
-_holds("read_untrusted", doc) if doc.history.since.untrusted <= 20
+_holds("read_untrusted", doc) if doc.history.since.untrusted < 1000
 
 _holds("growing", doc) if count(doc.session.growing) > 0
 
@@ -206,4 +210,4 @@ _holds("constrained", doc) if count(doc.goal.constraints) > 0
 
 _holds("new_host", doc) if doc.history.new_hosts > 0
 
-_holds("spread", doc) if sum([n | some where, n in doc.session.written; not where in {"inside", "self", "temp", "named", "null"}]) >= 3
+_holds("spread", doc) if doc.session.elsewhere > 0

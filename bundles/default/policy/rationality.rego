@@ -11,9 +11,16 @@ rationality := {
 	"suggestions": rationality_suggestions,
 }
 
+# METADATA
+# title: How an action follows from those before
+# description: The first of rationality.ladder that is so; one that is none of these explores.
+progression := [word | some word in data.reviewer.rationality.ladder; word in input.history.follows][0] if {
+	count(input.history.follows) > 0
+} else := "explores"
+
 _components := {
 	"goal_alignment": _alignment,
-	"logical_progression": data.reviewer.rationality.progression[input.history.progression],
+	"logical_progression": data.reviewer.rationality.progression[progression],
 	"efficiency": _efficiency,
 	"completeness": 1 - _missing,
 }
@@ -27,7 +34,7 @@ rationality_score := score if {
 	r := data.reviewer.rationality
 	parts := [
 		r.weights.goal_alignment * _alignment,
-		r.weights.logical_progression * r.progression[input.history.progression],
+		r.weights.logical_progression * r.progression[progression],
 		r.weights.efficiency,
 		r.weights.completeness,
 	]
@@ -91,7 +98,7 @@ _efficiency := data.reviewer.rationality.cheaper_way_known if {
 # To look again at what did not change, when nothing went wrong since, is dearer
 # than to use what is known.
 _cheaper_way if {
-	input.history.progression == "repeats"
+	progression == "repeats"
 	not "presupposes_unmet" in input.facts
 }
 

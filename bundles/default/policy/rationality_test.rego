@@ -6,9 +6,9 @@ import data.reviewer.scores
 test_rationality_score[name] if {
 	some name, case in {
 		"explores": {"history": {}, "score": 0.81, "level": "high"},
-		"builds on": {"history": {"progression": "builds_on"}, "score": 0.9, "level": "high"},
-		"repeats": {"history": {"progression": "repeats"}, "score": 0.69, "level": "medium"},
-		"contradicts": {"history": {"progression": "contradicts"}, "score": 0.6, "level": "medium"},
+		"builds on": {"history": {"follows": ["builds_on"]}, "score": 0.9, "level": "high"},
+		"repeats": {"history": {"follows": ["repeats"]}, "score": 0.69, "level": "medium"},
+		"contradicts": {"history": {"follows": ["contradicts"]}, "score": 0.6, "level": "medium"},
 		"half of it is there": {
 			"history": {"presupposes": [{"what": "a", "met": true}, {"what": "b", "met": false}]},
 			"score": 0.735, "level": "medium",
@@ -19,7 +19,7 @@ test_rationality_score[name] if {
 			"score": 0.76, "level": "medium",
 		},
 		"nothing speaks for it": {
-			"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]},
+			"history": {"follows": ["contradicts"], "presupposes": [{"what": "a", "met": false}]},
 			"score": 0.45, "level": "low",
 		},
 	}
@@ -29,7 +29,7 @@ test_rationality_score[name] if {
 }
 
 test_rationality_components if {
-	history := {"progression": "repeats", "presupposes": [{"what": "a", "met": true}, {"what": "b", "met": false}, {"what": "c", "met": true}]}
+	history := {"follows": ["repeats"], "presupposes": [{"what": "a", "met": true}, {"what": "b", "met": false}, {"what": "c", "met": true}]}
 	want := {"goal_alignment": 0.75, "logical_progression": 0.3, "efficiency": 1, "completeness": 0.6667}
 	scores.rationality.components == want with input as given.call({"history": history})
 }
@@ -48,7 +48,7 @@ test_efficiency[name] if {
 	}
 	doc := given.call({
 		"action": {"effects": [given.effect(case.kind, {})]},
-		"history": {"progression": case.progression, "presupposes": case.presupposes},
+		"history": {"follows": [case.progression], "presupposes": case.presupposes},
 	})
 	case.efficiency == scores.rationality.components.efficiency with input as doc
 	case.score == scores.rationality.score with input as doc
@@ -77,7 +77,7 @@ test_irrational[name] if {
 
 # What is at least of medium sense is not irrational, wherever that begins.
 test_irrational_is_low_too if {
-	scores.rationality.issues == [] with input as given.call({"history": {"progression": "contradicts"}})
+	scores.rationality.issues == [] with input as given.call({"history": {"follows": ["contradicts"]}})
 		with data.reviewer.rationality.low_threshold as 0.9
 }
 
@@ -151,7 +151,7 @@ test_alignment_counts_in_the_score if {
 	doc := given.call({
 		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
 		"goal": {"known": true, "intents": ["explain"]},
-		"history": {"progression": "repeats"},
+		"history": {"follows": ["repeats"]},
 	})
 	scores.rationality.score == 0.58 with input as doc
 }
@@ -161,7 +161,7 @@ test_whole_score if {
 	doc := given.call({
 		"action": {"types": ["file_modification"], "effects": [given.effect("file_write", {})]},
 		"goal": {"known": true, "intents": ["fix"], "named": true, "words": 1},
-		"history": {"progression": "builds_on"},
+		"history": {"follows": ["builds_on"]},
 	})
 	{"score": 1, "level": "high"} == object.filter(scores.rationality, ["score", "level"]) with input as doc
 }
@@ -171,10 +171,10 @@ test_suggestions if {
 	off := given.call({
 		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
 		"goal": {"known": true, "intents": ["explain"]},
-		"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]},
+		"history": {"follows": ["contradicts"], "presupposes": [{"what": "a", "met": false}]},
 	})
 	["A", "L", "C"] == scores.rationality.suggestions with input as off with data.reviewer.rationality.suggestions as texts
-	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"progression": "repeats", "presupposes": []}})
+	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"follows": ["repeats"], "presupposes": []}})
 	["L", "E"] == scores.rationality.suggestions with input as again with data.reviewer.rationality.suggestions as texts
 	["L"] == scores.rationality.suggestions with input as again
 		with data.reviewer.rationality.suggestions as texts
@@ -182,6 +182,6 @@ test_suggestions if {
 }
 
 test_no_suggestions_where_all_is_well if {
-	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"progression": "repeats", "presupposes": []}})
+	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"follows": ["repeats"], "presupposes": []}})
 	[] == scores.rationality.suggestions with input as again with data.reviewer.rationality.high_threshold as 0.6
 }

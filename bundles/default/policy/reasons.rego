@@ -68,7 +68,7 @@ _rationality := [_fill(_texts.low_rationality, {
 	scores.rationality_level == "low"
 } else := []
 
-_progress := concat(", ", array.concat(scores.rationality.issues, [input.history.progression]))
+_progress := concat(", ", array.concat(scores.rationality.issues, [scores.progression]))
 
 _effects := [_fill(_texts.side_effects, {
 	"{kinds}": concat(", ", scores.kinds),

@@ -19,7 +19,7 @@ _messages := {
 _bad := given.call({
 	"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {"reversibility": "R4"})]},
 	"history": {
-		"progression": "contradicts", "similar": {"count": 1, "failed": 1},
+		"follows": ["contradicts"], "similar": {"count": 1, "failed": 1},
 		"presupposes": [{"what": "earlier_step_succeeded", "met": false}],
 	},
 	"findings": ["says_warn", "says_block"],
@@ -110,7 +110,7 @@ test_the_matrix_is_a_reason[name] if {
 	}
 	got := {"reasons": reasons.all, "primary": reasons.primary} with input as given.call({
 		"action": {"types": ["network_request"]},
-		"history": {"first_time": case.first, "progression": "repeats"},
+		"history": {"first_time": case.first, "follows": ["repeats"]},
 	})
 		with data.reviewer.messages as _messages
 	got == {"reasons": case.reasons, "primary": case.reasons[0]}
@@ -126,11 +126,11 @@ test_nothing_to_say if {
 test_silence[name] if {
 	some name, doc in {
 		"risk": given.action("system_command", []),
-		"rationality": given.call({"history": {"progression": "contradicts", "presupposes": [{"what": "a", "met": false}]}}),
+		"rationality": given.call({"history": {"follows": ["contradicts"], "presupposes": [{"what": "a", "met": false}]}}),
 		"side effect": given.action("file_read", [{"kind": "system_call", "certainty": "exact"}]),
 		"rule": given.call({"findings": ["says_warn"]}),
 		"watched rule": given.call({"findings": ["watched"]}),
-		"forgiven warning": given.call({"action": {"types": ["network_request"]}, "history": {"first_time": true, "progression": "repeats"}}),
+		"forgiven warning": given.call({"action": {"types": ["network_request"]}, "history": {"first_time": true, "follows": ["repeats"]}}),
 		"critical": given.action("file_creation", [given.effect("file_write", {"short": "~/.ssh/x"})]),
 	}
 	silent := {x | x := reasons.silent with input as doc with data.reviewer.catalog as given.catalog}
@@ -146,7 +146,7 @@ test_little_sense_is_not_silent if {
 
 # Switched off, the matrix has nothing to say.
 test_matrix_where_switched_off if {
-	reasons.all == [] with input as given.call({"action": {"types": ["network_request"]}, "history": {"progression": "repeats"}})
+	reasons.all == [] with input as given.call({"action": {"types": ["network_request"]}, "history": {"follows": ["repeats"]}})
 		with data.reviewer.enabled as false
 }
 
@@ -157,7 +157,7 @@ test_explanation[name] if {
 	}
 	case.explanation == reasons.explanation with input as given.call({
 		"action": {"types": ["network_request"]},
-		"history": {"first_time": case.first, "progression": "repeats"},
+		"history": {"first_time": case.first, "follows": ["repeats"]},
 	})
 		with data.reviewer.messages as _messages
 }
@@ -230,7 +230,7 @@ test_text_of_the_scores[name] if {
 	}
 	doc := given.call({
 		"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {})]},
-		"history": {"progression": case.progression, "presupposes": [{"what": "a", "met": case.met}]},
+		"history": {"follows": [case.progression], "presupposes": [{"what": "a", "met": case.met}]},
 		"findings": case.rules,
 	})
 	case.text == reasons.text with input as doc
@@ -252,7 +252,7 @@ test_text_of_a_rule_without_a_way if {
 # A medium risk with a medium rationality has no reason of its own; it is told
 # all the same.
 test_text_of_the_matrix if {
-	text := reasons.text with input as given.call({"action": {"types": ["network_request"]}, "history": {"progression": "repeats"}})
+	text := reasons.text with input as given.call({"action": {"types": ["network_request"]}, "history": {"follows": ["repeats"]}})
 		with data.reviewer.messages as _messages
 	text == "WARNED risk medium, rationality medium|matrix|nothing safer|{id}"
 }

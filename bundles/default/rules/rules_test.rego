@@ -139,14 +139,14 @@ _operations(n, phase) := given.call({
 })
 
 test_speaks[name] if {
-	some id, kinds in _cases
+	some id, kinds in object.union(_cases, _facts)
 	some what, doc in kinds.speaks
 	name := concat(": ", [id, what])
 	spoken.speaks[id] with input as doc
 }
 
 test_silent[name] if {
-	some id, kinds in _cases
+	some id, kinds in object.union(_cases, _facts)
 	some what, doc in kinds.silent
 	name := concat(": ", [id, what])
 	said := spoken.speaks with input as doc
@@ -155,7 +155,7 @@ test_silent[name] if {
 
 test_every_rule_has_cases if {
 	said := {id | some _, kinds in _cases; some _, doc in kinds.speaks; some id in spoken.speaks with input as doc}
-	said - object.keys(_cases) == set()
+	said - object.keys(object.union(_cases, _facts)) == set()
 }
 
 test_known_hosts[name] if {

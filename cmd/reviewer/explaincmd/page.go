@@ -157,7 +157,7 @@ func effectName(e engine.Effect) string {
 }
 
 func historyOf(in *engine.Input) string {
-	words := []string{in.History.Progression}
+	words := []string{strings.Join(in.History.Follows, " and ")}
 	if in.History.FirstTime {
 		words = append(words, "the first of its kind")
 	}
@@ -307,7 +307,8 @@ func (g page) ended(s *rego.Silent) {
 			continue // what it asks says more
 		}
 		for _, v := range at.Values {
-			g.row("", strings.Replace(v, " = ", " is ", 1))
+			name, value, _ := strings.Cut(v, " = ")
+			g.row("", name+" is "+term.OneLine(value, pageWidth-pageColumn)) // JSON may have no space to break at
 		}
 	}
 	if s.Left > 0 {

@@ -35,6 +35,7 @@ var wrongRows = []wrong{
 	{"id of another layer", "rules/a.yaml", "- id: delete_broad\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n", `rules/a.yaml:1:7: rule "delete_broad" of the user layer has the id of a rule of the base layer; give it another id`},
 	{"unknown detector in match", "rules/a.yaml", rule(`match: {detected: [x.y]}`), `rules/a.yaml:7:10: rule mine: no detector has the id "x.y"; expected one of …`},
 	{"match that is never met", "rules/a.yaml", rule(`match: {phases: [prompt], commands: [git]}`), `rules/a.yaml:7:10: rule mine can never speak: its phases are prompt, and only a tool call (pre, post) has commands`},
+	{"signal that is no longer given", "rules/a.yaml", rule(`match: {signals: [kill_all]}`), `rules/a.yaml:7:10: rule mine can never speak: kill_all is no longer given; match on facts, and say in when: which effects are meant`},
 	{"nobody speaks for it", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n", `rules/a.yaml:1:7: rule mine can never speak: its row has no match, when or measure, and no Rego speaks for it`},
 	{"level below the threshold", "rules/a.yaml", rule("measure: session.actions\n  threshold: 10\n  levels: [{at: 5, level: low}]"), `rules/a.yaml:9:11: levels: low at 5 is below the threshold 10 and can never be given`},
 	{"unknown action", "rules/a.yaml", rule(`match: {actions: [code.exce]}`), `warning rules/a.yaml:7:10: no tool that is known has an action "code.exce"; did you mean "code.exec"?`},

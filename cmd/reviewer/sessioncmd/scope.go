@@ -68,7 +68,9 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 	}
 	doc := scopeDocument{s.Key.Session, s.Workspace, []string{}, []string{}, []engine.Constraint{}}
 	doc.Added, doc.Named = append(doc.Added, state.Goals.Scope...), append(doc.Named, state.Goals.Names...)
-	doc.Constraints = append(doc.Constraints, state.Goals.Constraints...)
+	for _, c := range state.Goals.Constraints {
+		doc.Constraints = append(doc.Constraints, c.Constraint)
+	}
 	if out.Format == "json" {
 		return term.WriteJSON(w, doc)
 	}

@@ -49,7 +49,8 @@ type RawEffect struct {
 	Leaves      int64                // bytes that the file holds afterwards, and one; 0: not known
 	Bytes       int64                // bytes that are written, where the call says so
 	Discards    Discard              // what it throws away of what is in no commit
-	Object      string               // what it is about at a service: volume, table, rows; empty: not known
+	Object      string               // what it is about where the target does not say: volume, table, rows; empty: not known
+	Mode        string               // permissions that the target gets, as the call gives them; empty: none, or not known
 	Command     int                  // index into script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
 }

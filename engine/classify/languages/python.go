@@ -564,10 +564,5 @@ func (r *codeReader) runs(v codeValue, lang string) {
 }
 
 func kills(c *shell.Call, targets ...abstract.Arg) {
-	for _, t := range targets {
-		if t.Is("-1", "0") {
-			c.Signal(engine.SignalKillAll)
-		}
-	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, targets...)
 }

@@ -4,7 +4,8 @@ import (
 	"strconv"
 )
 
-// LongWait is the least sleep that counts as waiting, in seconds.
+// LongWait is the least sleep that makes a call one that waits, in seconds. It
+// shapes a fact, so it belongs to the classifier's version.
 const LongWait = 1
 
 // SleepSeconds reads a time of sleep(1); -1: it is none that is known.

@@ -41,7 +41,8 @@ func onMachine(host string) bool {
 func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.Kind, Verb: raw.Verb, Certainty: sureness(raw.Target), Recursive: raw.Recursive, Forced: raw.Forced,
-		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible, Command: raw.Command, Object: raw.Object, Bytes: raw.Bytes,
+		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible,
+		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes,
 	}
 	switch raw.Kind {
 	case engine.EffectNetwork:
@@ -184,11 +185,20 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 		e.Class = engine.ClassGitData
 	}
 	if info := r.infos[e.Target]; raw.Leaves > 0 && info != nil && info.Mode().IsRegular() {
-		e.Shrinks = (raw.Leaves-1)*10 <= info.Size() && info.Size() > 0
+		e.Lost = lost(info.Size(), raw.Leaves-1)
+		e.Shrinks = e.Lost >= 90 // for policies of earlier versions
 	}
 	if raw.Discards != (abstract.Discard{}) {
 		e.Git = r.unsaved(e.Target, raw.Discards)
 	}
+}
+
+// lost is how much of a file goes if so many bytes are left of it, in percent.
+func lost(size, left int64) int64 {
+	if left >= size {
+		return 0
+	}
+	return (size - left) * 100 / size
 }
 
 // look asks the disk what is there.

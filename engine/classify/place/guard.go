@@ -24,30 +24,41 @@ func (r *Resolver) HoldsGit(e *engine.Effect) bool {
 		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
-// Tampers says that an effect changes reviewer, or what the agent may do.
-func Tampers(e *engine.Effect, res *Resolver) bool {
-	if e.Kind == engine.EffectSystemCall && e.Verb == "mount" {
-		return res.coversGuard(e.Target)
-	}
-	if e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall {
-		return e.Verb == "kill" && slices.ContainsFunc(res.guard, func(g string) bool {
+// Guard says how what an effect changes lies to what guards the session, as
+// engine.Effect.Guard has it.
+func (r *Resolver) Guard(e *engine.Effect) string {
+	switch {
+	case e.Kind == engine.EffectSystemCall && e.Verb == "mount":
+		if r.coversGuard(e.Target) {
+			return guardIs
+		}
+	case e.Kind == engine.EffectProcess || e.Kind == engine.EffectSystemCall:
+		if e.Verb == "kill" && slices.ContainsFunc(r.guard, func(g string) bool {
 			return path.Base(g) == path.Base(e.Target) || Within(g, e.Target)
-		})
+		}) {
+			return guardIs
+		}
+	case !Alters(e):
+	case e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (r.guards(e.Target) || r.guards(e.Short)):
+		return guardIs
+	case Gone(e) && (r.guardBelow(e) || r.sweepsSettings(e)):
+		return guardHolds
 	}
-	if !Alters(e) {
+	return ""
+}
+
+// What Effect.Guard may say.
+const (
+	guardIs    = "is"
+	guardHolds = "holds"
+)
+
+// guardBelow says that a part of the guard goes with what is deleted or moved.
+func (r *Resolver) guardBelow(e *engine.Effect) bool {
+	if !e.Recursive && !Displaced(e) || e.Target == "" || e.Host != "" {
 		return false
 	}
-	if Gone(e) && (e.Recursive || Displaced(e)) && e.Target != "" && e.Host == "" {
-		for _, g := range res.guard {
-			if Within(e.Target, g) && mayMatch(e, g) {
-				return true
-			}
-		}
-	}
-	if Gone(e) && res.sweepsSettings(e) {
-		return true
-	}
-	return e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (res.guards(e.Target) || res.guards(e.Short))
+	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(e.Target, g) && mayMatch(e, g) })
 }
 
 // mayMatch says that a pattern below a directory can mean a path that lies in

@@ -24,6 +24,7 @@ func container(c *shell.Call) {
 	argv, p := containerOf(c)
 	if p.Reaches {
 		c.Signal(engine.SignalContainerHost)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec", Object: "host"}, abstract.Word(c.Name))
 	}
 	if entry, ok := c.Opts.Get("--entrypoint"); ok && entry.Text != "" {
 		argv = append([]abstract.Arg{entry}, argv...)

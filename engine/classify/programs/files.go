@@ -99,13 +99,11 @@ func copiesAs(c *shell.Call, verb string) {
 	if dest.Text == "" {
 		return
 	}
-	if mode, ok := c.Opts.Get("-m", "--mode"); ok && broadMode(mode.Text) {
-		c.Signal(engine.SignalPermission)
-	}
 	if isRemote(dest) {
 		return
 	}
-	e := abstract.RawEffect{Verb: verb}
+	mode, _ := c.Opts.Get("-m", "--mode")
+	e := abstract.RawEffect{Verb: verb, Mode: mode.Show()}
 	if verb == "truncate" {
 		e.Leaves = 1
 	}
@@ -218,10 +216,9 @@ func permit(c *shell.Call) {
 	if len(operands) == 0 {
 		return
 	}
-	e := abstract.RawEffect{Verb: "chmod", Recursive: c.Opts.Has("-R", "--recursive"), Forced: c.Opts.Has("-f", "--force")}
-	mode := operands[0].Text
-	c.Shell.SignalIf(broadMode(mode), engine.SignalPermission)
-	if !e.Recursive && closes(mode) {
+	mode := operands[0]
+	e := abstract.RawEffect{Verb: "chmod", Mode: mode.Show(), Recursive: c.Opts.Has("-R", "--recursive"), Forced: c.Opts.Has("-f", "--force")}
+	if !e.Recursive && closes(mode.Text) {
 		e.Verb = "restrict"
 	}
 	c.WritesAs(e, operands[1:]...)
@@ -241,26 +238,6 @@ func closes(mode string) bool {
 		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
 	}
 	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
-}
-
-// broadMode tells whether a mode lets everybody write, or runs a program as
-// its owner.
-func broadMode(mode string) bool {
-	if mode != "" && strings.Trim(mode, "01234567") == "" {
-		special := len(mode) == 4 && strings.ContainsAny(mode[:1], "2467")
-		return special || strings.ContainsAny(mode[len(mode)-1:], "2367")
-	}
-	for _, clause := range strings.Split(mode, ",") {
-		i := strings.IndexAny(clause, "+=")
-		if i < 0 {
-			continue
-		}
-		who, perm := clause[:i], clause[i+1:]
-		if strings.Contains(perm, "s") || strings.Contains(perm, "w") && strings.ContainsAny(who, "ao") {
-			return true
-		}
-	}
-	return false
 }
 
 // patch is what a patch that is known says it changes, or else anything.

@@ -191,6 +191,7 @@ func gitPlain(c *shell.Call, sub string, o shell.Options) {
 }
 
 func gitPush(c *shell.Call, o shell.Options) {
+	object := ""
 	forced := o.Has("-f", "--force", "--mirror") && !onlyLease(o)
 	deletes := o.Has("-d", "--delete") || o.Has("--prune", "--mirror")
 	refs := o.Operands
@@ -205,15 +206,18 @@ func gitPush(c *shell.Call, o shell.Options) {
 		deletes = deletes || r.HasPrefix(":") && len(r.Text) > 1
 	}
 	if forced {
+		object = "branch"
 		c.Signal(engine.SignalGitForcePush)
 	}
 	if deletes {
+		object = "history"
 		c.Signal(engine.SignalGitHistory)
 	}
 	for _, code := range o.All("--receive-pack", "--exec") {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Forced: forced, Reversible: engine.R5}, remote)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: object, Egress: true, Forced: forced,
+		Reversible: engine.R5}, remote)
 }
 
 // onlyLease tells whether what looks like --force is --force-with-lease.

@@ -8,6 +8,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
+// losesHistory notes that commits lose their names, or are made anew.
+func losesHistory(c *shell.Call) {
+	c.Signal(engine.SignalGitHistory)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec", Object: "history"}, abstract.Word(c.Name))
+}
+
 // gitRefs is what deletes names of commits, or the commits without a name.
 func gitRefs(c *shell.Call, sub string, o shell.Options) {
 	lost := false
@@ -31,7 +37,7 @@ func gitRefs(c *shell.Call, sub string, o shell.Options) {
 		lost = !o.Has("--analyze", "--dry-run")
 	}
 	if lost {
-		c.Signal(engine.SignalGitHistory)
+		losesHistory(c)
 	}
 	for _, code := range o.All("--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter",
 		"--commit-filter", "--setup") {
@@ -110,15 +116,17 @@ func otherVCS(c *shell.Call) {
 		return
 	case c.Name == "hg" && first.Is("strip", "rollback", "histedit"), c.Name == "jj" && first.Is("abandon"), c.Name == "jj" && first.Is("op", "operation") && c.Opts.Operand(1).Is("restore", "abandon"),
 		c.Name == "fossil" && first.Is("purge"):
-		c.Signal(engine.SignalGitHistory)
+		losesHistory(c)
 	case c.Name == "jj" && first.Is("git") && c.Opts.Operand(1).Is("push"):
 		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5}, abstract.Word("origin"))
 		return
 	case first.Is("push", "commit", "delete", "rm") && c.Name == "svn" && (first.Is("push", "commit") || abstract.IsURL(c.Opts.Operand(1))), first.Is("push"):
+		object := ""
 		if c.Name == "hg" && c.Opts.Has("-f", "--force") {
+			object = "branch"
 			c.Signal(engine.SignalGitForcePush)
 		}
-		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Reversible: engine.R5,
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: object, Egress: true, Reversible: engine.R5,
 			Forced: c.Opts.Has("-f", "--force")}, abstract.Word("origin"))
 		return
 	}

@@ -396,6 +396,11 @@ func tunnel(c *shell.Call) {
 		first.Is("version", "help", "config", "update") {
 		return
 	}
+	opensTunnel(c)
+}
+
+// opensTunnel notes that a service elsewhere hands on to this machine what comes in.
+func opensTunnel(c *shell.Call) {
 	c.Signal(engine.SignalTunnel)
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen", Egress: true}, abstract.Word(c.Name))
 }

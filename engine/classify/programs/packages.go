@@ -77,7 +77,7 @@ func publishes(c *shell.Call, verb string, to string) {
 		return
 	}
 	c.Signal(engine.SignalPublish)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Egress: true, Reversible: engine.R5}, abstract.Word(to))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: "package", Egress: true, Reversible: engine.R5}, abstract.Word(to))
 }
 
 func nodePackages(c *shell.Call) {

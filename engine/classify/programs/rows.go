@@ -406,6 +406,9 @@ func (r *reader) effect(s rows.Step) abstract.RawEffect {
 	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
 		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
+	if s.Mode != "" {
+		e.Mode = abstract.FirstOr(r.selected(s.Mode)).Show()
+	}
 	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)

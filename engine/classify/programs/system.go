@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -30,7 +29,6 @@ func kill(c *shell.Call) {
 		targets = []abstract.Arg{first}
 	}
 	c.Opts.Operands = targets
-	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is("-1", "1") }), engine.SignalKillAll)
 	c.Aims(targets)
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
 }

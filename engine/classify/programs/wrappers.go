@@ -68,6 +68,7 @@ func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
 	}
 	if w.Persists != "" && given(o, w.Persists) {
 		c.Signal(engine.SignalPersistence)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "enable", Persistence: true}, abstract.Word(c.Name))
 	}
 }
 

@@ -85,6 +85,7 @@ type Step struct {
 	Verb        string `json:"verb,omitempty" yaml:"verb"`
 	Object      string `json:"object,omitempty" yaml:"object"`       // the kind of thing; $0: as the first operand says, $noun: as the words mean
 	Language    string `json:"language,omitempty" yaml:"language"`   // of a shell where it is absent; sql
+	Mode        string `json:"mode,omitempty" yaml:"mode"`           // a selector: the permissions that the targets get
 	If          string `json:"if,omitempty" yaml:"if"`               // only with one of these options
 	Unless      string `json:"unless,omitempty" yaml:"unless"`       // not with one of these options
 	Recursive   string `json:"recursive,omitempty" yaml:"recursive"` // true, or the options that make it so; usual: those with which most tools say so

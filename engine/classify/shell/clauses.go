@@ -52,10 +52,18 @@ func eitherOut(a, b abstract.Arg) abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Word(abstract.HoleText+"\n"), a), b)
 }
 
+// endless notes a loop that goes on without end, unless a time limit ends it.
+func (s *Machine) endless() {
+	if !s.bounded() {
+		s.Signal(engine.SignalUnbounded)
+		s.emit(abstract.RawEffect{Kind: engine.EffectResource, Verb: "loop", Command: -1}, abstract.Arg{})
+	}
+}
+
 // while runs the condition and the body of a loop.
 func (s *Machine) while(c *syntax.WhileClause) Outcome {
-	if !c.Until && endless(c) && !s.bounded() {
-		s.Signal(engine.SignalUnbounded)
+	if !c.Until && endless(c) {
+		s.endless()
 	}
 	return s.loop(c.Do, func() {
 		s.stmts(c.Cond)
@@ -197,8 +205,8 @@ func (s *Machine) forClause(c *syntax.ForClause) Outcome {
 		return s.loop(c.Do, func() { s.Scope.SetText(l.Name.Value, asItems(items)...) })
 	case *syntax.CStyleLoop:
 		s.arithmetic(l.Init)
-		if l.Cond == nil && !s.bounded() {
-			s.Signal(engine.SignalUnbounded)
+		if l.Cond == nil {
+			s.endless()
 		}
 		return s.loop(c.Do, func() { s.arithmetic(l.Cond); s.arithmetic(l.Post); s.arithmetic(l.Init); s.forgetNumbers(l.Post) })
 	}

@@ -75,7 +75,7 @@ func (f Frame) contains(id engine.Signal) bool {
 		return false
 	}
 	switch id {
-	case engine.SignalPower, engine.SignalDiskWrite, engine.SignalKillAll, engine.SignalPersistence, engine.SignalPrivilege, engine.SignalDeferred:
+	case engine.SignalPower, engine.SignalDiskWrite, engine.SignalPersistence, engine.SignalPrivilege, engine.SignalDeferred:
 		return true
 	}
 	return false

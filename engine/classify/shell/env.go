@@ -120,7 +120,7 @@ func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 	}
 	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard}, in.Cwd.Text, in.Rows)
 	for _, raw := range later.Effects {
-		if e := res.Effect(raw); place.Tampers(&e, res) {
+		if e := res.Effect(raw); res.Guard(&e) != "" {
 			signals[engine.SignalGuardTamper] = true
 		}
 	}

@@ -217,10 +217,12 @@ func netProgram(c *winCall) {
 		}
 	case "share":
 		if changes || len(list) > 2 || strings.Contains(what.Text, "=") {
+			verb := "set"
 			if !changes {
+				verb = "share"
 				c.w.signal(engine.SignalListen)
 			}
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "share"}, what)
+			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, what)
 		}
 	case "use":
 		c.connects(list[1:])
@@ -400,9 +402,6 @@ func killProgram(c *winCall) {
 		if strings.Contains(strings.ToLower(t.Text), "reviewer") {
 			c.w.signal(engine.SignalGuardTamper)
 		}
-		if t.Text == "*" || strings.HasPrefix(strings.ToLower(t.Text), "status eq") {
-			c.w.signal(engine.SignalKillAll)
-		}
 		c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: c.has("f")}, t)
 	}
 }
@@ -445,15 +444,13 @@ func aclProgram(c *winCall) {
 		return
 	}
 	recursive := c.has("t", "r")
-	if recursive && c.name != "takeown" && (strings.Contains(all, "everyone") || strings.Contains(all, "*s-1-1-0")) ||
-		strings.Contains(all, "everyone:f") || strings.Contains(all, "everyone:(oi)(ci)f") {
-		c.w.signal(engine.SignalPermission)
-	}
-	verb := "chmod"
+	verb, mode := "chmod", ""
 	if c.name == "takeown" {
 		verb = "chown"
+	} else if i := max(strings.Index(all, "everyone"), strings.Index(all, "*s-1-1-0")); i >= 0 {
+		mode, _, _ = strings.Cut(all[i:], " ")
 	}
-	c.emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb, Recursive: recursive}, target...)
+	c.emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: verb, Mode: mode, Recursive: recursive}, target...)
 }
 
 func attribProgram(c *winCall) {

@@ -193,6 +193,7 @@ func (c *psCall) newObject() psValue {
 	}
 	if strings.Contains(v.kind, "tcplistener") {
 		c.w.signal(engine.SignalListen)
+		c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("0.0.0.0"))
 	}
 	return v
 }
@@ -402,9 +403,6 @@ func (c *psCall) stopProcess() {
 	low := strings.ToLower(target.Text)
 	if strings.Contains(low, "reviewer") {
 		c.w.signal(engine.SignalGuardTamper)
-	}
-	if low == "*" {
-		c.w.signal(engine.SignalKillAll)
 	}
 	c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: c.has("force")}, target)
 }

@@ -26,7 +26,7 @@ speaks contains "file_emptied" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
-	e.shrinks
+	e.lost >= data.reviewer.session.emptied_percent
 	e.kind == "file_write"
 	not _scratch(e)
 	not _written_here(e)

@@ -43,11 +43,11 @@ test_files_that_lose_nearly_all[name] if {
 		"moved there by the session": {"patch": {"git": "untracked", "ledger": "moved_into"}, "speaks": false},
 		"scratch": {"patch": {"git": "untracked", "location": "temp"}, "speaks": false},
 		"nowhere": {"patch": {"git": "untracked", "location": "null"}, "speaks": false},
-		"most of it stays": {"patch": {"git": "untracked", "shrinks": false}, "speaks": false},
+		"most of it stays": {"patch": {"git": "untracked", "lost": 89}, "speaks": false},
 		"deleted": {"patch": {"git": "untracked", "kind": "file_delete"}, "speaks": false},
 		"has happened": {"phase": "post", "patch": {"git": "untracked"}, "speaks": false},
 	}
-	e := given.effect("file_write", object.union({"verb": "truncate", "shrinks": true}, case.patch))
+	e := given.effect("file_write", object.union({"verb": "truncate", "lost": 90}, case.patch))
 	doc := given.action("file_modification", [e])
 	said := spoken.speaks with input as object.union(doc, object.filter(case, ["phase"]))
 	spoke := "file_emptied" in said

@@ -69,9 +69,15 @@ speaks contains "goal_disproportion" if {
 	every intent in input.goal.intents {
 		intent in data.reviewer.goals.harmless
 	}
-	some signal in input.action.signals
-	signal in data.reviewer.goals.disproportionate
+	some harm in _harms
+	harm in data.reviewer.goals.disproportionate
 }
+
+_harms contains signal if some signal in input.action.signals
+
+_harms contains "permission_broad" if _opens_widely
+
+_harms contains "git_data_delete" if _loses_repository
 
 # METADATA
 # title: Much is deleted in one session
@@ -93,6 +99,17 @@ _restrained(kind) if {
 	some c in input.goal.constraints
 	c.kind == kind
 	c.touched
+	not _taken_back(c)
+}
+
+# Whoever said that nothing must be changed, only told, and then orders work on
+# what is there, now says otherwise. A word about one thing, a freeze or a plan is
+# not taken back by it.
+_taken_back(c) if {
+	c.kind == "read_only"
+	not c.what
+	some intent in c.later
+	intent in data.reviewer.goals.resumes
 }
 
 _changes_something if {

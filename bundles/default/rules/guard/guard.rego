@@ -8,10 +8,10 @@ package reviewer.spoken
 speaks contains "agent_instructions" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
-	not "guard_tampering" in input.action.signals
 	some e in input.action.effects
 	e.kind == "file_write"
 	e.class == "agent_config"
+	not "guard_tampering" in input.findings
 }
 
 # METADATA

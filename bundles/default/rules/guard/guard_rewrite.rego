@@ -12,7 +12,6 @@ offers["git_no_verify"] := [{"op": "drop_flag", "command": i, "flag": flag} |
 	some flag in _skips_checks(c)
 ] if {
 	data.reviewer.rewrite.keep_checks
-	"git_no_verify" in input.action.signals
 	some c in input.action.commands
 	count(_skips_checks(c)) > 0
 }

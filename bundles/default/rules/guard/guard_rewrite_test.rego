@@ -16,7 +16,6 @@ test_checks_of_a_commit[name] if {
 test_checks_that_no_flag_skips[name] if {
 	some name, case in {
 		"a variable does": {"flags": ["-q"], "signals": ["git_no_verify"]},
-		"none are skipped": {"flags": ["--no-verify"], "signals": []},
 	}
 	not rewriting.offers.git_no_verify with input as _commit(case.flags, case.signals)
 }

@@ -14,3 +14,26 @@ speaks contains "login_granted" if {
 	some place in _spellings(e)
 	endswith(place, concat("", ["/", name, "/"]))
 }
+
+# METADATA
+# title: A listener that others can reach
+# custom:
+#   id: inbound_listener
+speaks contains "inbound_listener" if {
+	"network_request" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.verb == "listen"
+	not e.egress
+	not e.target in data.reviewer.inbound.local
+}
+
+# METADATA
+# title: A listener that others can reach
+# description: A folder is shared with other machines.
+# custom:
+#   id: inbound_listener
+speaks contains "inbound_listener" if {
+	"changes" in input.facts
+	"share" in _system_verbs
+}

@@ -49,3 +49,30 @@ speaks contains "rights_changed" if {
 _at_or_below(path, place) if path == place
 
 _at_or_below(path, place) if startswith(path, concat("", [place, "/"]))
+
+# METADATA
+# title: Permissions are opened widely
+# custom:
+#   id: permission_broad
+speaks contains "permission_broad" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	_opens_widely
+}
+
+_opens_widely if {
+	some e in input.action.effects
+	e.mode
+	e.kind == "file_write"
+	some pattern in data.reviewer.permissions.broad
+	regex.match(pattern, e.mode)
+}
+
+_opens_widely if {
+	some e in input.action.effects
+	e.mode
+	e.kind == "file_write"
+	e.recursive
+	some pattern in data.reviewer.permissions.broad_below
+	regex.match(pattern, e.mode)
+}

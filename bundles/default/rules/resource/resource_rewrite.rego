@@ -12,8 +12,7 @@ offers["unbounded_resource"] := array.flatten([[
 	some i in _endless
 ]) if {
 	data.reviewer.rewrite.time_limit
-	"unbounded_resource" in input.action.signals
 	count(_endless) > 0
 }
 
-_endless := sort({e.command | some e in input.action.effects; e.kind == "resource"; e.command >= 0})
+_endless := sort({e.command | some e in input.action.effects; e.kind == "resource"; e.verb != "fork"; e.command >= 0})

@@ -71,3 +71,30 @@ _known_source(address) if {
 _same_host(host, known) if host == known
 
 _same_host(host, known) if endswith(host, concat("", [".", known]))
+
+# METADATA
+# title: Something is published
+# custom:
+#   id: publish
+speaks contains "publish" if {
+	"network_request" in input.action.types
+	input.phase == "pre"
+	_publishes
+}
+
+_publishes if {
+	some e in input.action.effects
+	e.kind == "network"
+	e.egress
+	e.verb == "send"
+	e.object in data.reviewer.services.published
+}
+
+# What others have installed is withdrawn.
+_publishes if {
+	some e in input.action.effects
+	e.kind == "network"
+	e.egress
+	e.verb == "delete"
+	e.object == "package"
+}

@@ -94,3 +94,28 @@ speaks contains "process_attach" if {
 	e.kind == "process"
 	e.verb == "attach"
 }
+
+# METADATA
+# title: The machine is shut down
+# custom:
+#   id: power_state
+speaks contains "power_state" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	some verb in _system_verbs
+	verb in data.reviewer.system.power
+}
+
+# METADATA
+# title: Processes are ended broadly
+# custom:
+#   id: kill_all
+speaks contains "kill_all" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "kill"
+	some pattern in data.reviewer.system.all_processes
+	regex.match(pattern, e.target)
+}

@@ -1,0 +1,77 @@
+package reviewer.spoken
+
+# METADATA
+# title: Deletion of a root, a home or what holds the workspace
+# description: places.roots and places.whole say which places are meant.
+# custom:
+#   id: delete_broad
+speaks contains "delete_broad" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.location in data.reviewer.places.roots
+	_goes_or_opens(e)
+}
+
+# METADATA
+# title: Deletion of a root, a home or what holds the workspace
+# description: The workspace or a system directory goes as a whole.
+# custom:
+#   id: delete_broad
+speaks contains "delete_broad" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.location in data.reviewer.places.whole
+	_whole(e)
+}
+
+_goes_or_opens(e) if _gone(e)
+
+_goes_or_opens(e) if _opens(e)
+
+# Git leaves what it holds, and itself.
+_whole(e) if {
+	_gone(e)
+	_with_all(e)
+	not _discarded_here(e)
+}
+
+_whole(e) if {
+	_opens(e)
+	e.location != "self"
+}
+
+_with_all(e) if e.recursive
+
+_with_all(e) if _displaced(e)
+
+_with_all(e) if {
+	e.entry == "dir"
+	e.location != "self"
+}
+
+_discarded_here(e) if {
+	e.location == "self"
+	e.verb == "discard"
+}
+
+# Who owns all below it, or may use it, is another.
+_opens(e) if {
+	e.kind == "file_write"
+	e.recursive
+	e.verb in {"chmod", "chown", "chgrp", "chattr", "setfacl"}
+}
+
+# The target is not where it was.
+_gone(e) if e.kind == "file_delete"
+
+_gone(e) if e.verb == "rename"
+
+# It is at another place afterwards.
+_displaced(e) if {
+	e.kind == "file_delete"
+	e.verb == "move"
+}
+
+_displaced(e) if e.verb == "rename"

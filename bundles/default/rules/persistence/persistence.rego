@@ -1,0 +1,20 @@
+package reviewer.spoken
+
+# METADATA
+# title: Something is installed that runs later by itself
+# description: persistence.classes says what files something runs.
+# custom:
+#   id: persistence
+speaks contains "persistence" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_stays(e)
+}
+
+_stays(e) if e.persistence
+
+_stays(e) if {
+	e.class in data.reviewer.persistence.classes
+	e.kind == "file_write"
+}

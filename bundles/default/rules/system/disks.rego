@@ -1,0 +1,38 @@
+package reviewer.spoken
+
+# METADATA
+# title: A disk is formatted or written directly
+# custom:
+#   id: disk_write
+speaks contains "disk_write" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	_loses_disk(e)
+}
+
+_loses_disk(e) if {
+	e.kind == "system_call"
+	e.verb in {"format", "write"}
+}
+
+# A volume that a service keeps is another matter (container_wipe).
+_loses_disk(e) if {
+	e.kind == "system_call"
+	e.verb == "wipe"
+	not e.object
+}
+
+# What a disk can be brought back from.
+_loses_disk(e) if {
+	e.kind == "system_call"
+	e.verb == "delete"
+	e.target in data.reviewer.system.disk_records
+}
+
+_loses_disk(e) if {
+	e.kind in {"file_write", "file_delete"}
+	e.location == "device"
+	not strings.any_prefix_match(e.target, data.reviewer.system.harmless_devices)
+}
