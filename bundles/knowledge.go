@@ -190,11 +190,8 @@ func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	if row.Wraps != nil {
 		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
 	}
-	for _, key := range []string{"cases", "notes"} {
-		cases := row.Cases
-		if key == "notes" {
-			cases = row.Notes
-		}
+	for _, key := range []string{"before", "cases", "notes"} {
+		cases := map[string][]rows.Case{"before": row.Before, "cases": row.Cases, "notes": row.Notes}[key]
 		for i, one := range cases {
 			c.oneCase(names, one, nodes[key].Content[i])
 		}
@@ -244,7 +241,8 @@ func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string
 	}
 }
 
-func (c *rowCheck) function(n *yaml.Node, name string) {
+func (c *rowCheck) function(n *yaml.Node, text string) {
+	name, _, _ := strings.Cut(text, " ")
 	if name != "" && !slices.Contains(rows.Functions(), name) {
 		c.p.wrong(n, "go: there is no function %s", engine.Meant(name, rows.Functions()))
 	}
@@ -270,7 +268,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen meant code script run aims takes seeks"
+const selecting = "read write delete fetch send listen install meant code script run aims takes seeks"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)

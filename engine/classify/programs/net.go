@@ -310,18 +310,18 @@ func ftp(c *shell.Call) {
 	}
 	c.Sends("send", remoteHost(host.With(host.Text+":")))
 	if c.Name == "tftp" {
-		puts(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)))
+		putsFiles(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)))
 	}
 	for _, batch := range c.Opts.All("-b") {
 		for _, code := range held(c, batch) {
-			puts(c, code)
+			putsFiles(c, code)
 		}
 	}
 	if in := c.Shell.Frame.Stdin; in != nil {
-		puts(c, *in)
+		putsFiles(c, *in)
 	}
 	for _, code := range c.Opts.All("-e", "-c") {
-		puts(c, code)
+		putsFiles(c, code)
 		if strings.Contains(code.Text, "!") {
 			_, local, _ := strings.Cut(code.Text, "!")
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code.With(local), "ftp", false) })
