@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -185,7 +186,7 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program()}
+	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program()}
 	return &review.Reviewer{
 		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,

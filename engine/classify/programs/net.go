@@ -41,7 +41,7 @@ func curl(c *shell.Call) {
 		requests(c, r, u)
 	}
 	for _, host := range detours(o) {
-		contacts(c, r.method, host)
+		contacts(c, r.method, "", host)
 	}
 	saves(c, urls)
 	if code, ok := o.Get("--proxy-command"); ok {
@@ -360,13 +360,13 @@ func bucket(c *shell.Call) {
 		return
 	}
 	rest := operands[1:]
-	switch ends, object, n := operationOf(operands); {
+	switch ends, object, n := operationOf(c, operands); {
 	case bucketOpens(c, operands):
 	case ends != "" && ends != "clear" || verb.Is("cleanup", "dedupe"):
 		bucketEnds(c, ends, object, operands[max(n, 1):])
 	case verb.Is("deletefile", "rmdirs"):
 		bucketEnds(c, "delete", "object", rest)
-	case readingVerb(verb.Text) || verb.Is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
+	case vocabulary(c).Reads(verb.Text) || verb.Is("lsd", "lsl", "lsf", "cat", "du", "size", "stat", "listremotes"):
 		for _, a := range rest {
 			c.Fetches(a)
 		}
@@ -401,12 +401,12 @@ func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
 	if len(targets) == 0 {
 		targets = []abstract.Arg{abstract.Word(c.Name)}
 	}
-	all := everything(c.Opts) || c.Opts.Operand(0).Is("rb", "purge", "delete", "rmdir") || c.Opts.Has("--force")
+	all := everything(c) || c.Opts.Operand(0).Is("rb", "purge", "delete", "rmdir") || c.Opts.Has("--force")
 	for _, t := range targets {
 		if object == "" || object == operation.PlainNoun(t.Text) {
 			object = "object"
 		}
-		ends(c, verb, object, all, unasked(c.Opts), t)
+		ends(c, verb, object, all, unasked(c), t)
 	}
 }
 
@@ -419,16 +419,16 @@ func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 		case !isRemote(src):
 			c.ReadsTree(src)
 		case verb.Is("move", "moveto", "mv"):
-			ends(c, "remove", "object", false, unasked(c.Opts), src)
+			ends(c, "remove", "object", false, unasked(c), src)
 		default:
 			c.Fetches(src)
 		}
 	}
-	mirrors := verb.Is("sync") && c.Name == "rclone" || optionVerb(c.Opts) != "" || verb.Is("rsync") && c.Opts.Exact("-d")
+	mirrors := verb.Is("sync") && c.Name == "rclone" || optionVerb(c) != "" || verb.Is("rsync") && c.Opts.Exact("-d")
 	if isRemote(dest) || c.Name == "mc" {
 		c.Sends("send", dest)
 		if mirrors {
-			ends(c, "remove", "object", false, unasked(c.Opts), dest)
+			ends(c, "remove", "object", false, unasked(c), dest)
 		}
 		return
 	}

@@ -169,7 +169,7 @@ func (r *reader) far(options string) (back func()) {
 		if !abstract.IsURL(a) || a.HasPrefix("unix://") || a.HasPrefix("npipe://") || a.HasPrefix("fd://") {
 			continue
 		}
-		if name := a.With(hostText(a.Text[schemeLength(a.Text):])); !place.Loopback(name.Text) {
+		if name := a.With(hostText(a.Text[operation.SchemeLength(a.Text):])); !place.Loopback(name.Text) {
 			frame.Host = r.Shell.HostName("docker", name)
 		}
 		break
@@ -449,13 +449,13 @@ func orVerb(verb, usual string) string {
 
 // effect is what a step says of the effect that it stands for.
 func (r *reader) effect(s rows.Step) abstract.RawEffect {
-	all := s.Recursive == rows.Usual && everything(r.Opts)
+	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
 		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
 	if s.Mode != "" {
 		e.Mode = abstract.FirstOr(r.selected(s.Mode)).Show()
 	}
-	if s.Confirmed == rows.Usual && unasked(r.Opts) || r.flag(s.Confirmed) {
+	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)
 	}
@@ -560,7 +560,7 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			r.Aims(targets)
 		}
 	case "end":
-		if known, _ := operation.EndingVerb(verb); known != "" {
+		if known, _ := vocabulary(r.Call).Ending(verb); known != "" {
 			verb = known // purge is delete, to policy
 		}
 		for _, t := range targets {
