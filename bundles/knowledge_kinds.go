@@ -235,3 +235,94 @@ func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
 		}
 	}
 }
+
+// wordList checks a list of words.
+func (c *rowCheck) wordList(names string, list rows.WordList, n *yaml.Node) {
+	words := append(strings.Fields(list.Words), list.Phrases...)
+	if len(words) == 0 && !list.Replace {
+		c.p.wrong(n, "%s: a list needs words or phrases", names)
+	}
+	if c.adds && (list.Replace || list.Loosens) {
+		c.p.wrong(n, "%s: the %s layer may only add words that make facts stricter", names, c.layer)
+	}
+	for _, name := range strings.Fields(names) {
+		c.listNamed(name, words, n)
+	}
+	slices.Sort(words)
+	for i := 1; i < len(words); i++ {
+		if words[i] == words[i-1] {
+			c.p.wrong(n, "%s: %s is given twice", names, words[i])
+		}
+	}
+}
+
+// listNamed checks that there is a list, and that the layer may add these words.
+func (c *rowCheck) listNamed(name string, words []string, n *yaml.Node) {
+	known := shippedWords()
+	section, key, _ := strings.Cut(name, ".")
+	switch {
+	case slices.Contains(rows.SettingLists(), name):
+		c.p.wrong(n, "%s is a setting, which rules ask for too; write %s: {%s: [...]} into settings.yaml", name, section, key)
+	case c.layer == Base: // it says which lists there are
+	case !slices.Contains(known.Lists(), name):
+		c.p.wrong(n, "there is no list of words %s", engine.Meant(name, known.Lists()))
+	case c.adds && known.Loosens(name):
+		c.p.wrong(n, "%s: a word more can make facts less strict; say this in the organisation's layer", name)
+	case c.adds:
+		for _, w := range words {
+			if why := known.Taken(name, w); why != "" {
+				c.p.wrong(n, "%s: the %s layer may not add %q: %s", name, c.layer, w, why)
+			}
+		}
+	}
+}
+
+// token checks what secrets of a kind look like.
+func (c *rowCheck) token(names string, row rows.Token, n *yaml.Node) {
+	for _, name := range strings.Fields(names) {
+		if !rows.TokenKind(name) {
+			c.p.wrong(n, "%q: a kind of secret is 2 to 30 small letters, digits and _", name)
+		}
+	}
+	if len(row.Forms)+len(row.Inside) == 0 && row.Go == "" {
+		c.p.wrong(n, "%s: a token needs forms, such as shop_live_ alnum 24", names)
+	}
+	nodes := RowValues(n)
+	c.forms(nodes["forms"], row.Forms, rows.ParseForm)
+	c.forms(nodes["inside"], row.Inside, rows.ParseInside)
+	if c.adds && (len(row.Inside) > 0 || row.Go != "") {
+		c.p.wrong(n, "%s: a token of the %s layer has forms only, which begin in their own way", names, c.layer)
+	}
+	c.words(nodes["go"], row.Go, rows.TokenFunctions(), "a function that finds tokens")
+	if e := nodes["examples"]; e != nil && row.Examples != nil {
+		c.specimens(RowValues(e)["match"], row.Examples.Match)
+		c.specimens(RowValues(e)["no_match"], row.Examples.NoMatch)
+	}
+}
+
+func (c *rowCheck) specimens(n *yaml.Node, texts []string) {
+	for i, text := range texts {
+		if _, err := rows.Specimen(text); err != nil {
+			c.p.wrong(n.Content[i], "%v", err)
+		}
+	}
+}
+
+// forms refuses forms that cannot be read, that stand there twice, and in a
+// layer that only adds those that could hide something.
+func (c *rowCheck) forms(n *yaml.Node, forms []string, parse func(string) (rows.Form, error)) {
+	for i, text := range forms {
+		form, err := parse(text)
+		if err == nil && c.adds {
+			err = form.Narrow()
+		}
+		if err != nil {
+			c.p.wrong(n.Content[i], "%v", err)
+		}
+		for _, earlier := range forms[:i] {
+			if strings.Join(strings.Fields(earlier), " ") == strings.Join(strings.Fields(text), " ") {
+				c.p.wrong(n.Content[i], "%s is given twice", text)
+			}
+		}
+	}
+}

@@ -64,7 +64,8 @@ func textJobs[T any](t *trial, set *rows.Set, folder string, examples func(rows.
 		}
 		for i, ex := range examples(e) {
 			file, about := t.file(e.Place.File), strings.Join(e.Names, " ")
-			all = append(all, job{file: file, kind: kindRow, about: about, line: e.Place.Line, name: fmt.Sprintf("%s/%s/%d", t.name(file), about, i+1),
+			name := fmt.Sprintf("%s/%s/%d", t.name(file), about, i+1)
+			all = append(all, job{file: file, kind: kindRow, about: about, line: e.Place.Line, name: name,
 				run: func(context.Context, *trial) report.Test { return ex.run() }})
 		}
 	}

@@ -148,7 +148,8 @@ func plainText(s string) (string, bool) {
 		end := strings.IndexByte(inner, q)
 		return strings.TrimSuffix(inner, string(q)), end >= 0 && end == len(inner)-1 && end > 0 && !strings.Contains(inner, "\\")
 	}
-	if c := s[0]; (c >= 'a' && c <= 'z' && c != 'n' || c >= 'A' && c <= 'Z' && c != 'N') && strings.IndexByte(s, ' ') < 0 && s[len(s)-1] != ':' {
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' && c != 'n' || c >= 'A' && c <= 'Z' && c != 'N' }
+	if letter(s[0]) && strings.IndexByte(s, ' ') < 0 && s[len(s)-1] != ':' {
 		return s, true
 	}
 	switch s {

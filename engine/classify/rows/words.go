@@ -143,7 +143,8 @@ func holdsWord(text, word string) bool {
 func parseWords(text string) (WordList, error) {
 	v, ok := plain(text, "words", "phrases", "loosens", "replace")
 	if ok && flag(v.text("loosens")) && flag(v.text("replace")) {
-		return WordList{Words: v.text("words"), Phrases: v.list("phrases"), Loosens: v.text("loosens") == "true", Replace: v.text("replace") == "true"}, nil
+		return WordList{Words: v.text("words"), Phrases: v.list("phrases"), Loosens: v.text("loosens") == "true",
+			Replace: v.text("replace") == "true"}, nil
 	}
 	return parse[WordList](text)
 }
