@@ -85,6 +85,21 @@ func Shipped() (Manifest, string, error) {
 	return b.Manifest, d, err
 }
 
+// ShippedRows returns the rows of the policy that ships, and reads nothing else of
+// it: they are asked for where no policy can be loaded.
+func ShippedRows() []rows.Layer {
+	files, fsys := map[string][]byte{}, DefaultFS()
+	for _, folder := range rows.Folders() {
+		_ = fs.WalkDir(fsys, path.Clean(folder), func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasSuffix(name, ".yaml") {
+				files[name], err = fs.ReadFile(fsys, name)
+			}
+			return err
+		})
+	}
+	return []rows.Layer{{Name: Base, Files: files}}
+}
+
 // DefaultFS returns the files of the policy that ships, tests and cases included.
 func DefaultFS() fs.FS {
 	sub, err := fs.Sub(shipped, "default")

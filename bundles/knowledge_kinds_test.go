@@ -3,6 +3,8 @@ package bundles
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Rows of places and tools that are wrong are refused with the line and what to
@@ -67,5 +69,16 @@ func TestRowsOfKinds(t *testing.T) {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.file+":")):
 			t.Errorf("%s: %q: %v, want %q", c.layer, c.text, err, c.want)
 		}
+	}
+}
+
+// What events are read by without a policy are the rows of the policy that ships.
+func TestShippedRows(t *testing.T) {
+	e, err := Assemble(shippedBundle(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(e.RowLayers(), ShippedRows()); diff != "" {
+		t.Error(diff)
 	}
 }

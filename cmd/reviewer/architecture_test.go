@@ -94,7 +94,7 @@ func walls() []wall {
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
 		{"bundles", []string{"engine", "engine/classify/rows", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
-		{"bundles/diff", []string{"engine", "bundles"},
+		{"bundles/diff", []string{"engine", "engine/classify/rows", "bundles", "go.yaml.in/yaml/v3"},
 			"the difference of two policies follows from their rows and settings; what Rego states is asked of the caller"},
 		{"bundles/mutate", []string{"engine", "engine/mutant", "bundles", "go.yaml.in/yaml/v3"},
 			"a change of a row is a file with another text: what tests make of it is not known here"},
@@ -175,7 +175,7 @@ func walls() []wall {
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
-		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
+		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/classify", "engine/classify/rows", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
 			"cmd/reviewer/wiring", "engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},

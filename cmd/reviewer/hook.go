@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -185,7 +186,7 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program()}
+	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program(), Shipped: wiring.ShippedRows}
 	return &review.Reviewer{
 		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,

@@ -55,7 +55,8 @@ type Classifier struct {
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
-	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: nothing is known of programs
+	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
+	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
 }
 
 // Classify returns the facts of an event. workspace is the session's pinned
@@ -132,6 +133,9 @@ func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set, ok := e.Rows.(*rows.Set)
 	if !ok {
 		set = c.Rows
+	}
+	if !ok && set == nil && c.Shipped != nil {
+		set = c.Shipped()
 	}
 	in := shell.Input{Cwd: abstract.Value{Text: e.CWD}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
 		Knows: programs.Knowledge(set), Rows: set}

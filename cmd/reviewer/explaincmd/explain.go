@@ -196,7 +196,7 @@ func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 	}
 	return &reviewcmd.Desk{
 		Harness:    harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Program: cli.Program()}, Policy: p,
+		Classifier: &classify.Classifier{World: world, MAC: mac, Program: cli.Program(), Shipped: wiring.ShippedRows}, Policy: p,
 	}, nil
 }
 

@@ -128,7 +128,7 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 	}
 	return &Desk{
 		Harness:    harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Program: cli.Program()},
+		Classifier: &classify.Classifier{World: world, MAC: mac, Program: cli.Program(), Shipped: wiring.ShippedRows},
 		Policy:     policy,
 		sessions:   map[string]*simulate.Rehearsal{},
 	}, nil
