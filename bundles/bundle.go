@@ -85,21 +85,6 @@ func Shipped() (Manifest, string, error) {
 	return b.Manifest, d, err
 }
 
-// ShippedRows returns the rows of the policy that ships, and reads nothing else of
-// it: they are asked for where no policy can be loaded.
-func ShippedRows() []rows.Layer {
-	files, fsys := map[string][]byte{}, DefaultFS()
-	for _, folder := range rows.Folders() {
-		_ = fs.WalkDir(fsys, path.Clean(folder), func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.HasSuffix(name, ".yaml") {
-				files[name], err = fs.ReadFile(fsys, name)
-			}
-			return err
-		})
-	}
-	return []rows.Layer{{Name: Base, Files: files}}
-}
-
 // DefaultFS returns the files of the policy that ships, tests and cases included.
 func DefaultFS() fs.FS {
 	sub, err := fs.Sub(shipped, "default")
@@ -515,3 +500,10 @@ func LayerOf(fsys fs.FS) (string, error) {
 	return "", inFile(manifestFile).wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project",
 		m.Roots)
 }
+
+// Known says of a bundle that it was checked before by this very program, with
+// the layers that it stands among: its settings against the schema, its Rego by
+// compiling it. Neither is done again, which is most of what a hook would need
+// for it. Who says so of other files makes a policy that may fail at each call,
+// and then denies it.
+func (b *Bundle) Known() { b.checked, b.shipped = true, true }

@@ -2,10 +2,12 @@ package bundles
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -22,7 +24,49 @@ func (e *Effective) RowLayers() []rows.Layer {
 			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Rows})
 		}
 	}
+	if len(list) > 0 {
+		list = append(list, e.settingWords())
+	}
 	return list
+}
+
+// settingWords are the lists of the settings by which operations are read, after
+// all layers: a word in them counts for the rules and for what is found of a call.
+func (e *Effective) settingWords() rows.Layer {
+	lists := map[string][]string{}
+	settings, _ := e.Data["reviewer"].(map[string]any)
+	services, _ := settings["services"].(map[string]any)
+	for _, name := range rows.SettingLists() {
+		words, _ := services[strings.TrimPrefix(name, "services.")].([]any)
+		for _, w := range words {
+			if text, ok := w.(string); ok {
+				lists[name] = append(lists[name], text)
+			}
+		}
+	}
+	return rows.Layer{Name: "settings", Files: map[string][]byte{rows.WordsFolder + "settings.yaml": rows.ListsFile(lists)}}
+}
+
+// ShippedTokens returns what secrets look like by the policy that ships. They
+// are masked on every machine, whichever policy holds there, and where none does.
+var ShippedTokens = sync.OnceValue(func() *rows.Set { return shippedRows(rows.TokensFolder) })
+
+// shippedWords are the lists of words that there are: those that ship.
+var shippedWords = sync.OnceValue(func() *rows.Set { return shippedRows(rows.WordsFolder) })
+
+// ShippedRows returns the rows of the policy that ships, and reads nothing else of
+// it: events are read by them where no policy can be loaded.
+var ShippedRows = sync.OnceValue(func() *rows.Set { return shippedRows(append(rows.Folders(), rows.ConvertedFolder)...) })
+
+func shippedRows(folders ...string) *rows.Set {
+	files := map[string][]byte{}
+	for _, folder := range folders {
+		names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: nothing goes wrong here
+		for _, name := range names {
+			files[name], _ = fs.ReadFile(DefaultFS(), name)
+		}
+	}
+	return rows.New([]rows.Layer{{Name: Base, Files: files}})
 }
 
 // adds reports whether a layer's rows may only add to facts.
@@ -87,7 +131,9 @@ func (c *rowCheck) file(name string, content []byte) {
 		case rows.ToolsFolder:
 			row(c, key, value, c.tool)
 		case rows.WordsFolder:
-			row(c, key, value, c.words1)
+			row(c, key, value, c.wordList)
+		case rows.TokensFolder:
+			row(c, key, value, c.token)
 		}
 	}
 	c.errors = append(c.errors, c.p.problems...)
@@ -140,23 +186,6 @@ func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, 
 	check(key.Value, read, n)
 }
 
-// words1 checks a list of words.
-func (c *rowCheck) words1(names string, list rows.WordList, n *yaml.Node) {
-	words := append(strings.Fields(list.Words), list.Phrases...)
-	if len(words) == 0 && !list.Replace {
-		c.p.wrong(n, "%s: a list needs words or phrases", names)
-	}
-	if c.adds && (list.Replace || list.Loosens) {
-		c.p.wrong(n, "%s: the %s layer may only add words that make facts stricter", names, c.layer)
-	}
-	slices.Sort(words)
-	for i := 1; i < len(words); i++ {
-		if words[i] == words[i-1] {
-			c.p.wrong(n, "%s: %s is given twice", names, words[i])
-		}
-	}
-}
-
 // program checks what the form of a row does not show.
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
@@ -173,11 +202,8 @@ func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	if row.Wraps != nil {
 		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
 	}
-	for _, key := range []string{"cases", "notes"} {
-		cases := row.Cases
-		if key == "notes" {
-			cases = row.Notes
-		}
+	for _, key := range []string{"before", "cases", "notes"} {
+		cases := map[string][]rows.Case{"before": row.Before, "cases": row.Cases, "notes": row.Notes}[key]
 		for i, one := range cases {
 			c.oneCase(names, one, nodes[key].Content[i])
 		}
@@ -205,7 +231,7 @@ func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
 		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
 		for _, option := range strings.Fields(list.words) {
-			if !strings.HasPrefix(option, "-") {
+			if !strings.HasPrefix(option, "-") && !(list.key == "values" && list.words == "*") {
 				c.p.wrong(nodes[list.key], "%s: %q is no option: it does not begin with a dash", list.key, option)
 			}
 			switch in, twice := first[option]; {
@@ -227,7 +253,8 @@ func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string
 	}
 }
 
-func (c *rowCheck) function(n *yaml.Node, name string) {
+func (c *rowCheck) function(n *yaml.Node, text string) {
+	name, _, _ := strings.Cut(text, " ")
 	if name != "" && !slices.Contains(rows.Functions(), name) {
 		c.p.wrong(n, "go: there is no function %s", engine.Meant(name, rows.Functions()))
 	}
@@ -253,7 +280,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 }
 
 // selecting are the steps whose value says which words they concern.
-const selecting = "read write delete fetch send listen meant code script run aims takes seeks"
+const selecting = "read write delete fetch send listen install meant code script run aims takes seeks"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	nodes := RowValues(n)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -186,7 +186,8 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Program: cli.Program(), Shipped: wiring.ShippedRows}
+	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
+		Shipped: bundles.ShippedRows}
 	return &review.Reviewer{
 		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,

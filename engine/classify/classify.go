@@ -55,6 +55,7 @@ type Classifier struct {
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
+	Secrets *rows.Set           // whose forms of tokens are masked whatever the policy's rows say
 	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
 	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
 }
@@ -69,13 +70,13 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	if err := ctx.Err(); err != nil {
 		return engine.Facts{}, fmt.Errorf("classify event: %w", err)
 	}
-	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact}
+	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact, Formats: mask.FormatsOf(c.rowsOf(e), c.Secrets)}
 	facts := engine.Facts{Event: engine.EventFacts{Name: e.Name, Tool: e.Tool, CWD: e.CWD, Mode: e.Mode, PromptID: e.PromptID}}
 	switch e.Phase {
 	case engine.PhasePrompt:
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = prompt.GoalOf(m, e.Prompt, c.marker(workspace))
+		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace))
 	case engine.PhasePre, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
@@ -83,7 +84,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
-		facts.Event.Result = result(m, e.Result, facts.Action, c.marker(workspace))
+		facts.Event.Result = result(c.rowsOf(e), m, e.Result, facts.Action, c.marker(m, workspace))
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -108,8 +109,10 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	mask.Learn(m, args)
 	in := c.shellInput(e)
 	res := place.NewResolver(c.World, workspace, in.Rows)
+	res.Secret = m.HoldsSecret
 	in.Disk = shell.NewDisk(res)
-	r := read(e.Tool, args, in)
+	r := read(e.Tool, args, in, m.HoldsSecret)
+	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")
@@ -121,7 +124,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Resource = resource(r, facts.Event.Args)
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
-	a.Marks = c.marker(workspace).OfAction(markedTexts(r))
+	a.Marks = c.marker(m, workspace).OfAction(markedTexts(r))
 	maskAction(a, m)
 	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
@@ -130,19 +133,24 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 
 // Input is what is known where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
-	set, ok := e.Rows.(*rows.Set)
-	if !ok {
-		set = c.Rows
-	}
-	if !ok && set == nil && c.Shipped != nil {
-		set = c.Shipped()
-	}
+	set := c.rowsOf(e)
 	in := shell.Input{Cwd: abstract.Value{Text: e.CWD}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
 		Knows: programs.Knowledge(set), Rows: set}
 	if e.CWD == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}
 	return in
+}
+
+// rowsOf returns the rows by which an event is read.
+func (c *Classifier) rowsOf(e engine.Event) *rows.Set {
+	if set, ok := e.Rows.(*rows.Set); ok {
+		return set
+	}
+	if c.Rows == nil && c.Shipped != nil {
+		return c.Shipped()
+	}
+	return c.Rows
 }
 
 // decodeArgs returns the canonical bytes of a call's arguments, and the
@@ -187,7 +195,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 
 // result describes what a call came to; a is what it was, nil where that is not
 // known.
-func result(m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
+func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
 	switch {
 	case r.Refused:
@@ -199,7 +207,7 @@ func result(m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker)
 	if f.Outcome != engine.OutcomeRan {
 		f.Class = errorClass(m.Text(abstract.Clip(r.Error, maxError)))
 		if f.Outcome == engine.OutcomeFailed {
-			f.Trouble = prompt.TroubleOf(r.Error, a != nil && a.Check)
+			f.Trouble = prompt.TroubleOf(set, r.Error, a != nil && a.Check)
 		}
 		if text == "" {
 			text = r.Error
@@ -258,9 +266,9 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 }
 
 // marker returns what makes marks for a session in a workspace.
-func (c *Classifier) marker(workspace string) *marks.Marker {
+func (c *Classifier) marker(m *mask.Masker, workspace string) *marks.Marker {
 	looks := marks.MaxLooks
-	return &marks.Marker{Mac: c.MAC, Known: func(s string) bool {
+	return &marks.Marker{Mac: c.MAC, Masks: m, Known: func(s string) bool {
 		if workspace != "" && (place.Within(workspace, s) || s == path.Base(workspace) || strings.Contains("/"+workspace+"/", "/"+s+"/")) {
 			return true
 		}
@@ -277,7 +285,7 @@ func (c *Classifier) marker(workspace string) *marks.Marker {
 // Mask takes the secrets out of a text that is no part of an event, such as the
 // words of an error.
 func (c *Classifier) Mask(text string) string {
-	m := &mask.Masker{Mac: c.MAC}
+	m := &mask.Masker{Mac: c.MAC, Formats: mask.FormatsOf(c.Rows, c.Secrets)}
 	m.Learn(text)
 	return m.Text(text)
 }

@@ -137,7 +137,7 @@ func (a *arguments) text(s, path, key string) any {
 // named masks a value that only its argument's name shows to be a secret.
 func (a *arguments) named(key, s string) (string, bool) {
 	lead := key + "="
-	spans := mask.FindSecrets(lead + s)
+	spans := a.mask.Secrets(lead + s)
 	if len(spans) != 1 || spans[0].Start != len(lead) || spans[0].End != len(lead)+len(s) || spans[0].Kind == mask.KindMasked {
 		return "", false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
 // actionMarks are the marks of a shell command.
@@ -132,7 +133,7 @@ func TestKnownNames(t *testing.T) {
 		t.Errorf("marks %v", got)
 	}
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
-	if !c.marker("/srv/shop-backend-v2").Known("shop-backend-v2") || !c.marker("/srv/shop").Known("/srv/shop/a") || c.marker("/srv/shop").Known("other-name-v2") {
+	if !c.marker(nil, "/srv/shop-backend-v2").Known("shop-backend-v2") || !c.marker(nil, "/srv/shop").Known("/srv/shop/a") || c.marker(nil, "/srv/shop").Known("other-name-v2") {
 		t.Error("the workspace's own name")
 	}
 }
@@ -151,5 +152,6 @@ func TestPaddedAction(t *testing.T) {
 
 // testMarker makes marks of all literals: nothing is known of a workspace.
 func testMarker() *marks.Marker {
-	return &marks.Marker{Mac: classifytest.MAC, Known: func(string) bool { return false }}
+	return &marks.Marker{Mac: classifytest.MAC, Masks: &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)},
+		Known: func(string) bool { return false }}
 }

@@ -79,7 +79,7 @@ func TestMaskRecall(t *testing.T) {
 	missed, all := 0, 0
 	for range rounds {
 		for _, s := range samples(t, r, "secrets.txt") {
-			m := &mask.Masker{Mac: classifytest.MAC}
+			m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 			m.Learn(s.text)
 			all++
 			if got := m.Text(s.text); leaksAny(s, got) {
@@ -105,7 +105,7 @@ func TestMaskLeavesLikes(t *testing.T) {
 	hit, all := 0, 0
 	for range rounds {
 		for _, s := range samples(t, r, "likes.txt") {
-			m := &mask.Masker{Mac: classifytest.MAC}
+			m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 			m.Learn(s.text)
 			all++
 			if got := m.Text(s.text); got != s.text {
@@ -124,7 +124,7 @@ func TestMaskLeavesLikes(t *testing.T) {
 func TestMaskCarriers(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 25))
 	for _, s := range append(samples(t, r, "secrets.txt"), samples(t, r, "likes.txt")...) {
-		m := &mask.Masker{Mac: classifytest.MAC}
+		m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 		want, text := m.Count(s.text), maskedAlone(s.text)
 		for name, e := range carriers(t, s.text) {
 			f := classifyEvent(t, e)
@@ -143,7 +143,7 @@ func TestMaskCarriers(t *testing.T) {
 
 // maskedAlone is a text as the masker leaves it that has seen no other.
 func maskedAlone(text string) string {
-	m := &mask.Masker{Mac: classifytest.MAC}
+	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 	m.Learn(text)
 	return m.Text(text)
 }
@@ -220,7 +220,7 @@ func BenchmarkMask(b *testing.B) {
 	text := string(list[:4<<10])
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		m := &mask.Masker{Mac: classifytest.MAC}
+		m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 		m.Learn(text)
 		m.Text(text)
 	}

@@ -37,7 +37,7 @@ func effectsOf(t *testing.T, command string) []engine.Effect {
 // TestMaskedSameEffects: a masked command means what the raw one meant.
 func TestMaskedSameEffects(t *testing.T) {
 	for _, command := range commands() {
-		m := &mask.Masker{Mac: classifytest.MAC}
+		m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 		m.Learn(command)
 		masked := m.Text(command)
 		if strings.Contains(masked, classifytest.Password) || strings.Contains(masked, classifytest.GitHubToken) {

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
@@ -69,6 +71,24 @@ func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExampl
 		}
 	}
 	return wrong, found, nil
+}
+
+// TryToken says what is wrong with an example of a row of tokens, in which a
+// secret of the kind is, or no secret at all; empty: nothing.
+func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err error) {
+	found, err := mask.Tried(set, text)
+	kinds := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
+	switch {
+	case err != nil:
+		return "", err
+	case match && kinds == "":
+		return "no secret is found in it", nil
+	case match && kinds != kind:
+		return "what is found in it is " + kinds, nil
+	case !match && kinds != "":
+		return "a secret is found in it, " + kinds, nil
+	}
+	return "", nil
 }
 
 // exampleMAC is a keyed digest whose key everybody knows: examples hold no

@@ -19,15 +19,17 @@ type reading struct {
 	tool     tool
 	args     map[string]any
 	in       shell.Input
+	secret   func(text string) bool // reports whether a text holds a secret
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
 }
 
-// read looks a tool up and turns its arguments into raw effects.
-func read(name string, args map[string]any, in shell.Input) *reading {
-	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
+// read looks a tool up and turns its arguments into raw effects; secret reports
+// whether a text holds a secret.
+func read(name string, args map[string]any, in shell.Input, secret func(string) bool) *reading {
+	r := &reading{name: name, args: args, in: in, secret: secret, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
 	r.script.Signals = map[engine.Signal]bool{}
 	switch {
 	case strings.HasPrefix(name, "mcp__"):
@@ -36,7 +38,7 @@ func read(name string, args map[string]any, in shell.Input) *reading {
 		r.tool.action = "unknown." + mask.DottedName(name)
 		r.strange = true
 		r.opaque("tool", name)
-		r.scan(operation.VerbOf(name))
+		r.scan(operation.WordsOf(r.in.Rows).Verb(name))
 	}
 	r.follow()
 	return r
@@ -247,7 +249,7 @@ func (r *reading) search() {
 		r.refuse("query")
 	}
 	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown},
-		Egress: mask.HoldsSecret(query)})
+		Egress: r.secret(query)})
 }
 
 func (r *reading) workflow() {
@@ -305,7 +307,7 @@ func (r *reading) exitWorktree() {
 // share sends what the arguments hold to the agent's maker, and from there to others.
 func (r *reading) share() {
 	action, _ := firstString(r.args, "method", "action")
-	switch operation.VerbOf(action) {
+	switch operation.WordsOf(r.in.Rows).Verb(action) {
 	case "read":
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Sure: abstract.Unknown}})
 	case "delete":

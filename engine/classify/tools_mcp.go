@@ -11,7 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
-	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -25,23 +24,36 @@ func (r *reading) mcp() {
 	}
 	r.tool.action = cmp.Or(r.tool.action, "mcp."+mask.DottedName(server)+"."+mask.DottedName(name))
 	r.tool.typ = cmp.Or(r.tool.typ, engine.TypeMCPCall)
-	r.scan(operation.VerbOf(name))
+	words := operation.WordsOf(r.in.Rows)
+	r.scan(words.Verb(name))
 	if r.tool.row.Do != nil || r.tool.row.Cases != nil {
 		return // a row says it, and not the tool's name
 	}
 	r.ends(server, name)
-	if noun := programs.SentNoun(name); noun != "" {
+	if noun := words.Sent(name); noun != "" {
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
 			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
-	r.sendsFiles(server, operation.VerbOf(name))
+	r.sendsFiles(server, words.Verb(name))
+}
+
+// nameSent says of what is sent to a web address whether it is money or a
+// message to people, whichever program or tool sends it.
+func (r *reading) nameSent() {
+	for i := range r.script.Effects {
+		e := &r.script.Effects[i]
+		scheme, _, _ := strings.Cut(strings.ToLower(e.Target.Text), "://")
+		if e.Kind == engine.EffectNetwork && e.Verb == "send" && e.Object == "" && (scheme == "http" || scheme == "https") {
+			e.Object = operation.WordsOf(r.in.Rows).Paid(operation.NounOfPath(e.Target.Text))
+		}
+	}
 }
 
 // ends is a server's tool whose name says that something ends, unless its
 // arguments say which files those are. What the server is about is not known,
 // as it is not of a program that is in no table.
 func (r *reading) ends(server, name string) {
-	verb, object := operation.EndingVerb(name)
+	verb, object := operation.WordsOf(r.in.Rows).Ending(name)
 	if verb == "" || slices.ContainsFunc(r.script.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileDelete }) {
 		return
 	}

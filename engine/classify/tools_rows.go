@@ -193,7 +193,7 @@ func (r *reading) at(key, verb, on string, e abstract.RawEffect) {
 	case "process":
 		e.Kind = engine.EffectProcess
 	case "end":
-		if known, _ := operation.EndingVerb(verb); known != "" {
+		if known, _ := operation.WordsOf(r.in.Rows).Ending(verb); known != "" {
 			e.Verb = known // purge is delete, to policy
 		}
 		e.Kind, e.Egress, e.Reversible = engine.EffectNetwork, true, engine.R5

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
@@ -36,7 +37,7 @@ func WithoutSecrets(store *audit.Store, text string) (string, error) {
 
 // Masking replaces secrets by names that a keyed digest makes.
 func Masking(mac func([]byte) string) func(string) string {
-	c := classify.Classifier{MAC: mac}
+	c := classify.Classifier{MAC: mac, Secrets: bundles.ShippedTokens()}
 	return c.Mask
 }
 

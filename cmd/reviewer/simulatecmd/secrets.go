@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -27,7 +28,7 @@ func plainMask() func(string) string {
 func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
 	set, _ := read.(*rows.Set)
 	return func(t harness.Transcript) engine.Classifier {
-		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Rows: set}
+		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.ShippedTokens(), Rows: set}
 	}
 }
 

@@ -71,7 +71,7 @@ func rowJobs[T any](t *trial, set *rows.Set, folder string, examples func(name s
 				run: func(ctx context.Context, _ *trial) report.Test { return ex.test(ctx) }})
 		}
 	}
-	return all
+	return append(all, append(t.tokenJobs(set), t.wordJobs(set)...)...)
 }
 
 // examplesOf lists the examples of a row and of the rows of its subcommands.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -69,7 +70,7 @@ type story struct {
 
 func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	s := &story{c: c, machine: c.Machine(), calls: map[string]*engine.Record{}}
-	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Program: program}
+	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Secrets: bundles.ShippedTokens(), Program: program}
 	s.rehearsal = simulate.Start("", classifier, p.Policy, env)
 	return s
 }

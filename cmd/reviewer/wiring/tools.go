@@ -4,12 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // UnknownTool says that no tool is called so, without a place; nil: one is, it is
@@ -29,7 +26,3 @@ func UnknownTool(known engine.Rows, tool string) *engine.Problem {
 	}
 	return w
 }
-
-// ShippedRows are the rows of the policy that ships: events are read by them where
-// no policy can be loaded.
-var ShippedRows = sync.OnceValue(func() *rows.Set { return classify.NewRows(bundles.ShippedRows()) })

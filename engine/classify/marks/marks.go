@@ -65,6 +65,7 @@ func (l *literals) full(rank int) bool { return len(l.list[rank]) >= l.room }
 type Marker struct {
 	Mac   func([]byte) string
 	Known func(name string) bool // the workspace holds a file of that name
+	Masks *mask.Masker           // knows what secrets look like
 }
 
 // hashes returns the marks of the most telling literals, at most n: of each rank
@@ -145,7 +146,7 @@ func (k *Marker) OfFound(text string, asked bool) []string {
 			l.secrets(line)
 		}
 	}
-	for _, s := range mask.FindSecrets(text) {
+	for _, s := range k.Masks.Secrets(text) {
 		if s.Kind == mask.KindMasked || s.Kind == "client_id" {
 			continue
 		}

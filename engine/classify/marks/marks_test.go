@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
 func TestMarksAreBounded(t *testing.T) {
@@ -42,5 +43,6 @@ func FuzzMarks(f *testing.F) {
 
 // plainMarker is the same for tests of this package alone.
 func plainMarker() *Marker {
-	return &Marker{Mac: classifytest.MAC, Known: func(string) bool { return false }}
+	return &Marker{Mac: classifytest.MAC, Masks: &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)},
+		Known: func(string) bool { return false }}
 }

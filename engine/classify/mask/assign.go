@@ -68,7 +68,7 @@ func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
 	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set,
 		n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
-		if a, ok := read(t); ok && a.secret(k) {
+		if a, ok := read(t); ok && a.secret(t.formats, k) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
 	}
@@ -362,8 +362,8 @@ var harmless = []string{
 }
 
 // secret says whether the value looks like one.
-func (a assignment) secret(k Keyword) bool {
-	a.value = unmasked(a.value)
+func (a assignment) secret(f *Formats, k Keyword) bool {
+	a.value = f.unmasked(a.value)
 	v := a.value
 	for _, h := range harmless {
 		if strings.HasSuffix(a.name, h) {
@@ -388,7 +388,7 @@ func (a assignment) secret(k Keyword) bool {
 		return true
 	case a.quoted && strings.ContainsAny(v, " \t"):
 		return a.spaced(k)
-	case unissued(v):
+	case f.unissued(v):
 		return false
 	case !k.weak && (longNumber(v) || oneWord(v) && entropy(v) >= 3.2) || scrambled(v) && (!k.weak || len(v) >= 24):
 		return true
@@ -403,12 +403,12 @@ func (a assignment) secret(k Keyword) bool {
 }
 
 // unmasked is a value without what was masked before.
-func unmasked(v string) string {
+func (f *Formats) unmasked(v string) string {
 	if !strings.Contains(v, Redacted) {
 		return v
 	}
 	at, rest := 0, ""
-	for _, s := range appendMasked(nil, v) {
+	for _, s := range f.appendMasked(nil, v) {
 		rest += v[at:s.Start]
 		at = s.End
 	}

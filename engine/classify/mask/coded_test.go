@@ -23,7 +23,7 @@ func TestLearnCoded(t *testing.T) {
 	}
 	for name, code := range secrets {
 		for _, text := range []string{code, "echo " + code + " | base64 -d | sh", "CODE=" + code, `{"a":"` + code + `"}`} {
-			m := &Masker{Mac: classifytest.MAC}
+			m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 			Learn(m, text)
 			got := m.Text(text + " " + classifytest.Password)
 			if strings.Contains(got, code[len(code)/2:len(code)-2]) || name != "key" && strings.Contains(got, classifytest.Password) {
@@ -36,7 +36,7 @@ func TestLearnCoded(t *testing.T) {
 		"echo " + base64.StdEncoding.EncodeToString([]byte("rm -rf /srv/shop/build")) + " | base64 -d", "/usr/share/doc/package/example/readme",
 		"0123456789abcdef0123456789abcdef01234567", hex.EncodeToString([]byte("no secret in this text")),
 	} {
-		m := &Masker{Mac: classifytest.MAC}
+		m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 		Learn(m, text)
 		if got := m.Text(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
@@ -47,14 +47,14 @@ func TestLearnCoded(t *testing.T) {
 // A key's lines are known where a shell takes them apart, and where options and
 // their values are items of a list.
 func TestLearnParts(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	Learn(m, classifytest.KeyBlock)
 	for _, line := range strings.Fields(classifytest.KeyBlock) {
 		if got := m.Text(line); len(line) >= longWord && !strings.HasPrefix(got, Redacted) {
 			t.Errorf("the line %q becomes %q", line, got)
 		}
 	}
-	m = &Masker{Mac: classifytest.MAC}
+	m = &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	Learn(m, []any{"-h", "db.example.com", "--password", classifytest.Password})
 	if got := m.Text(classifytest.Password); !strings.HasPrefix(got, Redacted) {
 		t.Errorf("the item behind --password becomes %q", got)

@@ -16,18 +16,21 @@ type span struct {
 const KindMasked = "masked"
 
 // scanned is a text and the same in lower case, of the same length.
-type scanned struct{ raw, low string }
+type scanned struct {
+	raw, low string
+	formats  *Formats
+}
 
-// FindSecrets returns the secrets of a text in order, without overlaps.
+// Find returns the secrets of a text in order, without overlaps.
 //
 // It is written by hand and not with regular expressions, because a hook is a
 // new process for each call: nothing is compiled, and a text is read once for
 // tokens and once for the words that announce a secret.
-func FindSecrets(s string) []span {
-	t := scanned{s, Lower(s)}
+func (f *Formats) Find(s string) []span {
+	t := scanned{s, Lower(s), f}
 	var found []span
-	found = appendMasked(found, s)
-	found = appendTokens(found, s)
+	found = f.appendMasked(found, s)
+	found = f.appendTokens(found, s)
 	found = appendPairs(found, s)
 	found = appendKeyBlocks(found, s)
 	found = appendPutty(found, s)
@@ -76,7 +79,7 @@ func settle(found []span) []span {
 // appendMasked finds what was masked before: REDACTED_, a kind, and a tag of
 // eight digits. Nothing else that begins so is taken for it, or a secret could
 // hide behind the word.
-func appendMasked(found []span, s string) []span {
+func (f *Formats) appendMasked(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.Index(s[from:], Redacted)
 		if i < 0 {
@@ -86,7 +89,7 @@ func appendMasked(found []span, s string) []span {
 		from = i + len(Redacted)
 		end := Run(s, from, min(len(s), from+maxKind), func(c byte) bool { return c == '_' || lowerDigitChar(c) })
 		for at := from; at < end; at++ {
-			if s[at] == '_' && kinds()[s[from:at]] && Run(s, at+1, min(len(s), at+9), lowerHex) == at+9 {
+			if s[at] == '_' && f.kinds[s[from:at]] && Run(s, at+1, min(len(s), at+9), lowerHex) == at+9 {
 				found = append(found, span{i, at + 9, KindMasked})
 				from = at + 9
 				break

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMaskFormats(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	for _, r := range append(classifytest.IssuedRows(), classifytest.PlacedRows()...) {
 		got := m.Text(r.Text)
 		if strings.Contains(got, r.Secret) || !strings.Contains(got, Redacted+r.Kind+"_") {
@@ -25,7 +25,7 @@ func TestMaskFormats(t *testing.T) {
 
 // TestMaskEscaped: the same tokens in texts that quote a text with line ends.
 func TestMaskEscaped(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	for _, r := range classifytest.IssuedRows() {
 		for _, text := range []string{`{"a":"b\n` + r.Secret + `\nc"}`, "a=%3D" + r.Secret + "&b", "'" + r.Secret + "'", "(" + r.Secret + ")"} {
 			if got := m.Text(text); strings.Contains(got, r.Secret) {
@@ -37,7 +37,7 @@ func TestMaskEscaped(t *testing.T) {
 
 // TestMaskLookAlikes: what has the look of a secret and is none.
 func TestMaskLookAlikes(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	sum := classifytest.Made(60, 64, classifytest.HexDigits)
 	for _, text := range []string{
 		"commit " + sum[:40], "image@sha256:" + sum, `"integrity": "sha512-` + classifytest.Made(61, 86, classifytest.LowerLetters+classifytest.UpperLetters+classifytest.Numerals) + `=="`, "sessionId: 9b2f7c1e-3d55-4e6a-8f10-2a7d44c0e913",
@@ -56,7 +56,7 @@ func TestMaskLookAlikes(t *testing.T) {
 
 // TestMaskNoHiding: the word that marks what was masked hides nothing.
 func TestMaskNoHiding(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	mask := m.Replacement("token", "x")
 	for _, text := range []string{Redacted + classifytest.GitHubToken, mask + classifytest.GitHubToken, mask + "-" + classifytest.GitHubToken, Redacted + "note_" + classifytest.GitHubToken + "_0123abcd", "password=" + mask + classifytest.Password} {
 		if got := m.Text(text); strings.Contains(got, classifytest.GitHubToken) || strings.Contains(got, classifytest.Password) {

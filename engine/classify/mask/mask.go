@@ -44,14 +44,22 @@ func countLines(text string) int64 {
 // a masked command or URL still parses as the raw one did.
 type Masker struct {
 	Mac      func([]byte) string
+	Formats  *Formats          // of tokens; nil: only what no issuer has a say in
 	Personal []string          // kinds of personal data that count as secrets
 	known    map[string]string // secret found in the event -> its replacement
 	all      *strings.Replacer // of known; nil: has to be built again
 }
 
+func (m *Masker) formats() *Formats {
+	if m.Formats == nil {
+		return noFormats()
+	}
+	return m.Formats
+}
+
 // find returns what is to be replaced in a text, in order, without overlaps.
 func (m *Masker) find(text string) []span {
-	found := FindSecrets(text)
+	found := m.Secrets(text)
 	if len(m.Personal) == 0 {
 		return found
 	}
@@ -262,9 +270,13 @@ func (m *Masker) Count(text string) map[string]int {
 	return n
 }
 
+// Secrets returns the secrets of a text in order, without overlaps. Personal
+// data are none.
+func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
+
 // HoldsSecret says whether a text holds a secret, masked or not: facts must be
 // the same before and after masking.
-func HoldsSecret(text string) bool { return len(FindSecrets(text)) > 0 }
+func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 
 // maskedKind returns the kind of a replacement: REDACTED_kind_tag.
 func maskedKind(s string) string {

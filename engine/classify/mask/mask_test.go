@@ -10,7 +10,7 @@ import (
 )
 
 func TestMask(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	for _, c := range []struct{ text, secret, kind string }{
 		{classifytest.GitHubToken, classifytest.GitHubToken, "github_token"},
 		{"https://x-access-token:" + classifytest.GitHubToken + "@github.com/a/b", classifytest.GitHubToken, "github_token"},
@@ -40,7 +40,7 @@ func TestMask(t *testing.T) {
 }
 
 func TestMaskLeaves(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	for _, text := range []string{
 		"", "rm -rf build", "password=$DB_PASSWORD", `password="${DB_PASSWORD}"`, "token: <your token>", "API_KEY=your_api_key_here",
 		"git log --format=%H 4b825dc642cb6eb9a060e54bf8d69288fbee4904", "max_tokens=4096", "--token-file /run/token", "passwd: files systemd",
@@ -55,7 +55,7 @@ func TestMaskLeaves(t *testing.T) {
 }
 
 func TestMaskSameSecretSameName(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	a, b := m.Text("a "+classifytest.GitHubToken), m.Text(classifytest.GitHubToken+" b")
 	if strings.Fields(a)[1] != strings.Fields(b)[0] {
 		t.Errorf("one secret has two names: %q, %q", a, b)
@@ -67,7 +67,7 @@ func TestMaskSameSecretSameName(t *testing.T) {
 
 // TestMaskKnown: what gave a secret away stands elsewhere.
 func TestMaskKnown(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	m.Learn("tool --password 'Tr0ub4dor'-and-3 --token s3cr3t")
 	for in, secret := range map[string]string{"Tr0ub4dor-and-3": "Tr0ub4dor-and-3", "x=Tr0ub4dor-and-3;": "Tr0ub4dor-and-3"} {
 		if got := m.Text(in); strings.Contains(got, secret) {
@@ -80,7 +80,7 @@ func TestMaskKnown(t *testing.T) {
 }
 
 func TestCountSecrets(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	raw := classifytest.GitHubToken + "\n" + classifytest.GitHubToken + "\npassword=" + classifytest.Password + "\n"
 	n := m.Count(raw)
 	if n["github_token"] != 2 || n["password"] != 1 {
@@ -106,7 +106,7 @@ func TestMaskIsLinear(t *testing.T) {
 			continue
 		}
 		text := strings.Repeat(lead, (1<<18)/len(lead))
-		m, start := &Masker{Mac: classifytest.MAC}, time.Now()
+		m, start := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}, time.Now()
 		m.Learn(text)
 		if got := m.Text(text); got == "" {
 			t.Errorf("%q: nothing is left", lead)
@@ -124,8 +124,8 @@ func FuzzMask(f *testing.F) {
 	f.Add("\x8b0")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = string([]rune(text)) // what leaves is text
-		m := &Masker{Mac: classifytest.MAC}
-		spans, end := FindSecrets(text), 0
+		m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
+		spans, end := m.Secrets(text), 0
 		for _, s := range spans {
 			if s.Start < end || s.End <= s.Start || s.End > len(text) {
 				t.Fatalf("spans %v in %q", spans, text)

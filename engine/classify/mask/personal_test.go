@@ -28,19 +28,19 @@ func TestPersonal(t *testing.T) {
 		{"call +49 30 5550123", "phone", "+49 30 5550123"}, {"+4915155501234", "phone", "+4915155501234"}, {"(415) 555-0132", "phone", "(415) 555-0132"}, {"415-555-0132.", "phone", "415-555-0132"},
 		{"SSN 219-09-9999", "ssn", "219-09-9999"},
 	} {
-		m := &Masker{Mac: classifytest.MAC, Personal: all}
+		m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil), Personal: all}
 		want := strings.ReplaceAll(c.text, c.what, m.Replacement(c.kind, c.what))
 		if got := m.Text(c.text); got != want || m.Text(got) != got {
 			t.Errorf("%q -> %q, want %q", c.text, got, want)
 		}
-		if got := (&Masker{Mac: classifytest.MAC}).Text(c.text); got != c.text {
+		if got := (&Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}).Text(c.text); got != c.text {
 			t.Errorf("without a word of policy: %q -> %q", c.text, got)
 		}
 	}
 }
 
 func TestPersonalLeaves(t *testing.T) {
-	m := &Masker{Mac: classifytest.MAC, Personal: engine.PersonalKinds()}
+	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil), Personal: engine.PersonalKinds()}
 	for _, text := range []string{
 		"git clone git@example.com:a/b.git", "scp a kim@db.example.com:b", "npm i left@1.2.3", "@scope/name", "a@b", "user@localhost", "https://kim@example.com/a",
 		"4111 1111 1111 1112", "1234567890123456", "id 41111111111111110000", "x4111111111111111", "0.4111111111111111", "20261121150405", "1700000000000",
@@ -61,7 +61,7 @@ func TestPersonalMade(t *testing.T) {
 		card := "4" + classifytest.Made(r.Uint64(), 14, classifytest.Numerals)
 		for d := '0'; d <= '9'; d++ {
 			number := card + string(d)
-			m := &Masker{Mac: classifytest.MAC, Personal: []string{"card"}}
+			m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil), Personal: []string{"card"}}
 			if got := m.Text("pay "+number) != "pay "+number; got != luhn(number) {
 				t.Errorf("%s: found %v, check digit right %v", number, got, luhn(number))
 			}

@@ -99,7 +99,7 @@ func TestMaskKeys(t *testing.T) {
 			"  key: |\n    " + begin + "\n    " + a + "\n    " + b + "\n    " + c + "\n    " + end, begin + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n" + a + "\n" + b + "\n" + c + "\n" + end, `{"private_key": "` + begin + `\n` + a + `\n` + b + `\n` + c + `\n` + end + `\n"}`, a + "\n" + b + "\n" + c + "\n" + end,
 			begin + " " + a + " " + b + " " + c + " " + end, begin + "\n    " + a + "\n    " + b + "\n    " + c + "\n",
 		} {
-			m := &Masker{Mac: classifytest.MAC}
+			m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 			m.Learn(text)
 			for _, part := range []string{a, b, c} {
 				if got := m.Text(text); strings.Contains(got, part) {

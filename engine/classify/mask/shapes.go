@@ -2,37 +2,31 @@ package mask
 
 import (
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// appendShapes finds tokens that have no prefix but a form with a mark inside:
-// Telegram (digits:A…), Azure AD, Mailchimp, MaxMind and Discord.
-func appendShapes(found []span, s string) []span {
-	for _, f := range shapes {
-		found = f.appendTo(found, s)
+// appendShapes finds tokens that have no prefix but a form with a mark inside.
+func (f *Formats) appendShapes(found []span, s string) []span {
+	for _, k := range f.shapes {
+		found = k.appendTo(found, s)
 	}
-	return appendDiscord(found, s)
+	for _, find := range f.finders {
+		found = find(found, s)
+	}
+	return found
 }
 
 // shape is a mark with a run of characters before and after it.
 type shape struct {
-	kind, mark       string
-	before           func(byte) bool
-	bmin, bmax       int
-	after            func(byte) bool
-	amin, amax       int
+	kind             string
+	before           rows.Run
+	mark             string
+	after            rows.Run
 	bounded          bool // neither run is part of a longer word
 	digitBeforeStart bool // the character before the mark is a digit
+	start            bool // only where no letter or digit stands before
 }
-
-var shapes = []shape{
-	{"telegram_token", ":A", Digit, 8, 10, TokenChar, 33, 34, false, false},
-	{"azure_secret", "Q~", tilde, 4, 4, func(c byte) bool { return tilde(c) || c == '-' }, 31, 34, true, true},
-	{"mailchimp_key", "-us", lowerHex, 32, 32, Digit, 1, 2, true, false},
-	{"maxmind_key", "_mmk", func(c byte) bool { return Alnum(c) || c == '_' }, 36, 36, Alnum, 0, 0, true, false},
-	{"terraform_token", ".atlasv1.", Alnum, 14, 14, func(c byte) bool { return TokenChar(c) || c == '=' }, 60, 70, true, false},
-}
-
-func tilde(c byte) bool { return Alnum(c) || c == '_' || c == '.' || c == '~' }
 
 func lowerHex(c byte) bool { return Digit(c) || c >= 'a' && c <= 'f' }
 
@@ -48,17 +42,17 @@ func (f shape) appendTo(found []span, s string) []span {
 			continue
 		}
 		start, end := i, from
-		for start > 0 && i-start < f.bmax && f.before(s[start-1]) {
+		for start > 0 && i-start < f.before.Max && f.before.Class.Has(s[start-1]) {
 			start--
 		}
-		for end < len(s) && end-from <= f.amax && f.after(s[end]) {
+		for end < len(s) && end-from <= f.after.Max && f.after.Class.Has(s[end]) {
 			end++
 		}
-		if f.mark == ":A" && !opens(s, start) && !strings.HasSuffix(s[:start], "/bot") {
+		if f.start && !opens(s, start) && !strings.HasSuffix(s[:start], "/bot") {
 			continue // longer than an id
 		}
 		n := end - from
-		if i-start < f.bmin || n < f.amin || n > f.amax || f.bounded && !alone(s, start, end) || filler(s[start:end]) {
+		if i-start < f.before.Min || n < f.after.Min || n > f.after.Max || f.bounded && !alone(s, start, end) || filler(s[start:end]) {
 			continue
 		}
 		found = append(found, span{start, end, f.kind})

@@ -5,33 +5,99 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Words of tool names by what they do to the things that the arguments name.
-var (
-	readWords = []string{"get", "list", "read", "search", "find", "query", "fetch", "show", "view", "describe", "stat", "info",
-		"head", "tail", "cat", "browse", "lookup", "count", "diff", "status", "tree", "open", "check", "inspect", "resolve", "ls",
-		"glob", "grep", "download", "explore", "screenshot", "analyze", "analyse"}
-	deleteWords = []string{"delete", "remove", "rm", "unlink", "trash", "destroy", "erase", "purge", "rmdir", "drop", "wipe", "clear"}
-	SendWords   = []string{"send", "post", "upload", "publish", "push", "share", "submit", "notify", "email", "mail", "reply",
-		"comment", "tweet", "message", "forward"}
-	writeWords = []string{"write", "create", "edit", "update", "put", "save", "patch", "append", "insert", "replace", "set",
-		"add", "move", "rename", "copy", "mkdir", "touch", "modify", "upsert", "apply", "make", "new", "store", "export"}
-	runWords = []string{"run", "exec", "execute", "eval", "evaluate", "shell", "bash", "terminal", "command", "script", "invoke",
-		"call", "start", "spawn"}
-)
+// Words are the words by which the names of operations are read. Without rows
+// there are none, and no name says anything.
+type Words struct {
+	verbs  []verb // of tools, the worst first
+	ends   []verb // what ends at a service, the worst first
+	turned []string
+	reads  []string
+	makes  []string
+	alters []string
+	people []string // nouns of what an operation pays or sends to people
+}
 
-// VerbOf tells by the words of a name whether a tool reads, deletes, sends,
-// writes or runs; the worst word counts, and none means: not known.
-func VerbOf(name string) string {
-	parts := NameParts(name)
-	for _, v := range []struct {
-		verb string
-		list []string
-	}{{"delete", deleteWords}, {"write", writeWords}, {"send", SendWords}, {"run", runWords}, {"read", readWords}} {
-		if abstract.AnyOf(parts, v.list...) {
-			return v.verb
+// verb is what one of some words says.
+type verb struct {
+	name  string
+	words []string
+}
+
+// WordsOf returns the words of a policy's rows.
+func WordsOf(set *rows.Set) *Words {
+	return rows.Once(set, "words of operations", func() *Words {
+		return &Words{
+			verbs:  verbsOf(set, "operation.", "delete", "write", "send", "run", "read"),
+			ends:   verbsOf(set, "ends.", "delete", "remove", "clear", "archive", "disable"),
+			turned: set.Words("ends.turned"),
+			reads:  set.Words("verbs.read"),
+			makes:  set.Words("verbs.make"),
+			alters: set.Words("verbs.change"),
+			people: slices.Concat(set.Words("services.money"), set.Words("services.messages")),
 		}
+	})
+}
+
+func verbsOf(set *rows.Set, family string, names ...string) []verb {
+	var list []verb
+	for _, name := range names {
+		list = append(list, verb{name, set.Words(family + name)})
+	}
+	return list
+}
+
+// Verb tells by the words of a name whether a tool reads, deletes, sends,
+// writes or runs; the worst word counts, and none means: not known.
+func (w *Words) Verb(name string) string {
+	parts := NameParts(name)
+	for _, v := range w.verbs {
+		if abstract.AnyOf(parts, v.words...) {
+			return v.name
+		}
+	}
+	return ""
+}
+
+// Reads reports whether an operation of a service only looks: list, get-object.
+func (w *Words) Reads(op string) bool {
+	return slices.ContainsFunc(w.reads, func(v string) bool {
+		rest, ok := strings.CutPrefix(op, v)
+		return ok && (rest == "" || rest[0] == '-')
+	})
+}
+
+// Makes reports whether an operation of a service makes something or puts it to
+// work: all words behind it are names.
+func (w *Words) Makes(op string) bool { return slices.Contains(w.makes, op) }
+
+// Changes reports whether an operation of a service changes what is there.
+func (w *Words) Changes(op string) bool { return slices.Contains(w.alters, op) }
+
+// Sent is what an operation's name says that it pays or sends to people:
+// messages:create, create_refund, send_email. Empty: nothing of the kind.
+func (w *Words) Sent(name string) string {
+	parts := NameParts(name)
+	does := slices.IndexFunc(parts, func(p string) bool { return w.Makes(p) || w.sends(p) })
+	for i, p := range parts {
+		if noun := w.Paid(p); does >= 0 && i != does && noun != "" {
+			return noun
+		}
+	}
+	return ""
+}
+
+func (w *Words) sends(word string) bool {
+	return slices.ContainsFunc(w.verbs, func(v verb) bool { return v.name == "send" && slices.Contains(v.words, word) })
+}
+
+// Paid is a noun in the singular, if it is money or a message to people; what
+// makes or sends such a thing cannot be taken back. Empty: it is something else.
+func (w *Words) Paid(noun string) string {
+	if noun = Singular(noun); slices.Contains(w.people, noun) {
+		return noun
 	}
 	return ""
 }
@@ -50,32 +116,16 @@ func NameParts(name string) []string {
 	})
 }
 
-// endingWords say, in the name of an operation of a service, that something ends
-// there, or is taken out of use. Policy tells the kinds apart: what is deleted
-// is gone, what is removed may only be taken off a list, and what is archived
-// or disabled can mostly be brought back.
-var endingWords = []struct {
-	verb  string
-	words []string
-}{
-	{"delete", []string{"delete", "destroy", "terminate", "purge", "drop", "wipe", "erase", "del", "decommission", "truncate",
-		"teardown", "nuke", "deprovision", "flushall", "flushdb", "rb", "rdelete"}},
-	{"remove", []string{"remove", "rm", "rmi", "unlink", "prune", "undeploy", "deregister", "unsubscribe"}},
-	{"clear", []string{"clear", "clean", "cleanup", "cancel", "forget", "unset", "untag", "unpublish"}},
-	{"archive", []string{"archive", "kill", "expire"}},
-	{"disable", []string{"disable", "deactivate", "revoke", "suspend", "shutdown"}},
-}
-
-// EndingVerb tells what an operation's name says that it ends: delete and the
+// Ending tells what an operation's name says that it ends: delete and the
 // noun of delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of
 // several such words the worst counts.
-func EndingVerb(name string) (verb, noun string) {
+func (w *Words) Ending(name string) (verb, noun string) {
 	parts := NameParts(name)
-	for _, kind := range endingWords {
+	for _, kind := range w.ends {
 		for i, p := range parts {
-			if slices.Contains(kind.words, p) && !(i > 0 && keepsThings(parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
-				(kind.verb == "delete" || i == 0 || i == len(parts)-1) {
-				return kind.verb, nounAround(parts, i)
+			if slices.Contains(kind.words, p) && !(i > 0 && slices.Contains(w.turned, parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
+				(kind.name == "delete" || i == 0 || i == len(parts)-1) {
+				return kind.name, nounAround(parts, i)
 			}
 		}
 	}
@@ -86,13 +136,6 @@ func EndingVerb(name string) (verb, noun string) {
 		return "reset", nounAround(parts, i)
 	}
 	return "", ""
-}
-
-// keepsThings tells whether a word before a verb of an end turns it round:
-// undelete, no-remove, prevent-destroy.
-func keepsThings(word string) bool {
-	return word == "un" || word == "no" || word == "not" || word == "prevent" || word == "soft" || word == "after" ||
-		word == "on" || word == "restore"
 }
 
 // nounAround is what is left of an operation's name without the verb at i.

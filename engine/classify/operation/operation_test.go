@@ -4,9 +4,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-func TestEndingVerb(t *testing.T) {
+func TestEnding(t *testing.T) {
+	words := WordsOf(classifytest.Rows())
 	for name, want := range map[string][2]string{
 		"delete": {"delete", ""}, "delete-db-instance": {"delete", "db-instance"}, "deleteIndex": {"delete", "index"},
 		"volume_delete": {"delete", "volume"}, "doDelete": {"delete", "do"}, "terminate-instances": {"delete", "instance"},
@@ -15,7 +18,7 @@ func TestEndingVerb(t *testing.T) {
 		"undelete": {"", ""}, "deleted": {"", ""}, "dropdown": {"", ""}, "restore-deleted": {"", ""}, "list": {"", ""},
 		"describe-instances": {"", ""}, "preset": {"", ""}, "put-lifecycle": {"", ""},
 	} {
-		verb, noun := EndingVerb(name)
+		verb, noun := words.Ending(name)
 		if diff := cmp.Diff(want, [2]string{verb, noun}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

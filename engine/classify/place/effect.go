@@ -8,7 +8,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
-	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
@@ -53,7 +52,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 			r.file(&e, raw)
 			break
 		}
-		network(&e, raw.Target)
+		r.network(&e, raw.Target)
 	case engine.EffectFileDelete, engine.EffectFileWrite, engine.EffectFileRead:
 		r.file(&e, raw)
 	default:
@@ -473,11 +472,11 @@ func filePath(text string) (string, bool) {
 }
 
 // network fills in the facts of a URL or host.
-func network(e *engine.Effect, target abstract.Value) {
+func (r *Resolver) network(e *engine.Effect, target abstract.Value) {
 	e.Target = target.Text
 	host := HostOf(target)
 	e.Loopback = Loopback(host)
-	e.Egress = e.Egress || mask.HoldsSecret(target.Text)
+	e.Egress = e.Egress || r.Secret != nil && r.Secret(target.Text)
 }
 
 // HostOf returns the host of a URL, of user@host:path, host:port or a bare

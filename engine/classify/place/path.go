@@ -32,6 +32,7 @@ type Resolver struct {
 	classes   map[string]engine.Class
 	lookups   int
 	Git       func(string) string // nil: not known
+	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
 	asked     int                 // paths whose git state was asked
 	tables    *tables
 	protected []string  // files that another name may stand for; nil: not listed yet

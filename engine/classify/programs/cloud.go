@@ -117,7 +117,7 @@ func ghAPI(c *shell.Call) {
 		c.Fetches(host)
 		c.Out.Taint &^= abstract.Fetched
 	case "send":
-		if !changed(c, requestChange(r, o.Operand(1)), false, host) {
+		if !changed(c, requestChange(c, r, o.Operand(1)), false, host) {
 			c.Sends(verb, host)
 		}
 	default:
@@ -150,26 +150,26 @@ func optionChanges(c *shell.Call, words []abstract.Arg) change {
 		if !has && i+1 < len(args) && !args[i+1].HasPrefix("-") {
 			v = args[i+1]
 		}
-		if ch := optionChange(name[2:], v, words); ch.verb != "" {
+		if ch := optionChange(c, name[2:], v, words); ch.verb != "" {
 			return ch
 		}
 	}
-	if about(words, "dns", "route53", "record", "record-sets") && makes(words) {
+	if about(words, "dns", "route53", "record", "record-sets") && makes(vocabulary(c), words) {
 		return change{"send", "record"}
 	}
 	return change{}
 }
 
 // optionChange is what one option says of the thing that the words name.
-func optionChange(name string, v abstract.Arg, words []abstract.Arg) change {
+func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.Arg) change {
 	off, negated := strings.CutPrefix(name, "no-")
 	switch {
 	case everybody(name, v), about(words, "attribute") && sharedWithAll(name, v.Text):
-		return change{"expose", thingOf(words)}
+		return change{"expose", thingOf(vocabulary(c), words)}
 	case slices.Contains([]string{"role", "policy-arn", "clusterrole", "group-name"}, name) &&
 		about(words, "iam", "role", "clusterrolebinding", "rolebinding"):
 		return change{"grant", rightName(v.Text)}
-	case negated && protects(off) || protects(name) && switchedOff(v.Text):
+	case negated && protects(c, off) || protects(c, name) && switchedOff(v.Text):
 		return change{"disable", protectionName(off)}
 	case name == "backup-retention-period" && v.Is("0"):
 		return change{"disable", "backup"}
@@ -216,8 +216,8 @@ func sharedWithAll(name, value string) bool {
 
 // protects tells the options that keep something from loss, or record what is
 // done to it.
-func protects(name string) bool {
-	return slices.ContainsFunc(operation.NameParts(name), func(part string) bool { return slices.Contains(protectingWords, part) })
+func protects(c *shell.Call, name string) bool {
+	return slices.ContainsFunc(operation.NameParts(name), func(part string) bool { return listed(c, "protecting", part) })
 }
 
 // switchedOff tells a value by which an option says no.
@@ -245,10 +245,10 @@ func rightName(name string) string {
 
 // thingOf is the kind of thing that the words of a command line are about: the
 // word before the operation, or what the operation's own name holds.
-func thingOf(words []abstract.Arg) string {
+func thingOf(w *operation.Words, words []abstract.Arg) string {
 	for i, a := range words[:min(len(words), 4)] {
 		parts := operation.NameParts(a.Text)
-		if len(parts) == 0 || !makingVerb(parts[0]) && !changingVerb(parts[0]) {
+		if len(parts) == 0 || !w.Makes(parts[0]) && !w.Changes(parts[0]) {
 			continue
 		}
 		if len(parts) > 1 {
@@ -262,10 +262,10 @@ func thingOf(words []abstract.Arg) string {
 }
 
 // makes tells whether the first words make or change something.
-func makes(words []abstract.Arg) bool {
+func makes(w *operation.Words, words []abstract.Arg) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, part := range operation.NameParts(a.Text) {
-			if makingVerb(part) || changingVerb(part) {
+			if w.Makes(part) || w.Changes(part) {
 				return true
 			}
 		}
@@ -307,7 +307,7 @@ func documentChange(c *shell.Call, words []abstract.Arg) change {
 		switch right := documentRight(doc); right {
 		case "":
 		case "everybody":
-			return change{"expose", thingOf(words)}
+			return change{"expose", thingOf(vocabulary(c), words)}
 		default:
 			return change{"grant", right}
 		}
@@ -394,44 +394,31 @@ func nounOfEndpoint(endpoint string) string {
 }
 
 // verbFirst tells delete-job from watch-del.
-func verbFirst(op string) bool {
+func verbFirst(c *shell.Call, op string) bool {
 	parts := operation.NameParts(op)
-	first, _ := operation.EndingVerb(parts[0])
+	first, _ := vocabulary(c).Ending(parts[0])
 	return len(parts) > 1 && first != ""
 }
 
-// SentNoun is what an operation's name says that it pays or sends to people:
-// messages:create, create_refund, send_email. Empty: nothing of the kind.
-func SentNoun(name string) string {
-	parts := operation.NameParts(name)
-	does := slices.IndexFunc(parts, func(p string) bool { return makingVerb(p) || slices.Contains(operation.SendWords, p) })
-	for i, p := range parts {
-		if noun := operation.Singular(p); does >= 0 && i != does && (slices.Contains(moneyWords, noun) || slices.Contains(messageWords, noun)) {
-			return noun
-		}
-	}
-	return ""
-}
-
 // requestChange is what path and body of a request change that ends nothing.
-func requestChange(r request, u abstract.Arg) change {
+func requestChange(c *shell.Call, r request, u abstract.Arg) change {
 	path := strings.Trim(u.Text, "/")
-	if schemeLength(u.Text) > 0 {
-		path = urlPath(u.Text)
+	if operation.SchemeLength(u.Text) > 0 {
+		path = operation.URLPath(u.Text)
 	}
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
 		if s == "repos" || s == "projects" || s == "orgs" || s == "zones" {
-			return platformPath(segments[i:], r.bodies)
+			return platformPath(c, segments[i:], r.bodies)
 		}
 	}
 	return change{}
 }
 
 // platformPath is what lies below a repository, a project or a zone.
-func platformPath(segments []string, bodies []abstract.Arg) change {
+func platformPath(c *shell.Call, segments []string, bodies []abstract.Arg) change {
 	for _, s := range segments[1:] {
-		switch noun := entryNouns[s]; {
+		switch noun := listedAs(c, "entries", s); {
 		case noun == "record":
 			return change{"send", noun}
 		case noun != "":

@@ -145,8 +145,8 @@ func grantsRole(c *shell.Call) {
 func kubeDelete(c *shell.Call) {
 	o := c.Opts
 	c.Signal(engine.SignalInfraDelete)
-	kind := kubeKind(o.Operand(1).Text)
-	if slices.Contains(dataKinds, kind) || o.Has("--all", "-A", "--all-namespaces") {
+	kind := kubeKind(c, o.Operand(1).Text)
+	if listed(c, "data_kinds", kind) || o.Has("--all", "-A", "--all-namespaces") {
 		c.Signal(engine.SignalContainerWipe)
 	}
 	if o.Has("--force", "--now") {
@@ -157,11 +157,11 @@ func kubeDelete(c *shell.Call) {
 }
 
 // kubeKind is the kind of pods, pod/web and po.
-func kubeKind(name string) string {
+func kubeKind(c *shell.Call, name string) string {
 	kind, _, _ := strings.Cut(strings.ToLower(name), "/")
 	kind, _, _ = strings.Cut(kind, ".")
 	kind = operation.PlainNoun(operation.Singular(kind))
-	if long := kindNames[kind]; long != "" {
+	if long := listedAs(c, "kind_names", kind); long != "" {
 		return long
 	}
 	return kind

@@ -272,7 +272,7 @@ func resetsDatabase(c *shell.Call) {
 func configured(c *shell.Call) shell.Database {
 	d := shell.Database{Scheme: "config"}
 	d.Name, _ = c.Opts.Get("--env", "-e", "--environment")
-	for _, name := range environmentVariables {
+	for _, name := range c.Shell.In.Rows.Words("programs.environments") {
 		d.Name = orVariable(c, d.Name, name)
 	}
 	if _, rest, ok := strings.Cut(d.Name.Text, "://"); ok {

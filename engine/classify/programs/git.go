@@ -2,6 +2,7 @@ package programs
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -10,53 +11,28 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// git finds the subcommand behind the global options.
-func git(c *shell.Call) {
-	k, _, _ := c.Shell.In.Rows.Program("git")
-	global := shell.ParseOptions(c.Args, grammar(k.Program))
-	if len(global.Operands) == 0 {
-		return
-	}
-	sub := global.Operands[0]
-	c.Subs = []string{sub.Show()}
-	if !sub.Known() {
+// gitUnseen notes a subcommand that is not known before it runs.
+func gitUnseen(c *shell.Call) {
+	if sub := c.Opts.Operand(0); !sub.Known() {
 		c.Shell.Opaque("command", "git "+sub.Show())
 		c.Signal(engine.SignalUnknownCommand)
+	}
+}
+
+// gitAliases runs what the subcommand stands for, if it is an alias.
+func gitAliases(c *shell.Call) {
+	if len(c.Opts.Operands) == 0 {
 		return
 	}
-	args := global.Operands[1:]
-	for _, set := range global.All("-c", "--config-env") {
-		key, v, _ := strings.Cut(set.Text, "=")
-		if strings.EqualFold(key, "alias."+sub.Text) {
-			gitAlias(c, set.With(v), args)
+	sub := c.Opts.Operand(0)
+	for _, set := range c.Opts.All("-c", "--config-env") {
+		if key, v, _ := strings.Cut(set.Text, "="); strings.EqualFold(key, "alias."+sub.Text) {
+			gitAlias(c, set.With(v), c.Opts.Operands[1:])
 		}
-		gitSetting(c, key, set.With(v), false)
 	}
 	if body, ok := c.Shell.GitAliases[strings.ToLower(sub.Text)]; ok {
-		gitAlias(c, body, args)
+		gitAlias(c, body, c.Opts.Operands[1:])
 	}
-	for _, dir := range global.All("--exec-path") {
-		if dir.Text != "" { // the subcommands are the programs of that folder
-			c.Signal(engine.SignalEnvInjected)
-		}
-	}
-	dirs := global.All("-C")
-	if tree, ok := global.Get("--work-tree"); ok {
-		dirs = append(dirs, tree)
-	}
-	elsewhere := gitElsewhere(c, global)
-	if elsewhere {
-		c.Shell.Scope.Saved = shell.PutAside{}
-	}
-	c.InDirectory(dirs, func() {
-		gitHooks(c, sub.Text, args)
-		gitSub(c, sub.Text, args)
-	})
-	if elsewhere {
-		c.Shell.Scope.Saved = shell.PutAside{}
-	}
-	c.Opts.Flags = slices.Concat(global.Flags, c.Opts.Flags)
-	c.Opts.Operands = append([]abstract.Arg{sub}, c.Opts.Operands...)
 }
 
 // gitAlias runs an alias given on the command line.
@@ -70,6 +46,20 @@ func gitAlias(c *shell.Call, body abstract.Arg, args []abstract.Arg) {
 		all = abstract.Concat(all, a.With(" "+shell.Quote(a.Text)))
 	}
 	c.Child(func() shell.Outcome { return c.Shell.Embed(all, "git-alias", false) })
+}
+
+// gitSettings looks at the settings that options give: -c KEY=VALUE. Behind the
+// name of a subcommand only those count that stand there.
+func gitSettings(c *shell.Call) {
+	settings := c.Opts.All(c.Words...)
+	if len(c.Subs) > 0 {
+		git, _, _ := c.Shell.In.Rows.Program("git")
+		settings = settings[len(shell.ParseOptions(c.Args, grammar(git.Program)).All(c.Words...)):]
+	}
+	for _, set := range settings {
+		key, v, _ := strings.Cut(set.Text, "=")
+		gitSetting(c, key, set.With(v), false)
+	}
 }
 
 // gitSetting looks at a setting that names a program, or where programs are.
@@ -110,165 +100,25 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	return false
 }
 
-// gitValues are the options of a subcommand that take a value: single letters
-// mean different things to different subcommands.
-func gitValues(c *shell.Call, sub string) string {
-	k, _, _ := c.Shell.In.Rows.Program("git")
-	row, _ := k.Subcommand(sub)
-	return padded(row.Values)
-}
-
-// gitSub runs one subcommand.
-func gitSub(c *shell.Call, sub string, args []abstract.Arg) {
-	o := shell.ParseOptions(args, shell.Program{Values: gitValues(c, sub)})
-	c.Opts = o
-	if o.Has("--no-verify") || sub == "commit" && o.Has("-n") {
-		c.Signal(engine.SignalGitNoVerify)
-	}
-	if o.Exact("--help") || o.Has("--dry-run") || o.Has("-n") && strings.Contains(" clean push rm add mv prune fetch ", " "+sub+" ") {
-		c.Signal(engine.SignalDryRun)
-		return
-	}
-	switch sub {
-	case "push", "send-pack":
-		gitPush(c, o)
-	case "clone", "fetch", "pull", "ls-remote", "remote", "send-email", "svn", "p4", "lfs":
-		gitRemote(c, sub, o)
-	case "clean":
-		gitClean(c, o)
-	case "reset", "checkout", "switch", "restore", "stash", "read-tree", "checkout-index":
-		gitDiscard(c, sub, o, args)
-	case "rm", "mv", "worktree", "submodule", "init", "apply", "am", "archive", "bundle", "format-patch", "diff":
-		gitFiles(c, sub, o)
-	case "branch", "tag", "update-ref", "reflog", "gc", "prune", "filter-branch", "filter-repo", "replace", "symbolic-ref", "notes":
-		gitRefs(c, sub, o)
-	case "config":
-		gitConfig(c, o)
-	case "rebase", "bisect", "difftool", "mergetool", "grep":
-		gitRuns(c, sub, o, args)
-	case "credential":
-		c.Signal(engine.SignalCredential)
-	case "daemon", "instaweb":
-		c.Listens(abstract.Word("0.0.0.0"), args)
-	case "maintenance":
-		if o.Operand(0).Is("start", "register") {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "enable", Persistence: true}, abstract.Word("git maintenance"))
-		}
-	default:
-		gitPlain(c, sub, o)
-	}
-}
-
-// readsCommitted is git show HEAD:FILE. What a file held holds mostly still.
-func readsCommitted(c *shell.Call, objects []abstract.Arg) {
-	for _, a := range objects {
+// gitShows is git show HEAD:FILE. What a file held holds mostly still.
+func gitShows(c *shell.Call) {
+	for _, a := range c.Opts.Operands[1:] {
 		if _, file, ok := strings.Cut(a.Text, ":"); ok && file != "" && !a.HasPrefix(":/") {
 			c.Reads(a.With(file))
 		}
 	}
 }
 
-// gitPlain is a subcommand that keeps to the repository's own books.
-func gitPlain(c *shell.Call, sub string, o shell.Options) {
-	switch sub {
-	case "blame", "annotate":
-		c.Reads(o.All("--contents", "--ignore-revs-file")...)
-	case "log", "show", "shortlog", "whatchanged", "cat-file":
-		c.Writes("write", o.All("--output")...)
-		readsCommitted(c, o.Operands)
-	case "hash-object":
-		c.Reads(o.Operands...)
-	case "hook":
-		if o.Operand(0).Is("run") {
-			c.Process()
-		}
-	case "ls-files", "ls-tree":
-		c.Out = abstract.Word("./" + abstract.HoleText + "\n")
-	case "add", "commit", "merge", "cherry-pick", "revert":
-		gitSaves(c, sub, o)
-		c.Process()
-	}
-}
+// gitLists is git ls-files: names of files below the directory.
+func gitLists(c *shell.Call) { c.Out = abstract.Word("./" + abstract.HoleText + "\n") }
 
-func gitPush(c *shell.Call, o shell.Options) {
-	object := ""
-	forced := o.Has("-f", "--force", "--mirror") && !onlyLease(o)
-	deletes := o.Has("-d", "--delete") || o.Has("--prune", "--mirror")
-	refs := o.Operands
-	remote := abstract.Word("origin")
-	if r, ok := o.Get("--repo"); ok {
-		remote = r
-	} else if len(refs) > 0 {
-		remote, refs = refs[0], refs[1:]
+// gitTransports runs the commands that addresses of the form ext::COMMAND hold:
+// values of the options that the row names, or the operands.
+func gitTransports(c *shell.Call) {
+	addresses := c.Opts.All(c.Words...)
+	if len(c.Words) == 0 {
+		addresses = c.Opts.Operands[1:]
 	}
-	for _, r := range refs {
-		forced = forced || r.HasPrefix("+")
-		deletes = deletes || r.HasPrefix(":") && len(r.Text) > 1
-	}
-	if forced {
-		object = "branch"
-		c.Signal(engine.SignalGitForcePush)
-	}
-	if deletes {
-		object = "history"
-		c.Signal(engine.SignalGitHistory)
-	}
-	for _, code := range o.All("--receive-pack", "--exec") {
-		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
-	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: object, Egress: true, Forced: forced,
-		Reversible: engine.R5}, remote)
-}
-
-// onlyLease tells whether what looks like --force is --force-with-lease.
-func onlyLease(o shell.Options) bool {
-	return !slices.ContainsFunc(o.List, func(opt shell.Option) bool {
-		return opt.Name == "-f" || opt.Name == "--mirror" || opt.Matches("--force")
-	})
-}
-
-func gitRemote(c *shell.Call, sub string, o shell.Options) {
-	for _, code := range o.All("-u", "--upload-pack") {
-		c.Child(func() shell.Outcome { return c.Shell.Embed(code, "git", false) })
-	}
-	transports(c, o.Operands...)
-	for _, set := range o.All("-c", "--config") {
-		key, v, _ := strings.Cut(set.Text, "=")
-		gitSetting(c, key, set.With(v), false)
-	}
-	c.Reads(o.All("--template")...)
-	first := o.Operand(0)
-	switch sub {
-	case "clone":
-		gitClone(c, o)
-		return
-	case "remote":
-		c.Subs = append(c.Subs, subName(first)...)
-		if first.Is("update", "show", "prune") {
-			c.Fetches(abstract.Word("origin"))
-		}
-		return
-	case "send-email":
-		c.Sends("send", abstract.Word("smtp"))
-		return
-	case "lfs":
-		c.Subs = append(c.Subs, subName(first)...)
-		if first.Is("push") {
-			c.Sends("send", abstract.Word("origin"))
-		}
-		return
-	}
-	if first.Text == "" {
-		first = abstract.Word("origin")
-	}
-	c.Fetches(first)
-	if sub == "fetch" {
-		c.Out = abstract.Arg{}
-	}
-}
-
-// transports runs the commands that addresses of the form ext::COMMAND hold.
-func transports(c *shell.Call, addresses ...abstract.Arg) {
 	for _, a := range addresses {
 		if code, ok := strings.CutPrefix(a.Text, "ext::"); ok {
 			argv := extTransport(a, code)
@@ -294,8 +144,9 @@ func subName(a abstract.Arg) []string {
 	return []string{a.Show()}
 }
 
-func gitClone(c *shell.Call, o shell.Options) {
-	from, to := o.Operand(0), o.Operand(1)
+// gitClone is where a repository comes from, and the tree that is made of it.
+func gitClone(c *shell.Call) {
+	from, to := c.Opts.Operand(1), c.Opts.Operand(2)
 	if to.Text == "" {
 		base, _ := abstract.Arg{Text: strings.TrimSuffix(strings.TrimSuffix(from.Text, "/"), ".git")}.Base()
 		to = abstract.Word(base)
@@ -361,65 +212,45 @@ func looksLikeFile(s string) bool {
 	return ext != "" && strings.Trim(ext, "0123456789") != ""
 }
 
-// gitFiles is what changes files by name.
-func gitFiles(c *shell.Call, sub string, o shell.Options) {
-	first := o.Operand(0)
-	transports(c, o.All("--remote")...)
-	switch sub {
-	case "rm":
-		if !o.Has("--cached") {
-			c.Deletes(o.Has("-r"), o.Has("-f", "--force"), o.Operands...)
-		}
-	case "mv":
-		if sources, dest, inDir := destination(c); dest.Text != "" {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "move"}, sources...)
-			c.Writes("write", landing(sources, dest, inDir)...)
-		}
-	case "worktree":
-		c.Subs = append(c.Subs, subName(first)...)
-		if first.Is("remove") {
-			removesTree(c, o.Operand(1), o.Has("-f", "--force"))
-		} else if first.Is("add") {
-			c.Writes("create", o.Operand(1))
-			makesTree(c, o.Operand(1))
-		}
-	case "submodule":
-		c.Subs = append(c.Subs, subName(first)...)
-		gitSubmodule(c, first, o)
-	case "init":
-		c.Reads(o.All("--template")...)
-		if first.Text != "" {
-			c.Writes("create", first)
-			makesTree(c, first)
-		}
-	case "apply", "am":
-		c.Reads(o.Operands...)
-		switch {
-		case o.Has("--check", "--stat", "--numstat", "--summary"):
-		case languages.Patches(c, o.Operands):
-		case o.Exact("--unsafe-paths"): // a patch may name any path
-			c.Writes("write", abstract.UnknownArg())
-		case c.Shell.Scope.Dirs[0].Sure == abstract.Prefix:
-			c.Writes("write", abstract.Word("."))
-		default:
-			c.Writes("write", abstract.Word("./"+abstract.HoleText))
-		}
+// gitMove is git mv.
+func gitMove(c *shell.Call) {
+	c.Opts.Operands = c.Opts.Operands[1:]
+	if sources, dest, inDir := destination(c); dest.Text != "" {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "move"}, sources...)
+		c.Writes("write", landing(sources, dest, inDir)...)
+	}
+	c.Opts.Operands = slices.Insert(slices.Clone(c.Opts.Operands), 0, abstract.Word("mv"))
+}
+
+// gitMakesTree makes a working tree where the operand says whose number the row
+// gives.
+func gitMakesTree(c *shell.Call) {
+	n, err := strconv.Atoi(strings.Join(c.Words, ""))
+	if err != nil {
+		return
+	}
+	c.Writes("create", c.Opts.Operand(n))
+	makesTree(c, c.Opts.Operand(n))
+}
+
+// gitApply is the patch that git apply and git am read: it says which files it
+// writes.
+func gitApply(c *shell.Call) {
+	switch {
+	case languages.Patches(c, c.Opts.Operands[1:]):
+	case c.Opts.Exact("--unsafe-paths"): // a patch may name any path
+		c.Writes("write", abstract.UnknownArg())
+	case c.Shell.Scope.Dirs[0].Sure == abstract.Prefix:
+		c.Writes("write", abstract.Word("."))
 	default:
-		for _, out := range o.All("-o", "--output", "--output-directory") {
-			c.Writes("write", out)
-		}
-		if sub == "diff" {
-			c.Reads(diffFiles(o)...)
-		}
-		if sub == "bundle" && first.Is("create") {
-			c.Writes("write", o.Operand(1))
-		}
+		c.Writes("write", abstract.Word("./"+abstract.HoleText))
 	}
 }
 
-// removesTree is git worktree remove: git itself refuses where work would be
+// gitRemovesTree is git worktree remove: git itself refuses where work would be
 // lost, unless it is forced.
-func removesTree(c *shell.Call, dir abstract.Arg, forced bool) {
+func gitRemovesTree(c *shell.Call) {
+	dir, forced := c.Opts.Operand(2), c.Opts.Has("-f", "--force")
 	if ownTree(c, dir) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Forced: forced, Reversible: engine.R3}, dir)
 		return
@@ -433,31 +264,35 @@ func removesTree(c *shell.Call, dir abstract.Arg, forced bool) {
 	discards(c, e, dir)
 }
 
-// diffFiles are the operands of git diff that are files and not what git holds:
+// gitDiff reads the operands of git diff that are files and not what git holds:
 // all with --no-index, which a path out of the repository means too.
-func diffFiles(o shell.Options) []abstract.Arg {
+func gitDiff(c *shell.Call) {
+	operands := c.Opts.Operands[1:]
 	away := func(a abstract.Arg) bool {
 		return a.HasPrefix("/") || a.HasPrefix("~") || a.Is("..") || a.HasPrefix("../")
 	}
-	if o.Has("--no-index") || slices.ContainsFunc(o.Operands, away) {
-		return o.Operands
+	if c.Opts.Has("--no-index") || slices.ContainsFunc(operands, away) {
+		c.Reads(operands...)
 	}
-	return nil
 }
 
-func gitSubmodule(c *shell.Call, first abstract.Arg, o shell.Options) {
-	switch {
-	case first.Is("foreach"):
-		c.Child(func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(o.Operands[1:]), "git", false) })
-	case first.Is("deinit") && o.Has("-f", "--force"):
-		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
-			Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
-		discards(c, e, o.Operands[1:]...)
-	case first.Is("add", "update"):
-		if isRemote(o.Operand(1)) {
-			c.Fetches(remoteHost(o.Operand(1)))
-		} else {
-			c.Fetches(abstract.Word("origin"))
-		}
+// gitForeach runs code in each submodule.
+func gitForeach(c *shell.Call) {
+	c.Child(func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(c.Opts.Operands[2:]), "git", false) })
+}
+
+// gitDeinit takes the work trees of submodules away.
+func gitDeinit(c *shell.Call) {
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
+		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
+	discards(c, e, c.Opts.Operands[2:]...)
+}
+
+// gitFetchesModule fetches a submodule from where it is said to be.
+func gitFetchesModule(c *shell.Call) {
+	from := abstract.Word("origin")
+	if isRemote(c.Opts.Operand(2)) {
+		from = remoteHost(c.Opts.Operand(2))
 	}
+	c.Fetches(from)
 }

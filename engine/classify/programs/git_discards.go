@@ -1,42 +1,46 @@
 package programs
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitElsewhere says that options or variables name another repository, index or
-// working tree than those of the directory: what is put aside in one is not what
-// the other loses.
-func gitElsewhere(c *shell.Call, global shell.Options) bool {
-	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"} {
-		if _, set := c.Shell.Scope.Lookup(name); set {
-			return true
+// gitElsewhere forgets what was put aside if options or variables name another
+// repository, index or working tree than those of the directory.
+func gitElsewhere(c *shell.Call) {
+	for _, name := range c.Words {
+		_, set := c.Shell.Scope.Lookup(name)
+		if set || strings.HasPrefix(name, "-") && c.Opts.Has(name) {
+			c.Shell.Scope.Saved = shell.PutAside{}
 		}
 	}
-	return global.Has("--git-dir", "--work-tree", "--namespace")
 }
 
 // gitSaves notes what a command puts aside or commits. It holds for what runs
 // only after the command has worked: git stash -u && git reset --hard.
-func gitSaves(c *shell.Call, sub string, o shell.Options) {
-	what := c.Shell.Scope.Saved.What
-	first := o.Operand(0)
+func gitSaves(c *shell.Call) {
+	o, what := c.Opts, c.Shell.Scope.Saved.What
+	sub, first := o.Operand(0).Text, o.Operand(1)
 	switch {
 	case sub == "commit":
-		if !o.Has("-a", "--all") || len(o.Operands) > 0 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
+		if !o.Has("-a", "--all") || len(o.Operands) > 1 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
 			"--patch", "--interactive", "-h", "--help") {
 			return
 		}
 		what.Changes, what.Staged = true, true
 	case sub != "stash" || o.Has("-p", "--patch", "-S", "--staged", "--pathspec-from-file"):
 		return
-	case len(o.Operands) == 0, first.Is("push") && len(o.Operands) == 1, first.Is("save"):
+	case len(o.Operands) == 1, first.Is("push") && len(o.Operands) == 2, first.Is("save"):
 		all := o.Has("-a", "--all")
 		what = abstract.Discard{Changes: true, Staged: true, Untracked: all || o.Has("-u", "--include-untracked"), Ignored: all}
 	case first.Is("push"):
-		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "stash", Reversible: engine.R1}, o.Operands[1:]...)
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "stash", Reversible: engine.R1}, o.Operands[2:]...)
 		return
 	case first.Is("pop", "apply", "branch"):
 		what, c.Shell.Popped = abstract.Discard{}, true
@@ -47,14 +51,10 @@ func gitSaves(c *shell.Call, sub string, o shell.Options) {
 }
 
 // gitClean is what removes files that are not tracked.
-func gitClean(c *shell.Call, o shell.Options) {
-	if !o.Has("-f", "--force") || o.Has("-i", "--interactive") {
-		c.Process()
-		return
-	}
-	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: o.Has("-d"), Contents: true}
-	e.Discards = abstract.Discard{Untracked: !o.Has("-X"), Ignored: o.Has("-x", "-X")}
-	discards(c, e, o.Operands...)
+func gitClean(c *shell.Call) {
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: c.Opts.Has("-d"), Contents: true}
+	e.Discards = abstract.Discard{Untracked: !c.Opts.Has("-X"), Ignored: c.Opts.Has("-x", "-X")}
+	discards(c, e, c.Opts.Operands[1:]...)
 }
 
 // discards notes what throws away work that is in no commit: below the present
@@ -76,20 +76,27 @@ func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	c.Emit(e, paths...)
 }
 
-// gitDiscard is what throws away changes that were not committed.
-func gitDiscard(c *shell.Call, sub string, o shell.Options, args []abstract.Arg) {
-	paths, lost := gitOverwrites(sub, o, args)
-	if sub == "stash" {
-		c.Subs = append(c.Subs, subName(o.Operand(0))...)
+// lost is what a row says that is lost of what is in no commit.
+func lost(words []string) abstract.Discard {
+	has := func(word string) bool { return slices.Contains(words, word) }
+	return abstract.Discard{Changes: has("changes"), Staged: has("staged"), Untracked: has("untracked"), Stash: has("stash")}
+}
+
+// gitDiscard throws away the stash, or changes in the whole working tree.
+func gitDiscard(c *shell.Call) {
+	if l := lost(c.Words); l.Stash {
+		discards(c, abstract.RawEffect{Kind: engine.EffectProcess, Discards: l}, abstract.Word("stash"))
+	} else {
+		overwrites(c, l, nil)
 	}
-	switch {
-	case lost == abstract.Discard{}:
-		gitSaves(c, sub, o)
-		c.Process()
-		return
-	case lost.Stash:
-		discards(c, abstract.RawEffect{Kind: engine.EffectProcess, Discards: lost}, abstract.Word("stash"))
-	case len(paths) == 0:
+}
+
+// gitRestore throws away changes in the files that the operands name.
+func gitRestore(c *shell.Call) { overwrites(c, lost(c.Words), c.Opts.Operands[1:]) }
+
+// overwrites throws away changes in some paths of the working tree; none: in all.
+func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
+	if len(paths) == 0 {
 		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: true, Discards: lost})
 	}
 	for _, p := range paths {
@@ -101,60 +108,86 @@ func gitDiscard(c *shell.Call, sub string, o shell.Options, args []abstract.Arg)
 	}
 }
 
-// gitOverwrites tells what of the working tree is overwritten: which paths,
-// where they are named, and what of them is lost.
-func gitOverwrites(sub string, o shell.Options, args []abstract.Arg) (paths []abstract.Arg, lost abstract.Discard) {
-	changes := abstract.Discard{Changes: true}
-	all := abstract.Discard{Changes: true, Staged: true}
-	if sub != "reset" || len(o.Operands) > 0 && !o.Operand(0).Is("HEAD") {
-		all.Untracked = true // another commit may hold files of the same names
-	}
-	switch sub {
-	case "reset":
-		return nil, onlyIf(o.Has("--hard", "--merge", "--keep"), all)
-	case "stash":
-		return nil, onlyIf(o.Operand(0).Is("drop", "clear"), abstract.Discard{Stash: true})
-	case "read-tree":
-		return nil, onlyIf(o.Has("--reset", "-u") && o.Has("-u"), all)
-	case "checkout-index":
-		return nil, onlyIf(o.Has("-f", "--force"), changes)
-	case "switch":
-		return nil, onlyIf(o.Has("-f", "--force", "--discard-changes"), all)
-	case "restore":
-		if o.Has("-S", "--staged") {
-			return o.Operands, onlyIf(o.Has("-W", "--worktree"), abstract.Discard{Changes: true, Staged: true})
-		}
-		return o.Operands, changes
-	}
-	return gitCheckout(o, args, all)
-}
-
-// gitCheckout is git checkout, of a branch or of files.
-func gitCheckout(o shell.Options, args []abstract.Arg, all abstract.Discard) (paths []abstract.Arg, lost abstract.Discard) {
-	forced := o.Has("-f", "--force")
-	if o.Has("-b", "-B", "--orphan") {
-		return nil, onlyIf(forced, all)
-	}
-	for _, a := range o.Operands {
+// gitCheckout is git checkout of a branch or of files, which only the repository
+// knows for sure.
+func gitCheckout(c *shell.Call) {
+	operands := c.Opts.Operands[1:]
+	var paths []abstract.Arg
+	for _, a := range operands {
 		if looksLikeFile(a.Text) {
 			paths = append(paths, a)
 		}
 	}
-	for i, a := range args {
-		if a.Is("--") && len(args) > i+1 {
-			paths = args[i+1:]
+	for i, a := range c.Args {
+		if a.Is("--") && len(c.Args) > i+1 {
+			paths = c.Args[i+1:]
 		}
 	}
-	if len(paths) == 0 {
-		return nil, onlyIf(forced, all)
+	switch {
+	case len(paths) > 0: // with the name of a commit the files are taken from there, into the index too
+		overwrites(c, abstract.Discard{Changes: true, Staged: len(operands) > len(paths)}, paths)
+	case c.Opts.Has("-f", "--force"): // another commit may hold files of the same names as those not tracked
+		overwrites(c, abstract.Discard{Changes: true, Staged: true, Untracked: true}, nil)
+	default:
+		c.Process()
 	}
-	// With the name of a commit the files are taken from there, into the index too.
-	return paths, abstract.Discard{Changes: true, Staged: len(o.Operands) > len(paths)}
 }
 
-func onlyIf(is bool, lost abstract.Discard) abstract.Discard {
-	if is {
-		return lost
+// gitHooks runs the hooks that the row names, at the root of the work tree. No
+// commit holds them, and tools put them there: what is known of them is reported,
+// as of files outside of the workspace.
+func gitHooks(c *shell.Call) {
+	s := c.Shell
+	if s.In.Disk == nil || s.Frame.Isolated || s.Scope.Dirs[0].Sure != abstract.Literal {
+		return
 	}
-	return abstract.Discard{}
+	defer func(out abstract.Arg) { c.Out = out }(c.Out)
+	for _, hook := range c.Words {
+		name, ok := s.In.Disk.Above(s.Scope.Dirs[0].Text, ".git/hooks/"+hook)
+		if !ok {
+			continue
+		}
+		code, ok := s.CodeIn(abstract.Word(name), "")
+		if !ok {
+			continue
+		}
+		code.File.Own = false
+		s.Subshell(func() shell.Outcome {
+			s.Scope.Enter([]abstract.Value{{Text: place.DirOf(place.DirOf(place.DirOf(name)))}})
+			c.Record()
+			c.RunsCode(code, []abstract.Arg{abstract.Word(name), abstract.UnknownArg()})
+			return shell.Outcome{}
+		})
+	}
+}
+
+// gitConfig changes a setting, whose name is the operand of the number that the
+// row gives.
+func gitConfig(c *shell.Call) {
+	n, err := strconv.Atoi(strings.Join(c.Words, ""))
+	if err != nil || !gitSetting(c, c.Opts.Operand(n).Text, c.Opts.Operand(n+1), true) {
+		c.Process()
+		return
+	}
+	file := abstract.Word(".git/config")
+	switch f, ok := c.Opts.Get("-f", "--file"); {
+	case ok:
+		file = f
+	case c.Opts.Has("--global"):
+		file = abstract.Concat(c.Shell.Read("HOME"), abstract.Word("/.gitconfig"))
+	case c.Opts.Has("--system"):
+		file = abstract.Word("/etc/gitconfig")
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Persistence: true}, file)
+}
+
+// gitPager is the program of git grep -OPROGRAM and --open-files-in-pager=PROGRAM.
+func gitPager(c *shell.Call) {
+	for _, a := range c.Args {
+		for _, option := range []string{"-O", "--open-files-in-pager="} {
+			if code, ok := strings.CutPrefix(a.Text, option); ok && code != "" && !shell.OrdinaryTool(strings.Fields(code + " x")[0]) {
+				c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), "git", false) })
+			}
+		}
+	}
 }

@@ -92,14 +92,14 @@ func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
 // says is what method, path and body of a request say that it does, the worst
 // of them, and to what.
 func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
-	verb, object = r.method, nounOfPath(u.Text)
+	verb, object = r.method, operation.NounOfPath(u.Text)
 	if verb == "send" {
-		if v, o := pathVerb(u.Text); v != "" {
+		if v, o := pathVerb(vocabulary(c), u.Text); v != "" {
 			verb, object = v, o
 		}
 	}
 	for _, b := range r.bodies {
-		if v, o := bodyVerb(b.Text); v != "" && (v == "delete" || verb == "send") {
+		if v, o := bodyVerb(vocabulary(c), b.Text); v != "" && (v == "delete" || verb == "send") {
 			verb, object = v, o
 		}
 	}
@@ -113,13 +113,13 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	if r.socket != nil {
 		u = r.socket.With("unix:" + r.socket.Text)
 	}
-	if verb == "send" && changed(c, requestChange(r, u), false, u) {
+	if verb == "send" && changed(c, requestChange(c, r, u), false, u) {
 		c.Out.Taint |= abstract.Fetched
 		return
 	}
 	if verb == "fetch" || verb == "send" {
 		if r.socket == nil || verb != "fetch" {
-			contacts(c, verb, u)
+			contacts(c, verb, vocabulary(c).Paid(operation.NounOfPath(u.Text)), u)
 		}
 		return
 	}
@@ -127,8 +127,9 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// contacts is a request that deletes nothing.
-func contacts(c *shell.Call, method string, u abstract.Arg) {
+// contacts is a request that deletes nothing. What is sent is money or a message
+// where the path says so.
+func contacts(c *shell.Call, method, object string, u abstract.Arg) {
 	if strings.HasPrefix(u.Text, "file://") {
 		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
 		return
@@ -142,7 +143,7 @@ func contacts(c *shell.Call, method string, u abstract.Arg) {
 		c.Fetches(u)
 		return
 	}
-	c.Sends(method, u)
+	c.SendsObject(method, object, u)
 	c.Out.Taint |= abstract.Fetched
 }
 
@@ -155,7 +156,7 @@ func queries(c *shell.Call, r request, u abstract.Arg) {
 			texts = append(texts[:len(texts):len(texts)], wordsOf(values["q"], values["query"], values["sql"])...)
 		}
 	}
-	host, _ := shell.SplitAddress(u.With(u.Text[schemeLength(u.Text):]))
+	host, _ := shell.SplitAddress(u.With(u.Text[operation.SchemeLength(u.Text):]))
 	for _, t := range texts {
 		if text := statementIn(t.Text); text != "" {
 			for _, l := range sql.Read(text, "").Losses {
@@ -197,11 +198,11 @@ func statementIn(text string) string {
 
 // pathVerb tells whether a segment of a path says that something ends:
 // /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
-func pathVerb(address string) (verb, object string) {
-	path := urlPath(address)
+func pathVerb(w *operation.Words, address string) (verb, object string) {
+	path := operation.URLPath(address)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
 	for i, s := range segments {
-		if v, noun := operation.EndingVerb(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
+		if v, noun := w.Ending(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
 			if noun == "" && i > 0 {
 				noun = operation.Singular(segments[i-1])
 			}
@@ -211,46 +212,18 @@ func pathVerb(address string) (verb, object string) {
 	return "", ""
 }
 
-func urlPath(address string) string {
-	_, path, _ := strings.Cut(address[schemeLength(address):], "/")
-	path, _, _ = strings.Cut(path, "?")
-	path, _, _ = strings.Cut(path, "#")
-	return path
-}
-
-// schemeLength is the length of what stands before the host.
-func schemeLength(address string) int {
-	if i := strings.Index(address, "://"); i >= 0 {
-		return i + len("://")
-	}
-	return 0
-}
-
-// nounOfPath is the kind of thing that a path of a REST interface is about: the
-// last segment in the plural before the name of the one thing.
-func nounOfPath(address string) string {
-	segments := strings.Split(strings.Trim(urlPath(address), "/"), "/")
-	for i := len(segments) - 1; i >= 0; i-- {
-		s := strings.ToLower(segments[i])
-		if noun := operation.Singular(s); noun != s && operation.PlainNoun(noun) != "" {
-			return noun
-		}
-	}
-	return ""
-}
-
 // wholePath tells whether a path names all that there is: /_all, /*.
 func wholePath(address string) bool {
-	segments := strings.Split(strings.TrimSuffix(urlPath(address), "/"), "/")
+	segments := strings.Split(strings.TrimSuffix(operation.URLPath(address), "/"), "/")
 	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 
 // bodyVerb tells what the body of a request does: a mutation of GraphQL, a
 // method of JSON-RPC, an action that a member names.
-func bodyVerb(text string) (verb, object string) {
+func bodyVerb(w *operation.Words, text string) (verb, object string) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "mutation") {
-		return graphVerb(trimmed)
+		return graphVerb(w, trimmed)
 	}
 	if strings.HasPrefix(trimmed, "<delete") {
 		return "delete", ""
@@ -263,11 +236,11 @@ func bodyVerb(text string) (verb, object string) {
 		var v any
 		if d.Decode(&v) != nil {
 			if n == 0 {
-				return graphVerb(trimmed) // not all of it is known
+				return graphVerb(w, trimmed) // not all of it is known
 			}
 			return "", ""
 		}
-		if verb, object := valueVerb(v, 0); verb != "" {
+		if verb, object := valueVerb(w, v, 0); verb != "" {
 			return verb, object
 		}
 	}
@@ -277,12 +250,12 @@ func bodyVerb(text string) (verb, object string) {
 // maxBodyValues bounds the values of a body in the bulk form.
 const maxBodyValues = 1000
 
-func valueVerb(v any, depth int) (verb, object string) {
+func valueVerb(w *operation.Words, v any, depth int) (verb, object string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if verb, object = memberVerb(key, v[key]); verb == "" && depth < 4 {
-				verb, object = valueVerb(v[key], depth+1)
+			if verb, object = memberVerb(w, key, v[key]); verb == "" && depth < 4 {
+				verb, object = valueVerb(w, v[key], depth+1)
 			}
 			if verb != "" {
 				return verb, object
@@ -290,7 +263,7 @@ func valueVerb(v any, depth int) (verb, object string) {
 		}
 	case []any:
 		for _, item := range v {
-			if verb, object = valueVerb(item, depth+1); verb != "" {
+			if verb, object = valueVerb(w, item, depth+1); verb != "" {
 				return verb, object
 			}
 		}
@@ -298,14 +271,14 @@ func valueVerb(v any, depth int) (verb, object string) {
 	return "", ""
 }
 
-func memberVerb(key string, v any) (verb, object string) {
+func memberVerb(w *operation.Words, key string, v any) (verb, object string) {
 	text, isText := v.(string)
 	_, isMap := v.(map[string]any)
 	switch lower := strings.ToLower(key); {
 	case lower == "query" && isText:
-		return graphVerb(text)
+		return graphVerb(w, text)
 	case isText && (lower == "method" || lower == "action" || lower == "operation" || lower == "command"):
-		return operation.EndingVerb(text)
+		return w.Ending(text)
 	case isMap && (lower == "delete" || lower == "remove_index"):
 		return "delete", ""
 	}
@@ -314,7 +287,7 @@ func memberVerb(key string, v any) (verb, object string) {
 
 // graphVerb is what a text of GraphQL ends. Only a mutation changes anything,
 // and what it calls its fields by says what they do: volumeDelete, deleteRef.
-func graphVerb(text string) (verb, object string) {
+func graphVerb(w *operation.Words, text string) (verb, object string) {
 	mutation := false
 	tokens := languages.Tokenize(text, languages.SyntaxNode)
 	for i, t := range tokens {
@@ -330,7 +303,7 @@ func graphVerb(text string) (verb, object string) {
 		if !mutation || alias || argument {
 			continue
 		}
-		if verb, object := operation.EndingVerb(t.Text); verb != "" {
+		if verb, object := w.Ending(t.Text); verb != "" {
 			return verb, object
 		}
 	}

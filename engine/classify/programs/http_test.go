@@ -2,6 +2,9 @@ package programs
 
 import (
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
 )
 
 func TestBodyVerb(t *testing.T) {
@@ -22,7 +25,7 @@ func TestBodyVerb(t *testing.T) {
 		`{"permissions":{"delete":true}}`:                                                            "",
 		`a=delete`:                                                                                   "",
 	} {
-		if got, _ := bodyVerb(body); got != want {
+		if got, _ := bodyVerb(operation.WordsOf(classifytest.Rows()), body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}

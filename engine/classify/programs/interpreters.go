@@ -10,14 +10,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// interpreter is the entry of sh, python, node … in the tables.
-func interpreter(c *shell.Call) {
-	lang := shell.Language(c.Name)
-	if lang == "shell" {
+// interpret runs the code that an interpreter is told to run.
+func interpret(c *shell.Call, p rows.Program) {
+	if p.Language == "shell" {
 		runShell(c)
 		return
 	}
-	runLanguage(c, lang)
+	runLanguage(c, p)
 }
 
 // runShell finds the code that a shell is told to run.
@@ -103,91 +102,41 @@ func shellFile(c *shell.Call, args []abstract.Arg) {
 
 // runLanguage finds the code that an interpreter of another language is told
 // to run.
-func runLanguage(c *shell.Call, lang string) {
-	p := shell.Program{First: true, Values: interpreterValues(lang)}
-	o := shell.ParseOptions(c.Args, p)
-	c.Opts = o
-	if c.Name == "bun" && len(o.Operands) > 0 && o.Operands[0].Is(bunPackages...) {
-		manager, _, _ := c.Shell.In.Rows.Program("npm")
-		c.Opts = shell.ParseOptions(c.Args, grammar(manager.Program))
-		follow(c, manager.Program)
-		return
-	}
-	if lang == "node" && len(o.Operands) > 0 && o.Operands[0].Is("eval", "run", "x", "-", "exec") {
-		runtimeCommand(c, o)
-		return
-	}
-	found := false
-	for _, code := range o.All(codeOptions(lang)...) {
+func runLanguage(c *shell.Call, p rows.Program) {
+	lang, found := p.Language, false
+	for _, code := range values(c.Opts, p.Code) {
 		found = true
 		c.Extract(lang, code, c.Name+"-e")
 	}
 	switch {
 	case found:
-	case o.Has("-m") && lang == "python":
-		module(c, o)
-	case len(o.Operands) == 0 || o.Operands[0].Is("-", "/dev/stdin"):
+	case len(c.Opts.Operands) == 0 || c.Opts.Operands[0].Is("-", "/dev/stdin"):
 		languageInput(c, lang)
 	default:
-		languageFile(c, lang, o.Operands[0])
+		languageFile(c, lang, c.Opts.Operands[0])
 	}
 	if lang == "perl" || lang == "ruby" {
-		inPlace(c, o, found)
+		inPlace(c, c.Opts, found)
 	}
 }
 
-// bunPackages are the words with which bun is a package manager, and no runtime.
-var bunPackages = []string{"install", "i", "add", "ci", "update", "link", "publish", "create", "init", "outdated", "audit", "why", "pm"}
-
-func interpreterValues(lang string) string {
-	switch lang {
-	case "python":
-		return " -c -m -W -X -Q "
-	case "node":
-		return " -e -p -r --eval --print --require --import --loader --experimental-loader -C --conditions --env-file "
-	case "php":
-		return " -r -B -R -E -d -c -z "
-	case "perl", "ruby":
-		return " -e -E -I -M -r -C -F "
+// runTask runs a script of package.json: bun run build. What a runtime is given
+// by its address is code.
+func runTask(c *shell.Call) {
+	if tasks.RunPackageScript(c, c.Opts.Operands) {
+		return
 	}
-	return " -e "
-}
-
-func codeOptions(lang string) []string {
-	switch lang {
-	case "python":
-		return []string{"-c"}
-	case "node":
-		return []string{"-e", "-p", "--eval", "--print"}
-	case "php":
-		return []string{"-r", "-B", "-R", "-E"}
-	case "perl":
-		return []string{"-e", "-E"}
-	}
-	return []string{"-e"}
-}
-
-func runtimeCommand(c *shell.Call, o shell.Options) {
-	switch {
-	case o.Operands[0].Is("eval") && len(o.Operands) > 1:
-		c.Extract("node", o.Operands[len(o.Operands)-1], c.Name+"-e")
-	case len(o.Operands) > 1 && c.Name == "bun" && o.Operands[0].Is("x"):
-		c.Child(func() shell.Outcome { return c.Shell.Invoke(o.Operands[1:], c.Node) })
-	case o.Operands[0].Is("-"):
-		languageInput(c, "node")
-	case tasks.RunPackageScript(c, o.Operands):
-	default:
-		if c.Name == "bun" || c.Name == "deno" {
-			for _, a := range o.Operands[1:] {
-				if abstract.IsURL(a) {
-					c.Fetches(a)
-					c.Shell.Unseen(abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, c.Name)
-				}
-			}
+	for _, a := range c.Opts.Operands[1:] {
+		if abstract.IsURL(a) && (c.Name == "bun" || c.Name == "deno") {
+			c.Fetches(a)
+			c.Shell.Unseen(abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, c.Name)
 		}
-		c.Process()
 	}
+	c.Process()
 }
+
+// listens is a server that other hosts reach, unless its arguments bind it.
+func listens(c *shell.Call) { c.Listens(abstract.Word("0.0.0.0"), c.Args) }
 
 func languageInput(c *shell.Call, lang string) {
 	in := c.Shell.Frame.Stdin
@@ -220,22 +169,6 @@ func languageFile(c *shell.Call, lang string, file abstract.Arg) {
 		if ok {
 			c.RunsCode(code, c.Opts.Operands)
 		}
-	}
-}
-
-// module is python -m NAME.
-func module(c *shell.Call, o shell.Options) {
-	name, _ := o.Get("-m")
-	switch name.Text {
-	case "http.server", "SimpleHTTPServer", "pyftpdlib":
-		c.Listens(abstract.Word("0.0.0.0"), c.Args)
-	case "pip", "venv", "twine", "build", "pytest", "unittest", "poetry", "uv", "pipx", "virtualenv":
-		out := c.Child(func() shell.Outcome {
-			return c.Shell.Invoke(append([]abstract.Arg{name}, o.Operands...), c.Node)
-		})
-		c.Out = out.Out
-	default:
-		c.Process()
 	}
 }
 

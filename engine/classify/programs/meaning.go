@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -24,9 +23,9 @@ type meaning struct {
 
 // meaningOf reads words behind the names of subcommands that have a row.
 func meaningOf(c *shell.Call, words []abstract.Arg) *meaning {
-	m := meaning{sent: sentBy(words), change: optionChanges(c, c.Opts.Operands), removes: optionVerb(c.Opts) != ""}
-	m.verb, m.object, m.names = operationOf(words)
-	m.reads = m.names > 0 && readingVerb(words[m.names-1].Text)
+	m := meaning{sent: sentBy(vocabulary(c), words), change: optionChanges(c, c.Opts.Operands), removes: optionVerb(c) != ""}
+	m.verb, m.object, m.names = operationOf(c, words)
+	m.reads = m.names > 0 && vocabulary(c).Reads(words[m.names-1].Text)
 	if m.names == 0 {
 		m.names = plainWords(words)
 	}
@@ -47,15 +46,14 @@ func plainWords(words []abstract.Arg) int {
 
 // sentBy is the noun of what is paid or sent to people: refunds create,
 // messages:create.
-func sentBy(words []abstract.Arg) string {
+func sentBy(w *operation.Words, words []abstract.Arg) string {
 	if len(words) == 0 || !words[0].Known() {
 		return ""
 	}
-	noun := operation.Singular(words[0].Text)
-	if len(words) > 1 && slices.Contains(moneyWords, noun) && makingVerb(words[1].Text) {
-		return operation.PlainNoun(noun)
+	if len(words) > 1 && w.Makes(words[1].Text) && w.Paid(words[0].Text) != "" {
+		return w.Paid(words[0].Text)
 	}
-	return SentNoun(words[0].Text)
+	return w.Sent(words[0].Text)
 }
 
 // says reports whether one of what rows ask for is meant.
@@ -90,15 +88,16 @@ func (r *reader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 // operationOf is what the words of a command line say that a tool ends, wherever
 // the verb stands among the first of them: instances delete web, delete-db-instance
 // shop, pg:reset. n is the number of words up to the verb.
-func operationOf(words []abstract.Arg) (verb, object string, n int) {
+func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n int) {
+	w := vocabulary(c)
 	for i, a := range words[:min(len(words), 4)] {
-		if !a.Known() || (readingVerb(a.Text) || makingVerb(a.Text)) && !thingToo(a.Text, words[i+1:]) {
+		if !a.Known() || (w.Reads(a.Text) || w.Makes(a.Text)) && !thingToo(c, a.Text, words[i+1:]) {
 			return "", "", i + 1
 		}
 		if strings.ContainsAny(a.Text, "/@=. ") || strings.Contains(a.Text, "::") {
 			continue // a name
 		}
-		if verb, object = operation.EndingVerb(a.Text); verb == "" {
+		if verb, object = w.Ending(a.Text); verb == "" {
 			continue
 		}
 		switch {
@@ -115,25 +114,25 @@ func operationOf(words []abstract.Arg) (verb, object string, n int) {
 
 // thingToo tells whether a word that could be an operation names a thing here:
 // auth disable, restore delete, log-analytics workspace delete.
-func thingToo(word string, behind []abstract.Arg) bool {
+func thingToo(c *shell.Call, word string, behind []abstract.Arg) bool {
 	first, _, several := strings.Cut(word, "-")
-	if several && slices.Contains(thingStarts, first) {
+	if several && listed(c, "thing_starts", first) {
 		return true
 	}
-	return slices.Contains(thingWords, word) && len(behind) > 0 && endsOf(behind[0]) != ""
+	return listed(c, "things", word) && len(behind) > 0 && endsOf(c, behind[0]) != ""
 }
 
-func endsOf(op abstract.Arg) string {
-	verb, _ := operation.EndingVerb(op.Text)
+func endsOf(c *shell.Call, op abstract.Arg) string {
+	verb, _ := vocabulary(c).Ending(op.Text)
 	return verb
 }
 
 // optionVerb is the end that an option asks for, where the subcommand names
 // none: sync --delete, unlock --remove-all.
-func optionVerb(o shell.Options) string {
-	for _, opt := range o.List {
+func optionVerb(c *shell.Call) string {
+	for _, opt := range c.Opts.List {
 		first, _, _ := strings.Cut(strings.TrimLeft(opt.Name, "-"), "-")
-		if slices.Contains(removingOptions, first) && !opt.Value.Is("false", "no", "0") {
+		if listed(c, "removing", first) && !opt.Value.Is("false", "no", "0") {
 			return "remove"
 		}
 	}
@@ -147,8 +146,8 @@ func optionVerb(o shell.Options) string {
 func unlisted(c *shell.Call) {
 	words := c.Opts.Operands
 	givesSecrets(c)
-	verb, object, n := operationOf(words)
-	if verb == "" || object == "" || c.Local() || n == 1 && !verbFirst(words[0].Text) {
+	verb, object, n := operationOf(c, words)
+	if verb == "" || object == "" || c.Local() || n == 1 && !verbFirst(c, words[0].Text) {
 		c.Process()
 		return
 	}
@@ -157,6 +156,6 @@ func unlisted(c *shell.Call) {
 		c.Process()
 		return
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Recursive: everything(c.Opts), Forced: unasked(c.Opts)},
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Recursive: everything(c), Forced: unasked(c)},
 		abstract.Word(c.Name))
 }

@@ -22,7 +22,7 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 // known reports whether it is known what a program does.
 func known(set *rows.Set, name string) bool {
 	k, ok, err := set.Program(name)
-	return err == nil && ok && !k.Converted && k.Does() || shell.Language(name) != ""
+	return err == nil && ok && !k.Converted && k.Does()
 }
 
 func kindOf(set *rows.Set, name string) string {
@@ -35,9 +35,6 @@ func runProgram(c *shell.Call) shell.Outcome {
 	k, _, err := c.Shell.In.Rows.Program(c.Name)
 	if err != nil {
 		c.Shell.Opaque("command", c.Path.Text)
-	}
-	if shell.Language(c.Name) != "" {
-		k.Program, k.Converted = rows.Program{Grammar: rows.Own, Go: "interpreter"}, false
 	}
 	c.Known = !k.Converted && k.Does()
 	if c.Known && c.Local() && k.ReadsOnly {
@@ -108,9 +105,7 @@ func adds(c *shell.Call, row rows.Program) {
 
 // notes adds what holds of many programs alike, by their options alone.
 func notes(c *shell.Call) {
-	reveals(c)
 	unchecked(c)
-	indexes(c)
 	exposes(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }

@@ -24,6 +24,10 @@ func grammar(p rows.Program) shell.Program {
 			g.Long = true
 		case rows.Literal:
 			g.Literal = true
+		case rows.Exact:
+			g.Exact = true
+		case rows.Undashed:
+			g.Undashed = true
 		case rows.Own:
 			g.Own = true
 		}
@@ -51,55 +55,78 @@ type reader struct {
 // follow notes what a row says that a call does.
 func follow(c *shell.Call, p rows.Program) {
 	r := &reader{Call: c, operands: c.Opts.Operands}
-	p = r.descend(p)
+	var dirs []abstract.Arg
+	for _, option := range strings.Fields(p.Dir) {
+		dirs = append(dirs, c.Opts.All(option)...)
+	}
+	c.InDirectory(dirs, func() { r.row(p) })
+}
+
+// row follows the row of a program or, below it, of the subcommand that is called.
+func (r *reader) row(p rows.Program) {
+	r.notes(p.Before)
+	if sub, ok := r.subcommand(p); ok {
+		r.row(sub)
+		r.notes(p.Notes)
+		return
+	}
 	defer r.far(p.Daemon)()
 	r.Service = r.talksTo(p)
 	r.names(p)
-	if p.DryRun != "" && given(c.Opts, p.DryRun) {
-		c.Signal(engine.SignalDryRun)
+	if p.DryRun != "" && given(r.Opts, p.DryRun) {
+		r.Signal(engine.SignalDryRun)
 		return
 	}
 	r.cases(p)
-	for _, n := range p.Notes {
+	r.notes(p.Notes)
+	r.embedded(p)
+}
+
+// notes does what all of the cases say that hold.
+func (r *reader) notes(cases []rows.Case) {
+	for _, n := range cases {
 		if r.holds(n) {
 			r.steps(n)
 		}
 	}
-	r.embedded(p)
 }
 
-// descend goes into the rows of subcommands, and takes apart the arguments
-// behind their names as those say.
-func (r *reader) descend(p rows.Program) rows.Program {
-	for len(p.Subcommands) > 0 {
-		if len(r.operands) > 1 && r.operands[0].Known() && rows.Has(p.Optional, r.operands[0].Text) {
-			r.enter(p)
-		}
-		sub, ok := rows.Program{}, false
-		if len(r.operands) > 0 {
-			name := "*" // whatever it is
-			if r.operands[0].Known() {
-				name = r.operands[0].Text
-			}
-			sub, ok = p.Subcommand(name)
-		}
-		if !ok {
-			r.reread(p)
-			break
-		}
-		p = inside(p, sub)
+// subcommand goes into the row of the subcommand that is called.
+func (r *reader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
+	if len(p.Subcommands) == 0 {
+		return p, false
+	}
+	if len(r.operands) > 1 && r.operands[0].Known() && rows.Has(p.Optional, r.operands[0].Text) {
 		r.enter(p)
 	}
-	return p
+	if len(r.operands) > 0 {
+		name := "*" // whatever it is
+		if r.operands[0].Known() {
+			name = r.operands[0].Text
+		}
+		sub, ok = p.Subcommand(name)
+	}
+	if !ok {
+		r.reread(p)
+		return p, false
+	}
+	sub = inside(p, sub)
+	if !r.operands[0].Known() {
+		sub.DryRun = "" // who knows whether it has that
+	}
+	r.enter(sub)
+	return sub, true
 }
 
 // inside is the row of a subcommand with what holds of it by its program's row.
 func inside(p, sub rows.Program) rows.Program {
-	if !sub.Does() {
-		sub.Cases, sub.Go = p.Cases, p.Go // it only says how the arguments are read
+	if !sub.Does() { // it only says how the arguments are read
+		sub.Cases, sub.Go, sub.Language = p.Cases, p.Go, p.Language
 	}
-	if rows.Has(p.Grammar, rows.Long) {
-		sub.Grammar += " " + rows.Long
+	for _, word := range strings.Fields(p.Grammar) {
+		if word != rows.First && word != rows.Own {
+			sub.Grammar += " " + word
+		}
 	}
 	join := func(a, b string) string { return strings.TrimSpace(a + " " + b) }
 	sub.Persistent, sub.DryRun = join(p.Persistent, sub.Persistent), join(p.DryRun, sub.DryRun)
@@ -142,7 +169,7 @@ func (r *reader) far(options string) (back func()) {
 		if !abstract.IsURL(a) || a.HasPrefix("unix://") || a.HasPrefix("npipe://") || a.HasPrefix("fd://") {
 			continue
 		}
-		if name := a.With(hostText(a.Text[schemeLength(a.Text):])); !place.Loopback(name.Text) {
+		if name := a.With(hostText(a.Text[operation.SchemeLength(a.Text):])); !place.Loopback(name.Text) {
 			frame.Host = r.Shell.HostName("docker", name)
 		}
 		break
@@ -171,14 +198,19 @@ func (r *reader) cases(p rows.Program) {
 			return
 		}
 	}
-	if p.Go != "" {
+	switch {
+	case p.Go != "":
 		r.calls(p.Go)
+	case p.Language != "":
+		interpret(r.Call, p)
 	}
 }
 
-// calls runs the function that a row names. Without it nothing is known of the
-// call.
-func (r *reader) calls(name string) {
+// calls runs the function that a row names, with the words behind its name.
+// Without it nothing is known of the call.
+func (r *reader) calls(text string) {
+	name, words, _ := strings.Cut(text, " ")
+	r.Words = strings.Fields(words)
 	f := r.Shell.In.Knows.Go(name)
 	if f == nil {
 		r.Shell.Opaque("command", r.Name)
@@ -219,14 +251,14 @@ func given(o shell.Options, options string) bool { return o.Has(strings.Fields(o
 func (r *reader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(r.Opts, c.Option)) &&
-		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.counted(c.Operands) && r.worded(c.Words) && r.among(c.Any) &&
-		(c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
+		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) &&
+		r.worded(c.Words) && r.among(c.Any) && (c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
 }
 
 // among reports whether one of the operands fits a pattern.
 func (r *reader) among(patterns string) bool {
 	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
-		return a.Known() && rows.Fits(strings.Split(patterns, "|"), a.Text)
+		return rows.Fits(strings.Split(patterns, "|"), a.Text)
 	})
 }
 
@@ -265,7 +297,7 @@ func (r *reader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if any := len(words) == 1 && words[0] == "*"; !any && (!a.Known() || !rows.Fits(words, a.Text)) {
+		if !rows.Fits(words, a.Text) { // of a text that is not known, * stands for that
 			return false
 		}
 	}
@@ -276,7 +308,7 @@ func (r *reader) valued(wanted map[string]string) bool {
 	for options, want := range wanted {
 		patterns := strings.Split(want, "|")
 		for _, v := range values(r.Opts, options) {
-			if v.Known() && rows.Fits(patterns, v.Text) || holdsPart(patterns, v) {
+			if rows.Fits(patterns, v.Text) || holdsPart(patterns, v) {
 				return true
 			}
 		}
@@ -294,6 +326,18 @@ func holdsPart(patterns []string, v abstract.Arg) bool {
 		part, ok := rows.Part(p)
 		return ok && strings.Contains(v.Text, part)
 	})
+}
+
+// otherwise reports whether an option has a value that is none of those named.
+func (r *reader) otherwise(values map[string]string) bool {
+	for options, usual := range values {
+		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {
+			return !rows.Fits(strings.Split(usual, "|"), v.Text)
+		}) {
+			return true
+		}
+	}
+	return len(values) == 0
 }
 
 func (r *reader) counted(operands string) bool {
@@ -344,10 +388,12 @@ func (r *reader) step(s rows.Step) {
 		}
 	case "send":
 		for _, to := range r.selected(value) {
-			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to)
+			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to.With(strings.TrimPrefix(to.Text, "//"))) // of a share of Windows
 		}
 	case "listen":
 		r.Listens(abstract.FirstOr(r.selected(value)), nil)
+	case "install":
+		r.installs(r.selected(value), s)
 	case "network", "system", "process", "end":
 		r.does(key, value, s, e)
 	case "meant":
@@ -374,7 +420,7 @@ func (r *reader) runs(key, value string, s rows.Step) {
 		r.as(value)
 	case "run":
 		if argv := r.selected(value); len(argv) > 0 {
-			r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+			r.Out = r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) }).Out
 		}
 	case "aims":
 		r.Aims(r.selected(value))
@@ -403,13 +449,13 @@ func orVerb(verb, usual string) string {
 
 // effect is what a step says of the effect that it stands for.
 func (r *reader) effect(s rows.Step) abstract.RawEffect {
-	all := s.Recursive == rows.Usual && everything(r.Opts)
+	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
 		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
 	if s.Mode != "" {
 		e.Mode = abstract.FirstOr(r.selected(s.Mode)).Show()
 	}
-	if s.Confirmed == rows.Usual && unasked(r.Opts) || r.flag(s.Confirmed) {
+	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)
 	}
@@ -510,8 +556,11 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			r.Call.Process()
 			return
 		}
+		if verb == "kill" {
+			r.Aims(targets)
+		}
 	case "end":
-		if known, _ := operation.EndingVerb(verb); known != "" {
+		if known, _ := vocabulary(r.Call).Ending(verb); known != "" {
 			verb = known // purge is delete, to policy
 		}
 		for _, t := range targets {
@@ -629,14 +678,13 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 	case rows.SelectOptions:
 		return r.Opts.All(strings.Fields(s.Options)...)
 	case rows.SelectText:
-		if below, ok := strings.CutPrefix(s.Text, "~/"); ok {
-			return []abstract.Arg{abstract.Concat(r.Shell.Read("HOME"), abstract.Word("/"+below))}
-		}
-		return []abstract.Arg{abstract.Word(s.Text)}
+		return []abstract.Arg{r.text(s.Text)}
 	case rows.SelectService:
 		return []abstract.Arg{r.Service}
 	case rows.SelectProgram:
 		return []abstract.Arg{abstract.Word(r.Name)}
+	case rows.SelectNone:
+		return nil
 	case rows.SelectInput:
 		if in := r.Shell.Frame.Stdin; in != nil {
 			return []abstract.Arg{*in}
@@ -644,6 +692,15 @@ func (r *reader) select1(s rows.Selector) []abstract.Arg {
 		return nil
 	}
 	return []abstract.Arg{abstract.UnknownArg()}
+}
+
+// text is a text of the row, filled in.
+func (r *reader) text(text string) abstract.Arg {
+	text = strings.ReplaceAll(text, "$program", r.Name)
+	if below, ok := strings.CutPrefix(text, "~"); ok {
+		return abstract.Concat(r.Shell.Read("HOME"), abstract.Word(below))
+	}
+	return abstract.Word(text)
 }
 
 // as runs the operands behind the subcommand as arguments of another program.
@@ -667,12 +724,12 @@ func (r *reader) as(name string) {
 
 // starts runs what a row says that is run. A row that leads back to itself comes
 // to an end.
-func (r *reader) starts(f func() shell.Outcome) {
+func (r *reader) starts(f func() shell.Outcome) shell.Outcome {
 	if r.Shell.Frame.Depth >= shell.MaxDepth {
 		r.Shell.OverBudget(r.Name)
-		return
+		return shell.Outcome{Out: abstract.UnknownArg()}
 	}
-	r.Child(f)
+	return r.Child(f)
 }
 
 // code runs texts as code: of a shell, or in another language.
@@ -688,7 +745,7 @@ func (r *reader) code(selector, language string) {
 		case "sql":
 			r.Sql(text)
 		default:
-			r.Extract(language, text, r.Name)
+			r.Extract(language, text, r.Name+"-e")
 		}
 	}
 }
@@ -701,7 +758,9 @@ func (r *reader) script(file abstract.Arg) {
 // embedded runs what the arguments hold that a row says is run: command lines in
 // options, scripts, a command among the operands.
 func (r *reader) embedded(p rows.Program) {
-	r.code(orVerb(p.Code, "--"), "")
+	if p.Language == "" {
+		r.code(orVerb(p.Code, "--"), "")
+	}
 	for _, file := range r.Opts.All(strings.Fields(p.Scripts)...) {
 		r.script(file)
 	}

@@ -54,28 +54,30 @@ func speaksAsClient(c *shell.Call) bool {
 	return false
 }
 
-// misled notes that a client is started so that it looks for its settings
-// elsewhere, or with code in it that is not its own.
-func misled(c *shell.Call) {
-	c.Shell.SignalIf(c.Shell.Frame.Remade, engine.SignalGuardTamper)
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		_, moved := c.Shell.Scope.Lookup(name)
-		c.Shell.SignalIf(moved, engine.SignalGuardTamper)
+// movedBy notes that variables say where a client looks for its settings, which
+// a sandbox may do as well.
+func movedBy(c *shell.Call) {
+	moved := c.Shell.Frame.Remade
+	for _, name := range c.Words {
+		_, set := c.Shell.Scope.Lookup(name)
+		moved = moved || set
 	}
-	for _, name := range []string{"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "BASH_ENV"} {
+	c.Shell.SignalIf(moved, engine.SignalGuardTamper)
+}
+
+// injectedBy notes that variables put code into a client that is not its own.
+func injectedBy(c *shell.Call) {
+	for _, name := range c.Words {
 		_, set := c.Shell.Scope.Lookup(name)
 		c.Shell.SignalIf(set && c.Shell.Out.Signals[engine.SignalEnvInjected], engine.SignalGuardTamper)
 	}
 }
 
-// harmlessSettings are those of a client that neither allow nor run anything.
-var harmlessSettings = []string{"model", "outputStyle", "language", "theme", "verbose", "includeCoAuthoredBy",
-	"cleanupPeriodDays", "alwaysThinkingEnabled", "effortLevel", "spinnerTipsEnabled"}
-
-// otherSettings says that a client is given settings of which some, or what
-// they are is not known, may switch its hooks off or allow it more.
-func otherSettings(c *shell.Call) bool {
-	return slices.ContainsFunc(c.Opts.All("--settings"), func(a abstract.Arg) bool {
+// otherSettings notes that a client is given settings beside those that the row
+// names, or some of which nothing is known: they may switch its hooks off or
+// allow it more.
+func otherSettings(c *shell.Call) {
+	c.Shell.SignalIf(slices.ContainsFunc(c.Opts.All("--settings"), func(a abstract.Arg) bool {
 		if !strings.HasPrefix(strings.TrimSpace(a.Text), "{") {
 			file, ok := c.Shell.CodeIn(a, "json")
 			if !ok {
@@ -85,15 +87,16 @@ func otherSettings(c *shell.Call) bool {
 		}
 		all, read := SettingsIn(a.Text)
 		return !a.Known() || !read ||
-			slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(harmlessSettings, k) })
-	})
+			slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(k string) bool { return !slices.Contains(c.Words, k) })
+	}), engine.SignalAgentUnguarded)
 }
 
 // replacesGuard notes that a package or module is installed or taken away that
 // holds reviewer's program, or that the client it stands at is taken away or
-// gets a certain, perhaps older version.
-func replacesGuard(c *shell.Call, packages []abstract.Arg, removed bool) {
-	for _, p := range packages {
+// gets a certain, perhaps older version. The row names the words that take away.
+func replacesGuard(c *shell.Call) {
+	removed := c.Opts.Operand(0).Is(c.Words...)
+	for _, p := range c.Opts.Operands[min(1, len(c.Opts.Operands)):] {
 		name, version := p.Text, ""
 		if i := strings.LastIndexByte(name, '@'); i > 0 {
 			name, version = name[:i], name[i+1:]

@@ -17,9 +17,12 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 	case k.Wraps == nil:
 		return shell.Outcome{}, false
 	case k.Wraps.Go != "":
-		return oddWrapper(c, k.Wraps.Go)
+		return oddWrapper(c, k.Program)
 	}
 	w := *k.Wraps
+	if w.After != "" {
+		return behind(c, w)
+	}
 	if w.Splits != "" {
 		c.Args = splitStrings(c.Args)
 	}
@@ -54,6 +57,16 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		return shell.Outcome{}, false
 	}
 	return unwrap(c, w, o, rest)
+}
+
+// behind runs what stands behind one of the options that the row names.
+func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
+	for i, a := range c.Args {
+		if rows.Has(w.After, a.Text) && i+1 < len(c.Args) {
+			return under(c, w, shell.Options{}, func() shell.Outcome { return c.Shell.Invoke(c.Args[i+1:], c.Node) }), true
+		}
+	}
+	return shell.Outcome{}, false
 }
 
 // values are those of some options.
@@ -189,10 +202,9 @@ func fieldsOf(a abstract.Arg) []abstract.Arg {
 }
 
 // xargs runs a command with the words of its standard input as arguments.
-func xargs(c *shell.Call) shell.Outcome {
+func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -I -J -n -P -L -d -a -s -E -R -S --max-args --max-procs " +
-		"--max-lines --replace --arg-file --delimiter --eof --max-chars --process-slot-var "})
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values)})
 	argv := o.Operands
 	if len(argv) == 0 {
 		argv = []abstract.Arg{abstract.Word("echo")}
@@ -216,12 +228,12 @@ func xargs(c *shell.Call) shell.Outcome {
 	}
 	if !each {
 		run(append(argv[:len(argv):len(argv)], words...))
-		return o2
+		return o2, true
 	}
 	for _, w := range words {
 		run(replaceMark(argv, mark.Text, w))
 	}
-	return o2
+	return o2, true
 }
 
 // xargsSeparator tells what stands between the arguments that xargs reads:
@@ -297,10 +309,9 @@ func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract
 }
 
 // parallel runs a template for each argument after ::: or each line of input.
-func parallel(c *shell.Call) (shell.Outcome, bool) {
+func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: " -j --jobs -a --arg-file -S --sshlogin --results --joblog " +
-		"--timeout --delay -N -n -I --colsep "})
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values)})
 	var template, items []abstract.Arg
 	list := &template
 	for _, a := range o.Operands {
@@ -332,9 +343,9 @@ func parallel(c *shell.Call) (shell.Outcome, bool) {
 
 // scriptCommand is script(1): -c takes code on Linux, operands are the command
 // on BSD.
-func scriptCommand(c *shell.Call) (shell.Outcome, bool) {
-	o := shell.ParseOptions(c.Args, shell.Program{Values: " -c --command -t -E -o -O -I -B -F "})
-	if code, ok := o.Get("-c", "--command"); ok {
+func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
+	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(p.Wraps.Values)})
+	if code, ok := o.Get(strings.Fields(p.Wraps.Code)...); ok {
 		return c.Nested(func() shell.Outcome { return c.Shell.Embed(code, "script", false) }), true
 	}
 	if len(o.Operands) > 1 {
@@ -343,59 +354,49 @@ func scriptCommand(c *shell.Call) (shell.Outcome, bool) {
 	return shell.Outcome{}, false
 }
 
-// oddWrapper is what fits no grammar.
-func oddWrapper(c *shell.Call, name string) (shell.Outcome, bool) {
-	s := c.Shell
-	switch name {
-	case "xargs":
-		return xargs(c), true
-	case "parallel":
-		return parallel(c)
-	case "script":
-		return scriptCommand(c)
-	case "coreutils":
-		if len(c.Args) > 0 && c.Args[0].HasPrefix("--coreutils-prog=") {
-			argv := append([]abstract.Arg{abstract.Word(strings.TrimPrefix(c.Args[0].Text, "--coreutils-prog="))}, c.Args[1:]...)
-			return c.Nested(func() shell.Outcome { return s.Invoke(argv, c.Node) }), true
-		}
-	case "nix-shell":
-		o := shell.ParseOptions(c.Args, shell.Program{Long: true, Values: " --run --command -p --packages -A "})
-		if code, ok := o.Get("--run", "--command"); ok {
-			return c.Nested(func() shell.Outcome { return s.Embed(code, "nix-shell", false) }), true
-		}
-	case "nix":
-		for i, a := range c.Args {
-			if a.Is("-c", "--command") && i+1 < len(c.Args) {
-				return c.Nested(func() shell.Outcome { return s.Invoke(c.Args[i+1:], c.Node) }), true
-			}
-		}
-	case "tmux", "screen":
-		return terminal(c)
-	case "bwrap":
-		return bubble(c)
+// oddWrapper is what fits no grammar. It reads the options of the row.
+func oddWrapper(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
+	name, words, _ := strings.Cut(p.Wraps.Go, " ")
+	c.Words = strings.Fields(words)
+	if f := oddWrappers()[name]; f != nil {
+		return f(c, p)
 	}
 	return shell.Outcome{}, false
 }
 
+// oddWrappers are the functions that the row of a wrapper may name.
+func oddWrappers() map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool) {
+	return map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool){
+		"xargs": xargs, "parallel": parallel, "script": scriptCommand, "coreutils": multicall, "terminal": terminal, "bwrap": bubble,
+	}
+}
+
+// multicall is coreutils --coreutils-prog=NAME.
+func multicall(c *shell.Call, _ rows.Program) (shell.Outcome, bool) {
+	if len(c.Args) == 0 || !c.Args[0].HasPrefix("--coreutils-prog=") {
+		return shell.Outcome{}, false
+	}
+	argv := append([]abstract.Arg{abstract.Word(strings.TrimPrefix(c.Args[0].Text, "--coreutils-prog="))}, c.Args[1:]...)
+	return c.Nested(func() shell.Outcome { return c.Shell.Invoke(argv, c.Node) }), true
+}
+
 // bubble is bwrap: the command sees the files of this machine as they are put
-// together for it, which here counts as seeing all of them.
-func bubble(c *shell.Call) (shell.Outcome, bool) {
-	const none, two = " --unshare-all --share-net --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts " +
-		"--unshare-cgroup --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns ", " --bind --bind-try --dev-bind " +
-		"--dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data --ro-bind-data --chmod "
+// together for it, which here counts as seeing all of them. The words are options
+// with two values.
+func bubble(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	args, other := c.Args, false
 	for len(args) > 0 && args[0].HasPrefix("--") && !args[0].Is("--") {
-		option, n := " "+args[0].Text+" ", 2
-		switch {
-		case strings.Contains(none, option):
+		n := 2
+		switch option := args[0].Text; {
+		case rows.Has(p.Flags, option):
 			n = 1
-		case strings.Contains(two, option):
+		case slices.Contains(c.Words, option):
 			n = 3
 		}
 		if n > len(args) {
 			return shell.Outcome{}, false
 		}
-		other = other || n == 3 && strings.Contains(option, "bind") && args[1].Text != args[2].Text || args[0].Is("--tmpfs")
+		other = other || n == 3 && strings.Contains(args[0].Text, "bind") && args[1].Text != args[2].Text || args[0].Is("--tmpfs")
 		args = args[n:]
 	}
 	if len(args) > 0 && args[0].Is("--") {
@@ -410,33 +411,29 @@ func bubble(c *shell.Call) (shell.Outcome, bool) {
 	}), true
 }
 
-// terminal is tmux and screen: what is typed into another shell is code.
-func terminal(c *shell.Call) (shell.Outcome, bool) {
-	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{Values: " -t -s -n -c -S -L -f -x -y -F -p -X "})
-	if len(o.Operands) == 0 || c.Name == "tmux" && len(o.Operands) < 2 {
-		return shell.Outcome{}, false
-	}
+// terminal is tmux and screen: what is typed into another shell is code. The
+// words are keys behind it.
+func terminal(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
+	w := *p.Wraps
+	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values)})
 	rest := o.Operands
-	if c.Name == "screen" && !o.Has("-d", "-D", "-X") {
+	if w.CommandWith != "" && !given(o, w.CommandWith) || o.Has("-X") && slices.ContainsFunc(o.All("-X"), func(a abstract.Arg) bool {
+		return !a.Is("stuff")
+	}) {
 		return shell.Outcome{}, false
 	}
-	if c.Name == "screen" && o.Has("-X") {
-		if code, ok := o.Get("-X"); !ok || !code.Is("stuff") {
-			return shell.Outcome{}, false
-		}
-	}
-	if c.Name == "tmux" {
-		if !rest[0].Is("new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell",
-			"run", "respawn-pane") {
+	if w.Sub != "" {
+		if len(rest) < 2 || !rows.Has(w.Sub, rest[0].Text) {
 			return shell.Outcome{}, false
 		}
 		rest = rest[1:]
 	}
-	for len(rest) > 1 && rest[len(rest)-1].Is("Enter", "C-m", "KPEnter") {
+	for len(rest) > 1 && rest[len(rest)-1].Is(c.Words...) {
 		rest = rest[:len(rest)-1]
 	}
+	if len(rest) == 0 {
+		return shell.Outcome{}, false
+	}
 	c.Signal(engine.SignalDeferred)
-	return under(c, rows.Wrapper{Deferred: true}, shell.Options{},
-		func() shell.Outcome { return s.Embed(shell.JoinWords(rest), c.Name, false) }), true
+	return under(c, w, shell.Options{}, func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(rest), c.Name, false) }), true
 }

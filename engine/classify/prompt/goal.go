@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // Bounds of what is read of a prompt and kept of it. Of a longer prompt the
@@ -24,12 +25,13 @@ const (
 // GoalOf says what a person's prompt asks for. Only what they wrote themselves
 // counts: what is fenced, quoted, marked up or looks like a log was pasted, and
 // may hold somebody else's words.
-func GoalOf(m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
-	own := ownWords(ends(prompt, maxPromptEnd))
+func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
+	words := newVocabulary(set)
+	own := words.ownWords(ends(prompt, maxPromptEnd))
 	masked := m.Text(own)
 	g := &engine.Goal{Marks: k.OfPrompt(own), Words: WordHashes([]string{masked}, MaxGoalWords)}
-	goals := goalReader{goal: g, intents: map[engine.Intent]bool{}}
-	for _, s := range sentences(masked) {
+	goals := goalReader{vocabulary: words, goal: g, intents: map[engine.Intent]bool{}}
+	for _, s := range words.sentences(masked) {
 		goals.sentence(s)
 	}
 	goals.done()
@@ -37,7 +39,7 @@ func GoalOf(m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
 }
 
 // ownWords leaves out of a prompt what was pasted.
-func ownWords(prompt string) string {
+func (g *vocabulary) ownWords(prompt string) string {
 	var b strings.Builder
 	fence, tag := "", ""
 	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
@@ -59,7 +61,7 @@ func ownWords(prompt string) string {
 			if tag = openingTag(bare); strings.Contains(bare, "</"+tag) {
 				tag = ""
 			}
-		case !pasted(line, bare):
+		case !g.pasted(line, bare):
 			b.WriteString(line)
 			continue
 		}
@@ -81,7 +83,7 @@ func openingTag(line string) string {
 }
 
 // pasted says that a line looks like a quotation, a log, a diff or code.
-func pasted(line, bare string) bool {
+func (g *vocabulary) pasted(line, bare string) bool {
 	if bare == "" {
 		return false
 	}
@@ -96,18 +98,15 @@ func pasted(line, bare string) bool {
 		strings.HasPrefix(line, "\t") && strings.ContainsAny(bare, "{}();=<>") {
 		return true
 	}
-	return logLine(bare)
+	return g.logLine(bare)
 }
 
-// logLevels begin lines of a log.
-var logLevels = []string{"INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "CRITICAL", "NOTICE"}
-
 // logLine says that a line begins with a time or a level, as logs do.
-func logLine(s string) bool {
+func (g *vocabulary) logLine(s string) bool {
 	s = strings.TrimLeft(s, "[(")
 	word, _, _ := strings.Cut(s, " ")
 	level := strings.Trim(word, "[]():")
-	if slices.Contains(logLevels, level) && len(s) > len(word) &&
+	if g.has("log_levels", level) && len(s) > len(word) &&
 		(word != level || strings.HasPrefix(s, level+" ") && level != "NOTICE" && level != "WARNING") {
 		return true
 	}
@@ -127,11 +126,11 @@ func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.l
 
 // sentences splits a text at ends of lines and at marks behind which there is
 // space, and each into words.
-func sentences(text string) [][]promptWord {
+func (g *vocabulary) sentences(text string) [][]promptWord {
 	var all [][]promptWord
 	for line := range strings.Lines(text) {
 		var s []promptWord
-		for _, w := range promptWords(strings.TrimRight(line, "\n")) {
+		for _, w := range g.promptWords(strings.TrimRight(line, "\n")) {
 			s = append(s, w)
 			if strings.IndexByte(".!?", w.stop) >= 0 {
 				all, s = append(all, s), nil
@@ -146,7 +145,7 @@ func sentences(text string) [][]promptWord {
 
 // promptWords reads the words of a line. What stands in quotes is one word: an
 // identifier where it holds no space, else somebody's words, which say nothing.
-func promptWords(line string) []promptWord {
+func (g *vocabulary) promptWords(line string) []promptWord {
 	var list []promptWord
 	for i := 0; i < len(line); {
 		if line[i] <= ' ' {
@@ -165,7 +164,7 @@ func promptWords(line string) []promptWord {
 		for end < len(line) && line[end] > ' ' {
 			end++
 		}
-		if w := plainWord(line[i:end]); w.low != "" || w.stop != 0 {
+		if w := g.plainWord(line[i:end]); w.low != "" || w.stop != 0 {
 			list = append(list, w)
 		}
 		i = end
@@ -213,7 +212,7 @@ func takeStop(line string, i int, w *promptWord) int {
 	return i
 }
 
-func plainWord(s string) promptWord {
+func (g *vocabulary) plainWord(s string) promptWord {
 	s = strings.ReplaceAll(s, "’", "'")
 	core := strings.TrimRight(s, ",;:.!?)]}*\"'`…—–")
 	w := promptWord{}
@@ -227,21 +226,13 @@ func plainWord(s string) promptWord {
 	}
 	core = strings.TrimLeft(core, "([{*\"'`")
 	w.text, w.low = core, strings.ToLower(core)
-	w.name = pathName(core)
+	w.name = g.pathName(core)
 	return w
 }
 
-// plainFileNames are files without a dot and an extension, or with nothing else.
-var plainFileNames = []string{"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "vagrantfile",
-	"license", "readme", "changelog", ".env", ".gitignore", ".npmrc", ".bashrc", ".zshrc", ".profile", ".ssh", ".aws", ".github",
-	".git"}
-
-// dottedWords look like the names of files, but are not.
-var dottedWords = []string{"next.js", "vue.js", "react.js", "express.js", "nuxt.js", "three.js", "d3.js", "chart.js", "e.g", "i.e"}
-
 // pathName says that a word is a path or a file's name, and no address, fraction
 // or pair of words.
-func pathName(s string) bool {
+func (g *vocabulary) pathName(s string) bool {
 	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") ||
 		strings.Contains(s, mask.Redacted) {
 		return false
@@ -249,9 +240,9 @@ func pathName(s string) bool {
 	slash := strings.ContainsAny(s, `/\`)
 	base := s[strings.LastIndexAny(s, `/\`)+1:]
 	switch {
-	case slices.Contains(plainFileNames, mask.Lower(s)):
+	case g.has("plain_file_names", mask.Lower(s)):
 		return s != strings.ToLower(s) || strings.HasPrefix(s, ".") || slices.Contains([]string{"makefile", "dockerfile"}, s)
-	case marks.FileName(base) && mask.Lower(s) != "node.js" && !slices.Contains(dottedWords, mask.Lower(s)):
+	case marks.FileName(base) && mask.Lower(s) != "node.js" && !g.has("dotted_words", mask.Lower(s)):
 		stem := strings.TrimSuffix(base, base[strings.LastIndexByte(base, '.'):])
 		return stem != "" || slash || strings.HasPrefix(base, ".env")
 	case !slash:
@@ -259,20 +250,11 @@ func pathName(s string) bool {
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"), len(s) > 3 && s[1] == ':' && s[2] == '\\':
 		return strings.ContainsFunc(s, letterOrDigit) && strings.Count(s, "/")+strings.Count(s, `\`) < len(s)/2+1
 	}
-	return relativePath(s)
+	return g.relativePath(s)
 }
 
-// slashedWords look like paths, but are two words.
-var slashedWords = []string{"and/or", "either/or", "read/write", "input/output", "client/server", "yes/no", "on/off",
-	"true/false", "he/she", "his/her", "i/o", "n/a", "w/o", "ci/cd", "tcp/ip", "pass/fail", "before/after", "in/out", "up/down",
-	"left/right", "start/stop", "push/pull", "get/set", "encode/decode", "enable/disable", "add/remove", "create/delete",
-	"dev/prod", "staging/production", "request/response", "key/value", "name/value", "success/failure", "success/error",
-	"master/slave", "a/b", "unit/integration", "import/export", "login/logout", "upload/download", "show/hide", "open/close",
-	"frontend/backend", "front/back", "js/ts", "ui/ux", "and/und", "und/oder", "et/ou", "y/o", "e/ou", "os/arch", "host/port",
-	"red/green", "happy/sad", "day/night"}
-
 // relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
-func relativePath(s string) bool {
+func (g *vocabulary) relativePath(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
 	first := strings.Split(s, "/")[0]
 	if marks.HostName(mask.Lower(first)) || len(parts) == 0 {
@@ -282,7 +264,7 @@ func relativePath(s string) bool {
 	for _, p := range parts {
 		letters = letters || strings.Trim(p, "0123456789.-") != ""
 	}
-	if !letters || slices.Contains(slashedWords, mask.Lower(s)) {
+	if !letters || g.has("slashed_words", mask.Lower(s)) {
 		return false
 	}
 	return len(s) > 3 && (len(parts) > 1 || strings.HasSuffix(s, "/")) && !strings.HasPrefix(s, "-") &&
@@ -291,6 +273,7 @@ func relativePath(s string) bool {
 
 // goalReader collects what the sentences of a prompt say.
 type goalReader struct {
+	*vocabulary
 	goal    *engine.Goal
 	intents map[engine.Intent]bool
 	before  []string // names of the sentence before, for "it" and "them"
@@ -308,7 +291,7 @@ func (g *goalReader) sentence(s []promptWord) {
 	}
 	g.maybe = false
 	question := s[len(s)-1].stop == '?'
-	for _, clause := range clauses(s) {
+	for _, clause := range g.clauses(s) {
 		g.clause(clause[:min(len(clause), maxClause)], question)
 	}
 	if len(names) > 0 {
@@ -345,7 +328,7 @@ func (g *goalReader) done() {
 
 // clauses splits a sentence where a new thought begins: at ; and :, at but, and
 // at a comma unless a list of names goes on behind it.
-func clauses(s []promptWord) [][]promptWord {
+func (g *vocabulary) clauses(s []promptWord) [][]promptWord {
 	var all [][]promptWord
 	start := 0
 	cut := func(end, next int) {
@@ -356,9 +339,9 @@ func clauses(s []promptWord) [][]promptWord {
 	}
 	for i, w := range s {
 		switch {
-		case i > start && w.is("but", "however", "though", "although", "aber", "jedoch", "mais", "pero", "mas"):
+		case i > start && g.is(w, "turns"):
 			cut(i, i+1)
-		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !listGoesOn(s, i):
+		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !g.listGoesOn(s, i):
 			cut(i+1, i+1)
 		}
 	}
@@ -367,9 +350,9 @@ func clauses(s []promptWord) [][]promptWord {
 }
 
 // listGoesOn says that behind a comma another name follows: a.go, b.go or c.go.
-func listGoesOn(s []promptWord, i int) bool {
+func (g *vocabulary) listGoesOn(s []promptWord, i int) bool {
 	next := i + 1
-	for next < len(s) && s[next].is("and", "or", "nor", "the", "und", "oder", "ni", "et", "ou", "y", "o", "e") {
+	for next < len(s) && g.is(s[next], "joiners") {
 		next++
 	}
 	return s[i].name && next < len(s) && s[next].name
@@ -377,11 +360,11 @@ func listGoesOn(s []promptWord, i int) bool {
 
 // clause reads what one clause asks for or forbids.
 func (g *goalReader) clause(c []promptWord, question bool) {
-	c = withoutManners(c)
+	c = g.withoutManners(c)
 	if len(c) == 0 || g.lifts(c) {
 		return
 	}
-	g.maybe = g.maybe || conditional(c)
+	g.maybe = g.maybe || g.conditional(c)
 	if !g.maybe {
 		if g.freezes(c) || g.plans(c) || g.leaves(c) {
 			return
@@ -393,16 +376,15 @@ func (g *goalReader) clause(c []promptWord, question bool) {
 }
 
 // withoutManners takes off what is said around an order.
-func withoutManners(c []promptWord) []promptWord {
-	manners := []string{"please", "pls", "bitte", "thanks", "thx", "now", "ok", "okay", "also", "and", "then", "und", "dann"}
-	for len(c) > 0 && c[0].is(manners...) {
+func (g *vocabulary) withoutManners(c []promptWord) []promptWord {
+	for len(c) > 0 && g.is(c[0], "manners") {
 		c = c[1:]
 	}
 	for n := len(c); n > 0; n = len(c) {
 		switch {
 		case n > 2 && c[n-2].low == "for" && c[n-1].is("now", "me"):
 			c = c[:n-2]
-		case c[n-1].is(manners...):
+		case g.is(c[n-1], "manners"):
 			c = c[:n-1]
 		default:
 			return c

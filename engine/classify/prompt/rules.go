@@ -9,17 +9,17 @@ import (
 )
 
 // conditional says that a clause begins with a condition, for what follows too.
-func conditional(c []promptWord) bool { return slices.Contains(conditions, lowAt(c, 0)) }
+func (g *vocabulary) conditional(c []promptWord) bool { return g.has("conditions", lowAt(c, 0)) }
 
 // forbids reads orders not to do something: don't touch X, without deleting,
 // you must not change anything.
 func (g *goalReader) forbids(c []promptWord) bool {
-	at := negation(c)
+	at := g.negation(c)
 	if at < 0 {
 		return g.passive(c) || g.foreign(c)
 	}
 	verbs := at
-	for verbs < len(c) && c[verbs].is(negationFillers...) && verbs-at < 4 {
+	for verbs < len(c) && g.is(c[verbs], "negation_fillers") && verbs-at < 4 {
 		verbs++
 	}
 	return verbs < len(c) && g.forbidden(c, verbs)
@@ -27,19 +27,19 @@ func (g *goalReader) forbids(c []promptWord) bool {
 
 // negation returns the place behind the words that make a clause an order not to
 // do something; -1: it is none.
-func negation(c []promptWord) int {
+func (g *vocabulary) negation(c []promptWord) int {
 	for i := range c {
 		next := i + 1
 		switch low := c[i].low; {
-		case low == "don't" || low == "dont" || low == "never" || low == "mustn't" || low == "shouldn't" || low == "without" || low == "avoid" || low == "cannot" || low == "can't":
-		case low == "not" && i > 0 && c[i-1].is(negatable...):
+		case g.has("negations", low):
+		case low == "not" && i > 0 && g.is(c[i-1], "negatable"):
 		case low == "not" && i > 0 && slices.Contains([]string{"allowed", "supposed"}, lowAt(c, i+1)):
 			next++
 		case low == "no" && strings.HasSuffix(lowAt(c, i+1), "ing"):
 		default:
 			continue
 		}
-		if low := c[i].low; !commanded(c, i) || low == "without" && i+1 < len(c) && c[i+1].is("the", "a", "any", "my", "your") {
+		if low := c[i].low; !g.commanded(c, i) || low == "without" && i+1 < len(c) && c[i+1].is("the", "a", "any", "my", "your") {
 			return -1
 		}
 		return next
@@ -56,7 +56,7 @@ func lowAt(c []promptWord, i int) string {
 
 // commanded says that a negation is an order to the reader: nobody else is the
 // subject before it. "I don't want you to" is one too, and is read elsewhere.
-func commanded(c []promptWord, i int) bool {
+func (g *vocabulary) commanded(c []promptWord, i int) bool {
 	from := max(0, i-4)
 	if c[i].low == "without" || c[i].low == "avoid" {
 		from = i // whoever asks for the work
@@ -64,7 +64,7 @@ func commanded(c []promptWord, i int) bool {
 	for j := from; j < i; j++ {
 		low := c[j].low
 		we := low == "we" && slices.Contains([]string{"must", "should", "shall", "can"}, lowAt(c, j+1))
-		if low == "why" || slices.Contains(subjects, low) && !we && !(low == "that" && lowAt(c, j+1) == "you") &&
+		if low == "why" || g.has("subjects", low) && !we && !(low == "that" && lowAt(c, j+1) == "you") &&
 			!(low == "i" && slices.ContainsFunc(c[i:], func(w promptWord) bool { return w.low == "you" })) {
 			return false
 		}
@@ -82,11 +82,11 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 			return false
 		}
 	}
-	kind, end := verbsAt(c, i)
+	kind, end := g.verbsAt(c, i)
 	if kind == "" {
 		return g.notYet(c, i)
 	}
-	if slices.ContainsFunc(c[end:], func(w promptWord) bool { return w.is(limits...) && !approval(c) }) {
+	if slices.ContainsFunc(c[end:], func(w promptWord) bool { return g.is(w, "limits") && !g.approval(c) }) {
 		return false
 	}
 	if kind == engine.ConstraintLocal {
@@ -97,24 +97,24 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 
 // approval says that a clause makes something wait for the person: until I say
 // so, without asking me.
-func approval(c []promptWord) bool {
-	return slices.ContainsFunc(c, func(w promptWord) bool { return w.is(approvers...) }) &&
+func (g *vocabulary) approval(c []promptWord) bool {
+	return slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "approvers") }) &&
 		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
 }
 
 // verbsAt reads one verb or several: touch or delete. What forbids more wins.
-func verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
+func (g *vocabulary) verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
 	var kind engine.ConstraintKind
 	end := i
 	for j := i; j < len(c); j++ {
 		switch low := c[j].low; {
-		case slices.Contains(changeVerbs, low):
+		case g.has("change_verbs", low):
 			kind = engine.ConstraintLeave
-		case slices.Contains(deleteVerbs, low):
+		case g.has("delete_verbs", low):
 			if kind != engine.ConstraintLeave {
 				kind = engine.ConstraintDelete
 			}
-		case slices.Contains(shipVerbs, low):
+		case g.has("ship_verbs", low):
 			if kind == "" {
 				kind = engine.ConstraintLocal
 			}
@@ -135,23 +135,23 @@ func verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
 
 // object reads what must not be changed or deleted.
 func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
-	if names := objectNames(c); len(names) > 0 {
+	if names := g.objectNames(c); len(names) > 0 {
 		for _, name := range names {
 			g.constrain(kind, name)
 		}
 		return true
 	}
-	if noun := objectNoun(c); noun != "" {
+	if noun := g.objectNoun(c); noun != "" {
 		g.constrain(kind, noun)
 		return true
 	}
-	if len(c) > 0 && c[0].is(pronouns...) && len(c) == 1 && len(g.before) > 0 {
+	if len(c) > 0 && g.is(c[0], "pronouns") && len(c) == 1 && len(g.before) > 0 {
 		for _, name := range g.before {
 			g.constrain(kind, name)
 		}
 		return true
 	}
-	if !allOfIt(c) {
+	if !g.allOfIt(c) {
 		return false
 	}
 	if kind == engine.ConstraintLeave {
@@ -163,23 +163,23 @@ func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
 
 // objectNames are the names of an object: behind words that say nothing, up to
 // where something else begins.
-func objectNames(c []promptWord) []string {
+func (g *vocabulary) objectNames(c []promptWord) []string {
 	var names []string
 	for i, w := range c {
 		switch {
 		case w.name:
 			names = append(names, w.text)
-		case len(names) > 0 && w.is(afterObject...):
+		case len(names) > 0 && g.is(w, "after_object"):
 			return names
-		case len(names) > 0 && w.is("and", "or", "nor", "und", "oder", "et", "ou", "y", "o"):
+		case len(names) > 0 && g.is(w, "conjunctions"):
 			if !slices.ContainsFunc(c[i+1:min(len(c), i+3)], func(w promptWord) bool { return w.name }) {
 				return names
 			}
 		case len(names) > 0:
-			if !w.is(fillers...) {
+			if !g.is(w, "fillers") {
 				return names
 			}
-		case !w.is(fillers...):
+		case !g.is(w, "fillers"):
 			return nil // what is forbidden is something of the file, such as its style
 		}
 	}
@@ -187,9 +187,9 @@ func objectNames(c []promptWord) []string {
 }
 
 // objectNoun is a thing without a file's name: the tests, the auth module.
-func objectNoun(c []promptWord) string {
+func (g *vocabulary) objectNoun(c []promptWord) string {
 	i := 0
-	for i < len(c) && (c[i].is(quantifiers...) || i > 0 && c[i].is("in", "on", "from", "to") ||
+	for i < len(c) && (g.is(c[i], "quantifiers") || i > 0 && c[i].is("in", "on", "from", "to") ||
 		i == 0 && c[i].is("anything", "stuff", "data", "in", "on")) {
 		i++
 	}
@@ -197,25 +197,25 @@ func objectNoun(c []promptWord) string {
 		return ""
 	}
 	head, next := c[i].low, lowAt(c, i+1)
-	ends := i == len(c)-1 || c[i].stop != 0 || slices.Contains(afterNoun, next)
+	ends := i == len(c)-1 || c[i].stop != 0 || g.has("after_noun", next)
 	switch {
-	case slices.Contains(kindNouns, next) && head != "" && letterOrDigit(rune(head[0])) && !slices.Contains(fillers, head) &&
+	case g.has("kind_nouns", next) && head != "" && letterOrDigit(rune(head[0])) && !g.has("fillers", head) &&
 		(i+2 >= len(c) || slices.Contains([]string{"in", "at", "for", "yet", "or", "and", "of", "from"}, lowAt(c, i+2))):
 		return abstract.Clip(head, MaxGoalName)
-	case slices.Contains(workNouns, head) && ends && len(c)-i <= 5:
+	case g.has("work_nouns", head) && ends && len(c)-i <= 5:
 		return head
 	}
 	return ""
 }
 
 // allOfIt says that an object is all there is: anything, any files, the code.
-func allOfIt(c []promptWord) bool {
+func (g *vocabulary) allOfIt(c []promptWord) bool {
 	seen := false
 	for i, w := range c {
 		switch {
-		case w.is(allNouns...):
+		case g.is(w, "all_nouns"):
 			seen = true
-		case w.is(quantifiers...), seen && w.is(afterAll...), i == 0 && w.low == "at":
+		case g.is(w, "quantifiers"), seen && g.is(w, "after_all"), i == 0 && w.low == "at":
 		default:
 			return false
 		}
@@ -227,7 +227,7 @@ func allOfIt(c []promptWord) bool {
 // values pushed, too: only what can go elsewhere counts.
 func (g *goalReader) local(c []promptWord) bool {
 	for i, w := range c {
-		if i == 0 && w.is(pronouns...) || w.is(localFillers...) || w.name {
+		if i == 0 && g.is(w, "pronouns") || g.is(w, "local_fillers") || w.name {
 			continue
 		}
 		return false
@@ -244,13 +244,13 @@ func (g *goalReader) local(c []promptWord) bool {
 
 // notYet reads: don't do it yet, do not implement anything yet.
 func (g *goalReader) notYet(c []promptWord, i int) bool {
-	if !slices.Contains(startVerbs, lowAt(c, i)) {
+	if !g.has("start_verbs", lowAt(c, i)) {
 		return false
 	}
 	rest := c[i+1:]
 	yet := slices.ContainsFunc(rest, func(w promptWord) bool { return w.low == "yet" })
-	plain := !slices.ContainsFunc(rest, func(w promptWord) bool { return !w.is(notYetObjects...) })
-	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && allOfIt(rest)) {
+	plain := !slices.ContainsFunc(rest, func(w promptWord) bool { return !g.is(w, "not_yet_objects") })
+	if plain && (yet || slices.Contains([]string{"implement", "execute", "apply"}, lowAt(c, i)) && g.allOfIt(rest)) {
 		g.constrain(engine.ConstraintPlan, "")
 		return true
 	}
@@ -263,11 +263,11 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 // changes reads what is behind "no" or "any" changes.
 func (g *goalReader) changes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "changes" || w.low == "edits" || w.low == "modifications" })
-	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return w.is(limits...) }) {
+	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "limits") }) {
 		return false
 	}
 	rest := c[i+1:]
-	if len(rest) == 0 || allOfIt(rest) || rest[0].is("yet", "please", "now", "for") {
+	if len(rest) == 0 || g.allOfIt(rest) || rest[0].is("yet", "please", "now", "for") {
 		g.constrain(engine.ConstraintRead, "")
 		return true
 	}
@@ -283,20 +283,20 @@ func (g *goalReader) passive(c []promptWord) bool {
 	if i < 1 || !c[i-1].is("must", "should", "may", "shall", "can") || lowAt(c, i+1) != "be" || i+2 >= len(c) {
 		return g.offLimits(c)
 	}
-	kind, _ := verbsAt(c, i+2)
+	kind, _ := g.verbsAt(c, i+2)
 	return kind != "" && kind != engine.ConstraintLocal && len(c) <= i+5 && g.subject(kind, c[:i-1])
 }
 
 // subject constrains what a clause says something about.
 func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
 	if slices.ContainsFunc(c, func(w promptWord) bool {
-		return !w.name && !w.is(fillers...) && !w.is(workNouns...)
+		return !w.name && !g.is(w, "fillers") && !g.is(w, "work_nouns")
 	}) {
 		return false
 	}
 	found := false
 	for _, w := range c {
-		if w.name || w.is(workNouns...) {
+		if w.name || g.is(w, "work_nouns") {
 			g.constrain(kind, w.text)
 			found = true
 		}
@@ -307,9 +307,8 @@ func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
 // offLimits reads: X is off limits, X stays as it is.
 func (g *goalReader) offLimits(c []promptWord) bool {
 	text := plainText(c)
-	for _, say := range []string{" is off limits", " is off-limits", " are off limits", " are off-limits", " stays as it is", " stays as is",
-		" should stay as it is", " should stay as is", " must stay as it is", " must stay as is", " must stay untouched", " should stay untouched", " must remain unchanged", " should remain unchanged", " must remain untouched", " is read-only for you", " must not be touched"} {
-		if strings.HasSuffix(text, say) {
+	for _, say := range g.list("off_limits") {
+		if strings.HasSuffix(text, " "+say) {
 			n := len(strings.Fields(say))
 			return g.subject(engine.ConstraintLeave, c[:len(c)-n])
 		}
@@ -333,22 +332,22 @@ func plainText(c []promptWord) string {
 // verb of the same language, and names.
 func (g *goalReader) foreign(c []promptWord) bool {
 	no := slices.IndexFunc(c, func(w promptWord) bool {
-		return w.is("nicht", "nichts", "kein", "keine", "ne", "n'", "no", "não", "nao")
+		return g.is(w, "foreign_negations")
 	})
 	if no < 0 || slices.ContainsFunc(c, func(w promptWord) bool {
-		return w.is(limits...) || w.low != "no" && w.is(subjects...)
+		return g.is(w, "limits") || w.low != "no" && g.is(w, "subjects")
 	}) {
 		return false
 	}
 	low := c[no].low
 	german := strings.HasPrefix(low, "nicht") || strings.HasPrefix(low, "kein")
 	for i, w := range c {
-		kind, english := engine.ConstraintKind(""), w.is(englishVerbs...)
+		kind, english := engine.ConstraintKind(""), g.is(w, "english_verbs")
 		switch {
 		case english || !german && i != no+1:
-		case w.is(changeVerbs...):
+		case g.is(w, "change_verbs"):
 			kind = engine.ConstraintLeave
-		case w.is(deleteVerbs...):
+		case g.is(w, "delete_verbs"):
 			kind = engine.ConstraintDelete
 		}
 		if kind != "" && (german || i == no+1) {
@@ -361,7 +360,7 @@ func (g *goalReader) foreign(c []promptWord) bool {
 func (g *goalReader) foreignObject(kind engine.ConstraintKind, c []promptWord, no string) bool {
 	found := false
 	for _, w := range c {
-		if w.name || w.is(workNouns...) {
+		if w.name || g.is(w, "work_nouns") {
 			g.constrain(kind, w.text)
 			found = true
 		}
@@ -382,8 +381,9 @@ func (g *goalReader) leaves(c []promptWord) bool {
 		rest := c[i+1:]
 		text := " " + plainText(rest)
 		switch {
-		case (w.low == "leave" || w.low == "keep") && imperative(c, i):
-			for _, end := range []string{" alone", " untouched", " as is", " as-is", " as it is", " as they are", " unchanged", " intact", " be"} {
+		case (w.low == "leave" || w.low == "keep") && g.imperative(c, i):
+			for _, end := range g.list("untouched") {
+				end = " " + end
 				if n := len(strings.Fields(end)); strings.HasSuffix(text, end) && len(rest) > n &&
 					(w.low == "leave" || end != " alone" && end != " be") {
 					return g.object(engine.ConstraintLeave, rest[:len(rest)-n])
@@ -391,7 +391,7 @@ func (g *goalReader) leaves(c []promptWord) bool {
 			}
 		case w.low == "hands" && lowAt(rest, 0) == "off", w.low == "hands-off":
 			return g.object(engine.ConstraintLeave, rest[min(len(rest), 1):])
-		case w.low == "away" && lowAt(c, i-1) == "stay" && lowAt(rest, 0) == "from" && imperative(c, i-1):
+		case w.low == "away" && lowAt(c, i-1) == "stay" && lowAt(rest, 0) == "from" && g.imperative(c, i-1):
 			return g.object(engine.ConstraintLeave, rest[1:])
 		}
 	}
@@ -400,18 +400,18 @@ func (g *goalReader) leaves(c []promptWord) bool {
 
 // imperative says that the verb at i is an order: it begins the clause, or
 // follows a word that asks.
-func imperative(c []promptWord, i int) bool {
-	return i <= 0 || c[i-1].is(beforeOrder...) || c[i-1].stop != 0 || c[i-1].low == ""
+func (g *vocabulary) imperative(c []promptWord, i int) bool {
+	return i <= 0 || g.is(c[i-1], "before_order") || c[i-1].stop != 0 || c[i-1].low == ""
 }
 
 // looksOnly reads: just explain, only look, read-only please.
 func (g *goalReader) looksOnly(c []promptWord) {
 	i := 0
-	for i < len(c) && c[i].is(openers...) {
+	for i < len(c) && g.is(c[i], "openers") {
 		i++
 	}
-	only := slices.Contains([]string{"just", "only", "nur", "seulement", "solo", "apenas"}, lowAt(c, i))
-	looks := slices.Contains(lookVerbs, lowAt(c, i+1))
+	only := g.has("only", lowAt(c, i))
+	looks := g.has("look_verbs", lowAt(c, i+1))
 	text := plainText(c)
 	stays := text == "read only" || text == "read-only" || text == "read-only please" || text == "read only please" ||
 		strings.HasPrefix(text, "read-only mode") || strings.HasPrefix(text, "stay read-only") || strings.HasPrefix(text, "stay read only") ||
@@ -428,8 +428,7 @@ func (g *goalReader) looksOnly(c []promptWord) {
 // plans reads: plan only, just a dry run, only make a plan.
 func (g *goalReader) plans(c []promptWord) bool {
 	text := plainText(c)
-	for _, say := range []string{"plan only", "planning only", "only plan", "just plan", "only make a plan", "just make a plan",
-		"only give me a plan", "just give me a plan", "just a plan", "only a plan", "just the plan", "dry run only", "dry-run only", "just a dry run", "only a dry run", "only as a dry run", "do a dry run first", "plan mode only", "nur planen", "nur ein plan"} {
+	for _, say := range g.list("plan_only") {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "please "), "for now "), say); ok &&
 			(rest == "" || strings.HasPrefix(rest, " please") || strings.HasPrefix(rest, " for now") || strings.HasPrefix(rest, " yet") ||
 				strings.HasPrefix(rest, " first")) {
@@ -443,18 +442,17 @@ func (g *goalReader) plans(c []promptWord) bool {
 // freezes reads: we are in a code freeze, the freeze is still on.
 func (g *goalReader) freezes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "freeze" })
-	if i < 0 || conditional(c) || slices.ContainsFunc(c, func(w promptWord) bool {
-		return w.is(freezeElsewhere...)
+	if i < 0 || g.conditional(c) || slices.ContainsFunc(c, func(w promptWord) bool {
+		return g.is(w, "freeze_elsewhere")
 	}) {
 		return false
 	}
-	kind := slices.Contains([]string{"code", "change", "changes", "deployment", "deploy", "release", "production", "merge"}, lowAt(c, i-1))
+	kind := g.has("freeze_kinds", lowAt(c, i-1))
 	here := i == len(c)-1 && (i <= 2 || slices.ContainsFunc(c[:i], func(w promptWord) bool {
-		return w.is(freezeHere...)
+		return g.is(w, "freeze_here")
 	}))
 	rest := " " + plainText(c[i+1:]) + " "
-	holds := slices.ContainsFunc([]string{" is on ", " is still on ", " is active ", " in effect ", " in place ", " until ", " till ",
-		" right now ", " now ", " today ", " this week ", " applies ", " holds "}, func(s string) bool { return strings.Contains(rest, s) })
+	holds := slices.ContainsFunc(g.list("freeze_holds"), func(s string) bool { return strings.Contains(rest, " "+s+" ") })
 	if kind && here || (kind || lowAt(c, i-1) == "the" || lowAt(c, i-1) == "a") && holds {
 		g.constrain(engine.ConstraintFreeze, "")
 		return true
@@ -465,11 +463,16 @@ func (g *goalReader) freezes(c []promptWord) bool {
 // lifts reads what takes back an earlier word: the freeze is over, you may edit
 // X again, go ahead. What is lifted is a name, or the kind of constraint.
 func (g *goalReader) lifts(c []promptWord) bool {
+	own := *g
+	own.vocabulary = g.lifting()
+	return own.lifted(c)
+}
+
+func (g *goalReader) lifted(c []promptWord) bool {
 	text := " " + plainText(c) + " "
 	if i := strings.Index(text, " freeze "); i >= 0 && !strings.Contains(text, " not ") && !strings.Contains(text, " when ") &&
 		!strings.Contains(text, " if ") {
-		for _, say := range []string{"is over", "is lifted", "was lifted", "is done", "has ended", "ended", "is off", "has been lifted",
-			"is gone", "no longer applies"} {
+		for _, say := range g.list("freeze_over") {
 			if rest := text[i+8:]; strings.HasPrefix(rest, say+" ") {
 				g.lift(engine.ConstraintFreeze)
 				return true
@@ -498,7 +501,7 @@ func (g *goalReader) goAhead(c []promptWord) bool {
 		return false
 	}
 	g.lift(engine.ConstraintPlan, engine.ConstraintRead)
-	if slices.ContainsFunc(c, func(w promptWord) bool { return w.is(shipVerbs...) }) {
+	if slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "ship_verbs") }) {
 		g.lift(engine.ConstraintLocal)
 	}
 	return false // it also says what to do
@@ -513,13 +516,13 @@ func (g *goalReader) allows(c []promptWord) bool {
 	}
 	rest := c[i+1:]
 	again := slices.ContainsFunc(c, func(w promptWord) bool { return w.low == "now" || w.low == "again" })
-	if !again || slices.ContainsFunc(rest, func(w promptWord) bool { return w.is(limits...) || w.low == "not" || w.low == "see" }) {
+	if !again || slices.ContainsFunc(rest, func(w promptWord) bool { return g.is(w, "limits") || w.low == "not" || w.low == "see" }) {
 		return false
 	}
 	for len(rest) > 0 && rest[0].is("now", "again", "to", "also") {
 		rest = rest[1:]
 	}
-	kind, end := verbsAt(rest, 0)
+	kind, end := g.verbsAt(rest, 0)
 	if kind == "" {
 		return false
 	}
@@ -531,16 +534,16 @@ func (g *goalReader) allows(c []promptWord) bool {
 }
 
 func (g *goalReader) permit(kind engine.ConstraintKind, c []promptWord) bool {
-	if names := objectNames(c); len(names) > 0 {
+	if names := g.objectNames(c); len(names) > 0 {
 		for _, name := range names {
 			g.constrain(engine.ConstraintLift, name)
 		}
 		return false
 	}
 	c = slices.DeleteFunc(slices.Clone(c), func(w promptWord) bool { return w.low == "again" || w.low == "now" })
-	if noun := objectNoun(c); noun != "" {
+	if noun := g.objectNoun(c); noun != "" {
 		g.constrain(engine.ConstraintLift, noun)
-	} else if allOfIt(c) || len(c) == 0 {
+	} else if g.allOfIt(c) || len(c) == 0 {
 		if kind == engine.ConstraintLeave {
 			kind = engine.ConstraintRead
 		}

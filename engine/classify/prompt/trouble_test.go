@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 // TestTrouble reads testdata/trouble: a block is a kind and then an error's text.
@@ -23,7 +24,7 @@ func TestTrouble(t *testing.T) {
 		}
 		head, text, _ := strings.Cut(block, "\n")
 		want, mode, _ := strings.Cut(head, " ")
-		got := string(TroubleOf(text, mode == "check"))
+		got := string(TroubleOf(classifytest.Rows(), text, mode == "check"))
 		if got == "" {
 			got = "none"
 		}
@@ -47,7 +48,7 @@ func FuzzTrouble(f *testing.F) {
 	f.Add("Exit code \n", false)
 	f.Add(strings.Repeat("é", maxTrouble), false)
 	f.Fuzz(func(t *testing.T, text string, check bool) {
-		got := string(TroubleOf(text, check))
+		got := string(TroubleOf(classifytest.Rows(), text, check))
 		if got != "" && !slices.Contains(engine.Troubles(), got) {
 			t.Errorf("trouble %q", got)
 		}

@@ -89,6 +89,9 @@ func (f *folderIndex) enter(b *folderBlock) {
 func (s *Set) folder(folder string) *folderIndex {
 	return Once(s, folder, func() *folderIndex {
 		f := &folderIndex{exact: map[string][]*folderBlock{}}
+		if s == nil {
+			return f
+		}
 		for _, l := range s.layers {
 			for _, file := range slices.Sorted(maps.Keys(l.Files)) {
 				if !strings.HasPrefix(file, folder) {

@@ -4,16 +4,18 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"agent", "ansible", "at", "awk", "awsCopy", "bindMount", "brew", "browse", "bucket", "bwrap", "cargo", "carry",
-		"composed", "container", "convert", "copyFiles", "copyLinks", "coreutils", "crontab", "curl", "decodeBase64",
-		"decodeHex", "destroysDisk", "dropsDatabase", "dropsRole", "editorCommands", "editorInput", "editorScript",
-		"endlessOutput", "fd", "fetchAll", "fifo", "find", "ftp", "ghAPI", "git", "goCommand", "grantsRole", "httpie",
-		"interpreter", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "languagePackages", "link", "lookUp",
-		"mail", "makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "nameUpdates", "netcat", "nix", "nix-shell",
-		"nodePackages", "openssl", "otherVCS", "parallel", "patch", "permit", "printFiles", "publisher", "pythonPackages",
-		"redis", "remoteShell", "resetsDatabase", "restoresDatabase", "reverse", "reviewer", "scp", "screen", "script", "sed",
-		"server", "splitFilter", "sqlClient", "ssh", "sshKeys", "stopsServer", "systemPackages", "tarArchive", "tarPrograms",
-		"taskCommands", "tee", "tmux", "transfer", "translate", "tunnel", "unbounded", "wget", "whichProgram", "windowsShell",
+		"ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "composed", "container", "convert", "copyFiles",
+		"copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk", "dropsDatabase", "dropsRole",
+		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fifo", "find", "formats", "ftp", "ghAPI",
+		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",
+		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
+		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitTransports", "gitUnseen", "grantsRole",
+		"handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp",
+		"makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "nodeInstall", "npm",
+		"otherSettings", "packageScripts", "parallel", "patch", "permit", "pours", "printFiles", "puts", "redis", "remoteShell",
+		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed",
+		"sendsKey", "socat", "splitFilter", "sqlClient", "ssh", "stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands",
+		"tee", "terminal", "tlsConnects", "transfer", "translate", "trash", "unbounded", "wget", "whichProgram", "windowsShell",
 		"xargs", "zipTest",
 	}
 }

@@ -30,7 +30,8 @@ func Page(s *Set) (string, error) {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", quotedNames(e.Names), strings.Join(e.Row.summary(), "; "), e.Row.takers())
 	}
 	slices.Sort(converted)
-	fmt.Fprintf(&b, "\n## Options alone\n\nOf these %d, only the options are known, from facts of others (see [teaching.md](teaching.md)):\n\n%s\n",
+	fmt.Fprintf(&b, "\n## Options alone\n\nOf these %d, only the options are known, from facts of others "+
+		"(see [teaching.md](teaching.md)):\n\n%s\n",
 		len(converted), quotedNames(slices.Compact(converted)))
 	return b.String(), nil
 }

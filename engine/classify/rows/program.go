@@ -17,11 +17,13 @@ type Program struct {
 	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value stands in for the service, where that is on this machine
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
-	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word
+	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters and own
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own
+	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the directory in which it works
+	Language    string             `json:"language,omitempty" yaml:"language"`       // it runs code in this language, where no case holds
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: as far as cases ask for them
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
@@ -32,7 +34,8 @@ type Program struct {
 	Runs        *int               `json:"runs,omitempty" yaml:"runs"`               // operands from here on are a command that is run
 	Script      *int               `json:"script,omitempty" yaml:"script"`           // this operand is a script that is run
 	Dangerous   string             `json:"dangerous,omitempty" yaml:"dangerous"`     // options that its authors mark as dangerous; true: whatever it is given
-	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // all that hold count, beside the case that does
+	Before      []Case             `json:"before,omitempty" yaml:"before"`           // all that hold count, before the case that does
+	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same behind it; those of a program hold for its subcommands
 	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that holds says what is done
 	Subcommands map[string]Program `json:"subcommands,omitempty" yaml:"subcommands"` // by their names
 	Go          string             `json:"go,omitempty" yaml:"go"`                   // where no case holds: a function in Go for what rows cannot say
@@ -42,12 +45,13 @@ type Program struct {
 
 // Case is what a call does if its conditions hold, all of them.
 type Case struct {
-	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, a* for a beginning, - for none; alternatives behind commas
+	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives behind commas
 	Names    string            `json:"names,omitempty" yaml:"names"`       // the program, or the subcommand of this row, was called by one of these names
 	Means    string            `json:"means,omitempty" yaml:"means"`       // the words that are given say one of these: end, read, send, change, option
 	Option   string            `json:"option,omitempty" yaml:"option"`     // one of these options is given
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*, *a*, - for an option without one
+	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options by values; another one is given, or one that is not known
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
 	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
@@ -66,7 +70,8 @@ type Step struct {
 	Fetch   string `json:"fetch,omitempty" yaml:"fetch"`
 	Send    string `json:"send,omitempty" yaml:"send"` // to hosts
 	Listen  string `json:"listen,omitempty" yaml:"listen"`
-	Code    string `json:"code,omitempty" yaml:"code"` // code of a shell, or in language
+	Install string `json:"install,omitempty" yaml:"install"` // packages; on: from where; verb: fetch (nothing of theirs runs), install (for all the machine)
+	Code    string `json:"code,omitempty" yaml:"code"`       // code of a shell, or in language
 	Script  string `json:"script,omitempty" yaml:"script"`
 	Run     string `json:"run,omitempty" yaml:"run"`     // a command and its arguments
 	Aims    string `json:"aims,omitempty" yaml:"aims"`   // at processes, units or patterns of them: it is a signal if they are the guard's
@@ -80,7 +85,7 @@ type Step struct {
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
-	Go      string `json:"go,omitempty" yaml:"go"`
+	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that it is handed
 
 	On          string `json:"on,omitempty" yaml:"on"` // a selector
 	Verb        string `json:"verb,omitempty" yaml:"verb"`
@@ -113,6 +118,7 @@ type Wrapper struct {
 	Unsets      string `json:"unsets,omitempty" yaml:"unsets"`             // options whose value is a variable that the command does not get
 	Splits      string `json:"splits,omitempty" yaml:"splits"`             // options whose value is several words, which take its place
 	Code        string `json:"code,omitempty" yaml:"code"`                 // options whose value is shell code
+	After       string `json:"after,omitempty" yaml:"after"`               // all behind one of these options is the command; without one there is none
 	Dir         string `json:"dir,omitempty" yaml:"dir"`                   // options whose value is the directory to run in
 	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are put together and are shell code
 	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`     // the command has more rights
@@ -155,15 +161,17 @@ type Example struct {
 
 // Words of a program's grammar.
 const (
-	First   = "first"   // options end at the first operand
-	Long    = "long"    // a single dash begins a long option: terraform, find, java
-	Literal = "literal" // "--" is nothing special
-	Letters = "letters" // the first argument is letters of options even without a dash: tar xf
-	Own     = "own"     // it reads --help itself
+	First    = "first"    // options end at the first operand
+	Long     = "long"     // a single dash begins a long option: terraform, find, java
+	Literal  = "literal"  // "--" is nothing special
+	Letters  = "letters"  // the first argument is letters of options even without a dash: tar xf
+	Exact    = "exact"    // long options cannot be shortened
+	Undashed = "undashed" // what looks like an option is never the value of another one
+	Own      = "own"      // it reads --help itself
 )
 
 // Grammars lists the words of a program's grammar.
-func Grammars() []string { return []string{First, Long, Literal, Letters, Own} }
+func Grammars() []string { return []string{First, Long, Literal, Letters, Exact, Undashed, Own} }
 
 // What the words of a command mean.
 const (
@@ -233,8 +241,8 @@ type op struct{ key, value string }
 
 func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
-		{"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes}, {"seeks", s.Seeks},
-		{"network", s.Network}, {"system", s.System}, {"process", s.Process},
+		{"install", s.Install}, {"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes},
+		{"seeks", s.Seeks}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
 		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
@@ -250,7 +258,7 @@ func Ops() []string {
 // Does reports whether a row says what the program does. One that only says how
 // its arguments are read, or that it runs others, does not make it known.
 func (p Program) Does() bool {
-	return len(p.Cases)+len(p.Subcommands) > 0 || p.Go != "" || p.ReadsOnly
+	return len(p.Cases)+len(p.Subcommands) > 0 || p.Go != "" || p.Language != "" || p.ReadsOnly
 }
 
 // over puts a row of a higher layer over p: what it says counts, its cases come
@@ -263,7 +271,8 @@ func (p Program) over(higher Program) Program {
 	p.Values, p.Glued, p.Flags = join(p.Values, higher.Values), join(p.Glued, higher.Glued), join(p.Flags, higher.Flags)
 	p.Persistent, p.Grammar, p.DryRun = join(p.Persistent, higher.Persistent), join(p.Grammar, higher.Grammar), join(p.DryRun, higher.DryRun)
 	p.Code, p.Scripts, p.Dangerous = join(p.Code, higher.Code), join(p.Scripts, higher.Scripts), join(p.Dangerous, higher.Dangerous)
-	p.Notes = slices.Concat(p.Notes, higher.Notes)
+	p.Before, p.Notes = slices.Concat(p.Before, higher.Before), slices.Concat(p.Notes, higher.Notes)
+	p.Dir = join(p.Dir, higher.Dir)
 	p.Cases = slices.Concat(higher.Cases, p.Cases)
 	p.Examples = slices.Concat(p.Examples, higher.Examples)
 	p.ReadsOnly = p.ReadsOnly && higher.ReadsOnly
@@ -272,6 +281,9 @@ func (p Program) over(higher Program) Program {
 	p.Runs, p.Script = either(higher.Runs, p.Runs), either(higher.Script, p.Script)
 	if higher.Go != "" {
 		p.Go = higher.Go
+	}
+	if higher.Language != "" {
+		p.Language = higher.Language
 	}
 	if higher.Kind != "" {
 		p.Kind = higher.Kind
@@ -316,17 +328,18 @@ func joined(low, high map[string]Program) map[string]Program {
 // SubcommandNames lists the keys of the rows of subcommands, in order.
 func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
-// Subcommand returns the row of a subcommand, or the one that is called * where
-// it has none of its own.
+// Subcommand returns the row of a subcommand: of its name, of a beginning such as
+// +*, or the one that is called *.
 func (p Program) Subcommand(name string) (Program, bool) {
-	if row, ok := p.Subcommands[name]; ok {
-		return row, true
-	}
-	for names, row := range p.Subcommands {
-		if Has(names, name) {
+	rest, ok := p.Subcommands["*"]
+	for _, names := range p.SubcommandNames() {
+		if names != "*" && Fits(strings.Fields(names), name) {
+			row := p.Subcommands[names]
+			if row.Values == "*" {
+				row.Values = rest.Values
+			}
 			return row, true
 		}
 	}
-	row, ok := p.Subcommands["*"]
-	return row, ok
+	return rest, ok
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Selector says which words of a call a step concerns.
@@ -33,13 +35,17 @@ const (
 	SelectProgram  = "program"   // the program's name
 	SelectService  = "service"   // what the program talks to
 	SelectInput    = "input"     // standard input
+	SelectNone     = "none"      // nothing
 	SelectUnknown  = "unknown"   // something that nobody can tell
 )
 
 // Selectors reads a list of selectors, which are separated by commas:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
-//	-o --output, values, arguments, =text, =~/file, program, service, input, unknown
+//	-o --output, values, arguments, =text, program, service, input, none, unknown
+//
+// In a text, ~ at its beginning is the home directory, $program the name by which
+// the program was called.
 //
 // Of the words that are selected, "after" takes those that begin with a text,
 // without it, "like" those that fit a pattern, and "unlike" the others. Behind "or"
@@ -80,14 +86,14 @@ func plainSelector(part string) (Selector, error) {
 	switch {
 	case strings.HasPrefix(part, "-"):
 		return Selector{Kind: SelectOptions, Options: part}, nil
-	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectService, SelectInput, SelectUnknown,
+	case slices.Contains([]string{SelectRest, SelectLast, SelectButLast, SelectProgram, SelectService, SelectInput, SelectNone, SelectUnknown,
 		SelectArgs, SelectValues}, part):
 		return Selector{Kind: part}, nil
 	case word == "operand" || word == SelectOperands:
 		return operands(word, span)
 	}
 	return Selector{}, fmt.Errorf("%q selects nothing; expected operands, operands 1-, operand 0, rest, last, but last, "+
-		"options such as -o --output, values, arguments, =text, program, service, input or unknown", part)
+		"options such as -o --output, values, arguments, =text, program, service, input, none or unknown", part)
 }
 
 // operands reads the span of operands 1-2.
@@ -138,22 +144,10 @@ func Fits(patterns []string, word string) bool {
 
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
-// starred reports whether a word is a pattern in which * stands for any text.
+// starred reports whether a word is a pattern in which * stands for any text, and
+// beside it ? for one character.
 func starred(pattern, word string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 || len(word) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(word, parts[0]) || !strings.HasSuffix(word, parts[last]) {
-		return false
-	}
-	word = word[len(parts[0]) : len(word)-len(parts[last])]
-	for _, part := range parts[1:last] {
-		_, rest, ok := strings.Cut(word, part)
-		if !ok {
-			return false
-		}
-		word = rest
-	}
-	return true
+	return strings.Contains(pattern, "*") && wildcard.Text(pattern, word)
 }
 
 // Part returns what a pattern asks for anywhere in a word: *part*.

@@ -1,10 +1,12 @@
 package rows
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
+	"unicode"
+	"unicode/utf8"
 )
 
 // WordList is a list of words by which texts are read: verbs that end things,
@@ -19,79 +21,148 @@ type WordList struct {
 	About    string   `json:"about,omitempty" yaml:"about"`       // what the words mean, and which source they have
 	Words    string   `json:"words,omitempty" yaml:"words"`       // separated by blanks
 	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words with blanks in them
-	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more makes facts less strict: only the organisation's layer adds some
+	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more can make facts less strict: user and project add none
 	Replace  bool     `json:"replace,omitempty" yaml:"replace"`   // none of the words below counts any more
 	Examples []string `json:"examples,omitempty" yaml:"examples"` // texts in which a word of the list stands
 }
 
-// Words returns the words of a list, those of all layers, in their order. A list
-// that cannot be read is empty: whoever checks a policy says so. Lists whose names
-// begin alike, up to a dot, are parsed together: who asks for one asks for more.
+// Words returns the words of a list, those of all layers, in their order. A row
+// that cannot be read has none: whoever checks a policy says so. Of a layer that
+// only adds, a word counts that no list of the same family has: it cannot take a
+// word from where it makes facts stricter. The family is the name up to the dot.
 func (s *Set) Words(name string) []string {
 	if s == nil {
 		return nil
 	}
-	group, _, _ := strings.Cut(name, ".")
-	return Once(s, group, func() map[string][]string { return s.wordGroup(group) })[name]
-}
-
-func (s *Set) wordGroup(group string) map[string][]string {
-	entries := map[string][]Entry[WordList]{}
-	for _, blocks := range s.wordBlocks(group) {
-		var text strings.Builder
-		for _, b := range blocks {
-			text.WriteString(b.text)
-		}
-		var read map[string]WordList
-		if yaml.Unmarshal([]byte(text.String()), &read) != nil {
-			continue
-		}
-		for names, list := range read {
-			for _, name := range strings.Fields(names) {
-				entries[name] = append(entries[name], Entry[WordList]{Row: list, Adds: blocks[0].adds})
+	return Once(s, WordsFolder+name, func() []string {
+		list, loosens := s.ownWords(name)
+		for _, b := range s.wordBlocks()[name] {
+			row, err := parseWords(b.text)
+			if !b.adds || err != nil || loosens || row.Replace || len(list) == 0 {
+				continue
+			}
+			for _, w := range row.All() {
+				if s.Taken(name, w) == "" {
+					list = append(list, w)
+				}
 			}
 		}
-	}
-	words := map[string][]string{}
-	for name, all := range entries {
-		words[name] = joinWords(all)
-	}
-	return words
+		return list
+	})
 }
 
-// wordBlocks are the blocks of a group, those of one layer together.
-func (s *Set) wordBlocks(group string) [][]*folderBlock {
-	var layers [][]*folderBlock
-	last := ""
-	for _, b := range s.folder(WordsFolder).all {
-		if !slices.ContainsFunc(b.named, func(name string) bool { return name == group || strings.HasPrefix(name, group+".") }) {
+// Adds reports whether a layer that only adds has rows in a folder.
+func (s *Set) Adds(folder string) bool {
+	return slices.ContainsFunc(s.folder(folder).all, func(b *folderBlock) bool { return b.adds })
+}
+
+// OwnWords returns the words of a list without those of layers that only add.
+func (s *Set) OwnWords(name string) []string {
+	if s == nil {
+		return nil
+	}
+	list, _ := s.ownWords(name)
+	return list
+}
+
+// ownWords are the words of the layers that may say anything.
+func (s *Set) ownWords(name string) (list []string, loosens bool) {
+	for _, b := range s.wordBlocks()[name] {
+		row, err := parseWords(b.text)
+		if b.adds || err != nil {
 			continue
 		}
-		if b.place.Layer != last || layers == nil {
-			layers, last = append(layers, nil), b.place.Layer
+		if row.Replace {
+			list = nil
 		}
-		layers[len(layers)-1] = append(layers[len(layers)-1], b)
+		loosens = loosens || row.Loosens
+		list = append(list, row.All()...)
 	}
-	return layers
+	return list, loosens
 }
+
+// Taken says why a layer that only adds may not add a word to a list; empty: it
+// may. In a prompt, what looks like a path is the name of something.
+func (s *Set) Taken(name, word string) string {
+	family, _, _ := strings.Cut(name, ".")
+	if family == "prompt" && strings.ContainsAny(word, `./\`) {
+		return "it looks like a path"
+	}
+	for _, other := range s.Lists() {
+		if of, _, _ := strings.Cut(other, "."); of != family || other == name {
+			continue
+		}
+		if list, _ := s.ownWords(other); slices.Contains(list, word) {
+			return "it stands in " + other
+		}
+	}
+	return ""
+}
+
+// Loosens reports whether a word more in a list can make facts less strict.
+func (s *Set) Loosens(name string) bool {
+	if s == nil {
+		return false
+	}
+	_, loosens := s.ownWords(name)
+	return loosens
+}
+
+// wordBlocks are the blocks of all lists, by their names.
+func (s *Set) wordBlocks() map[string][]*folderBlock { return s.folder(WordsFolder).exact }
 
 // Lists returns the names of all lists of words.
 func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 
-// joinWords puts together what the layers say of a list. A layer that only adds
-// is not heard where a word more would make facts less strict.
-func joinWords(all []Entry[WordList]) []string {
-	var words []string
-	loosens := false
-	for _, e := range all {
-		loosens = loosens || e.Row.Loosens
-		switch {
-		case e.Adds && (loosens || e.Row.Replace):
-			continue
-		case e.Row.Replace:
-			words = nil
+// All returns the words and the phrases.
+func (l WordList) All() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
+
+// Holds reports whether a text holds a word or a phrase of the list.
+func (l WordList) Holds(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, strings.ToLower(w)) }) ||
+		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
+}
+
+// holdsWord reports whether a text holds a word that no letter stands next to.
+func holdsWord(text, word string) bool {
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
 		}
-		words = slices.Concat(words, strings.Fields(e.Row.Words), e.Row.Phrases)
+		from += i
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[from+len(word):])
+		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			return true
+		}
 	}
-	return words
+}
+
+func parseWords(text string) (WordList, error) {
+	v, ok := plain(text, "words", "phrases", "loosens", "replace")
+	if ok && flag(v.text("loosens")) && flag(v.text("replace")) {
+		return WordList{Words: v.text("words"), Phrases: v.list("phrases"), Loosens: v.text("loosens") == "true", Replace: v.text("replace") == "true"}, nil
+	}
+	return parse[WordList](text)
+}
+
+func flag(text string) bool { return text == "" || text == "true" || text == "false" }
+
+// SettingLists are the lists that stand in the settings of a policy, since rules
+// ask for them too.
+func SettingLists() []string { return []string{"services.money", "services.messages"} }
+
+// ListsFile is a file of words with these lists: of settings, which layers join
+// in their own way.
+func ListsFile(lists map[string][]string) []byte {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		fmt.Fprintf(&b, "%s:\n  phrases:\n", name)
+		for _, w := range lists[name] {
+			fmt.Fprintf(&b, "    - %q\n", w)
+		}
+	}
+	return []byte(b.String())
 }

@@ -20,6 +20,7 @@ type Call struct {
 	Args    []abstract.Arg
 	Opts    Options
 	Subs    []string     // subcommands that the program's own code has found
+	Words   []string     // that a row hands to the function that it names
 	Known   bool         // the program is in the tables
 	Service abstract.Arg // what the program talks to, by its row
 	Index   int

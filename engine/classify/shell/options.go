@@ -33,6 +33,7 @@ type Option struct {
 	Value abstract.Arg
 	Has   bool // a value was given
 	at    int  // number of operands before it
+	exact bool // it cannot be written shorter
 }
 
 // ParseOptions takes arguments apart. Options that take a value are in the
@@ -66,10 +67,10 @@ func (o *Options) longOption(args []abstract.Arg, i int, p Program) int {
 	a := args[i]
 	name, value, has := strings.Cut(a.Text, "=")
 	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Valued: has})
-	opt := Option{Name: name, at: len(o.Operands)}
+	opt := Option{Name: name, at: len(o.Operands), exact: p.Exact}
 	if has {
 		opt.Value, opt.Has = a.With(value), true
-	} else if p.takes(name) && i+1 < len(args) {
+	} else if p.takes(name) && i+1 < len(args) && p.mayBe(args[i+1]) {
 		opt.Value, opt.Has = args[i+1], true
 		o.keepValue(&args[i+1])
 		o.List = append(o.List, opt)
@@ -113,7 +114,7 @@ func (o *Options) cluster(args []abstract.Arg, i int, p Program) int {
 			o.List = append(o.List, opt)
 			return 0
 		}
-		if i+1 < len(args) && p.takes(opt.Name) {
+		if i+1 < len(args) && p.takes(opt.Name) && p.mayBe(args[i+1]) {
 			opt.Value = args[i+1]
 			o.List = append(o.List, opt)
 			o.keepValue(&args[i+1])
@@ -145,7 +146,7 @@ func (o Options) Exact(name string) bool {
 
 // Matches reports whether the option is name, perhaps shortened.
 func (opt Option) Matches(name string) bool {
-	return opt.Name == name || len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
+	return opt.Name == name || !opt.exact && len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
 }
 
 // Get returns the value of the last of the options that was given.
@@ -205,12 +206,23 @@ func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstrac
 
 // Program says how to read a program's arguments and what it does with them.
 type Program struct {
-	Values  string // options that take a value, separated and surrounded by blanks
-	Glued   string // options whose value, where they have one, stands in the same word, as mysql's -p; like values
-	First   bool   // options end at the first operand
-	Long    bool   // a single dash begins a long option: terraform, find, java
-	Literal bool   // "--" is nothing special
-	Own     bool   // reads --help itself
+	Values   string // options that take a value, separated and surrounded by blanks
+	Glued    string // options whose value, where they have one, stands in the same word, as mysql's -p; like values
+	First    bool   // options end at the first operand
+	Long     bool   // a single dash begins a long option: terraform, find, java
+	Literal  bool   // "--" is nothing special
+	Exact    bool   // long options cannot be shortened
+	Undashed bool   // what looks like an option is never the value of another one
+	Own      bool   // reads --help itself
+}
+
+// mayBe reports whether a word may be the value of the option before it.
+func (p Program) mayBe(a abstract.Arg) bool {
+	if !p.Undashed || !a.HasPrefix("-") {
+		return true
+	}
+	name := strings.TrimLeft(a.Text, "-")
+	return name == "" || !a.HasPrefix("--") && len(name) > 1 || strings.ContainsAny(name[:1], " \t\n0123456789")
 }
 
 func (p Program) takes(name string) bool {

@@ -1,0 +1,188 @@
+package classify
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// wordCase is an event of which a word more in a list makes something else.
+type wordCase struct {
+	word                           string // empty: zzqx
+	bash, tool, args, said, failed string // a command; a tool and its arguments; a prompt; an error of go test
+}
+
+// wordCases hold for each list an event in which it counts.
+var wordCases = map[string]wordCase{
+	"operation.read":   {tool: "Artifact", args: `{"action":"zzqx"}`},
+	"operation.delete": {tool: "mcp__a__zzqx_file", args: `{"path":"a.txt"}`},
+	"operation.write":  {tool: "mcp__a__zzqx_file", args: `{"path":"a.txt"}`},
+	"operation.send":   {tool: "mcp__a__zzqx_file", args: `{"path":"a.txt"}`},
+	"operation.run":    {tool: "mcp__a__zzqx", args: `{"code":"f(x)"}`},
+	"ends.delete":      {bash: "frobber zzqx-volume v1"},
+	"ends.remove":      {tool: "mcp__a__zzqx_volume", args: `{"id":"7"}`},
+	"ends.clear":       {bash: "gcloud volumes zzqx v1"},
+	"ends.archive":     {bash: "curl -X POST https://api.example.com/volumes/zzqx"},
+	"ends.disable":     {bash: "frobber zzqx-volume v1"},
+	"ends.turned":      {tool: "mcp__a__zzqx_delete_volume", args: `{"id":"7"}`},
+	"verbs.read":       {bash: "gcloud volumes zzqx v1"},
+	"verbs.make":       {bash: "stripe refunds zzqx"},
+	"verbs.change":     {bash: "gcloud dns zzqx r1"},
+
+	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
+	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
+
+	"programs.binding":      {bash: "npm start --zzqx 0.0.0.0", word: "--zzqx"},
+	"programs.compressing":  {bash: "tar -c --use-compress-program zzqx -f a.tar a"},
+	"programs.things":       {bash: "gcloud dev delete v1", word: "dev"},
+	"programs.thing_starts": {bash: "az get-analytics delete v1", word: "get"},
+	"programs.removing":     {bash: "gsutil rsync --zzqx a gs://b"},
+	"programs.everything":   {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
+	"programs.unasked":      {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
+	"programs.protecting":   {bash: "gcloud instances update a --no-deletion-zzqx"},
+	"programs.data_kinds":   {bash: "kubectl delete zzqx a"},
+	"programs.kind_names":   {bash: "kubectl delete zzqx a", word: "zzqx=pod"},
+	"programs.entries":      {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
+	"programs.environments": {bash: "ZZQX=production prisma migrate reset", word: "ZZQX"},
+
+	"prompt.change_verbs":      {said: "don't zzqx main.go"},
+	"prompt.delete_verbs":      {said: "don't zzqx main.go"},
+	"prompt.ship_verbs":        {said: "don't zzqx it"},
+	"prompt.start_verbs":       {said: "don't zzqx it yet"},
+	"prompt.work_nouns":        {said: "don't touch the zzqx"},
+	"prompt.kind_nouns":        {said: "don't touch the cart zzqx"},
+	"prompt.all_nouns":         {said: "don't touch zzqx"},
+	"prompt.fillers":           {said: "don't touch zzqx main.go"},
+	"prompt.quantifiers":       {said: "don't touch zzqx tests"},
+	"prompt.limits":            {said: "don't touch main.go zzqx"},
+	"prompt.pronouns":          {said: "Look at main.go. Don't touch zzqx"},
+	"prompt.conditions":        {said: "zzqx don't touch main.go"},
+	"prompt.subjects":          {said: "zzqx don't touch main.go"},
+	"prompt.negation_fillers":  {said: "don't zzqx touch main.go"},
+	"prompt.negatable":         {said: "zzqx not touch main.go"},
+	"prompt.approvers":         {said: "don't touch main.go without zzqx"},
+	"prompt.after_object":      {said: "don't touch main.go existing other.go", word: "existing"},
+	"prompt.after_noun":        {said: "don't touch production zzqx"},
+	"prompt.after_all":         {said: "don't touch anything zzqx"},
+	"prompt.local_fillers":     {said: "don't push zzqx"},
+	"prompt.not_yet_objects":   {said: "don't do zzqx yet"},
+	"prompt.english_verbs":     {said: "no toques main.go", word: "toques"},
+	"prompt.before_order":      {said: "zzqx fix the login"},
+	"prompt.openers":           {said: "zzqx only look at main"},
+	"prompt.look_verbs":        {said: "only zzqx it"},
+	"prompt.freeze_elsewhere":  {said: "zzqx the code freeze is on"},
+	"prompt.freeze_here":       {said: "zzqx since last week a code freeze"},
+	"prompt.freeze_kinds":      {said: "zzqx freeze"},
+	"prompt.freeze_holds":      {said: "the freeze zzqx"},
+	"prompt.freeze_over":       {said: "the freeze zzqx"},
+	"prompt.question_words":    {said: "zzqx does it do that?"},
+	"prompt.subordinators":     {said: "fix it zzqx and add a test"},
+	"prompt.log_levels":        {said: "ZZQX: fix the login\nfix it", word: "ZZQX"},
+	"prompt.plain_file_names":  {said: "don't touch Zzqx"},
+	"prompt.dotted_words":      {said: "don't touch zz.go", word: "zz.go"},
+	"prompt.slashed_words":     {said: "don't touch zz/qx", word: "zz/qx"},
+	"prompt.negations":         {said: "zzqx touch main.go"},
+	"prompt.foreign_negations": {said: "main.go zzqx anfassen"},
+	"prompt.turns":             {said: "the script zzqx don't touch main.go"},
+	"prompt.joiners":           {said: "don't touch a.go, my b.go", word: "my"},
+	"prompt.conjunctions":      {said: "don't touch a.go zzqx b.go"},
+	"prompt.manners":           {said: "zzqx why is it so?"},
+	"prompt.only":              {said: "zzqx look at it"},
+	"prompt.untouched":         {said: "leave main.go zzqx"},
+	"prompt.off_limits":        {said: "main.go zzqx"},
+	"prompt.plan_only":         {said: "zzqx"},
+	"prompt.broken":            {said: "the login is zzqx"},
+	"intent.read":              {said: "zzqx the login"},
+	"intent.explain":           {said: "zzqx the login"},
+	"intent.fix":               {said: "zzqx the login"},
+	"intent.add":               {said: "zzqx the login"},
+	"intent.refactor":          {said: "zzqx the login"},
+	"intent.test":              {said: "zzqx the login"},
+	"intent.deploy":            {said: "zzqx the login"},
+	"intent.clean":             {said: "zzqx the login"},
+	"intent.migrate":           {said: "zzqx the login"},
+
+	"trouble.missing":      {failed: "it zzqx", bash: "ls"},
+	"trouble.command":      {failed: "it zzqx"},
+	"trouble.usage":        {failed: "it zzqx", bash: "ls"},
+	"trouble.auth":         {failed: "it zzqx", bash: "ls"},
+	"trouble.permission":   {failed: "it zzqx", bash: "ls"},
+	"trouble.syntax":       {failed: "it zzqx", bash: "ls"},
+	"trouble.import":       {failed: "it zzqx", bash: "ls"},
+	"trouble.time_out":     {failed: "it zzqx", bash: "ls"},
+	"trouble.rate_limit":   {failed: "it zzqx", bash: "ls"},
+	"trouble.network":      {failed: "it zzqx", bash: "ls"},
+	"trouble.check_failed": {failed: "it zzqx: no such file", bash: "go test ./..."},
+
+	"arguments.paths":     {tool: "mcp__a__read_x", args: `{"zzqx":"a.txt"}`},
+	"arguments.commands":  {tool: "mcp__a__x", args: `{"zzqx":"rm -rf build"}`},
+	"arguments.sql":       {tool: "mcp__a__x", args: `{"zzqx":"DROP TABLE orders"}`},
+	"arguments.code":      {tool: "mcp__a__run_x", args: `{"zzqx":"f(x)"}`},
+	"servers.databases":   {tool: "mcp__zzqx__ask", args: `{"query":"DROP TABLE orders"}`},
+	"checks.idle":         {bash: "pytest zzqx"},
+	"checks.runners":      {bash: "zzqx test"},
+	"checks.passed_over":  {bash: "npm zzqx lint"},
+	"checks.scripts":      {bash: "npm run zzqx"},
+	"checks.whole":        {bash: "npm zzqx"},
+	"checks.interpreters": {bash: "zzqx validate.py"},
+	"checks.leads":        {bash: "zzqx-links"},
+	"checks.ends":         {bash: "cart-zzqx"},
+	"checks.behind_run":   {bash: "bash run-zzqx.sh"},
+	"places.telling":      {bash: "cat .pyp*", word: ".pypirc"},
+}
+
+// TestEveryListCounts: a word more in a list of an organisation changes what is
+// found of an event. A list without such an event is one that nothing reads.
+func TestEveryListCounts(t *testing.T) {
+	for _, name := range classifytest.Rows().Lists() {
+		if name == "places.settings" {
+			continue // asks for files that are there
+		}
+		c, ok := wordCases[name]
+		if !ok {
+			t.Errorf("%s: no event in which it counts", name)
+			continue
+		}
+		if c.word == "" {
+			c.word = "zzqx"
+		}
+		layers := append(classifytest.Layers(), rows.Layer{Name: "organisation",
+			Files: map[string][]byte{"words/own.yaml": []byte(name + ":\n  phrases: [\"" + c.word + "\"]\n")}})
+		before, after := c.facts(t, classifytest.Rows()), c.facts(t, rows.New(layers))
+		if before == after {
+			t.Errorf("%s: a word more changes nothing: %s", name, before)
+		}
+	}
+}
+
+// facts are those of the event by a set of rows.
+func (w wordCase) facts(t *testing.T, set *rows.Set) string {
+	t.Helper()
+	e := engine.Event{Phase: engine.PhasePre, Tool: w.tool, Args: json.RawMessage(w.args), CWD: "/srv/shop", Prompt: w.said}
+	if w.said != "" {
+		e.Phase = engine.PhasePrompt
+	}
+	if w.tool == "" {
+		args, err := json.Marshal(map[string]string{"command": w.bash})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Tool, e.Args = "Bash", args
+	}
+	if w.failed != "" {
+		e.Phase, e.Result = engine.PhasePost, &engine.Result{Failed: true, Error: w.failed}
+	}
+	facts, err := (&Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: set}).Classify(context.Background(), e, "/srv/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

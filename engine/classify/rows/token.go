@@ -1,0 +1,180 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Token is what the secrets of an issuer look like. The row's name is the kind
+// of the secret, which stands in its place.
+//
+//	shop_token:
+//	  forms:
+//	    - shop_live_ alnum 24
+//	  examples:
+//	    match:
+//	      - shop_live_{alnum 24}
+//
+// A row of any layer adds forms; none takes some away.
+type Token struct {
+	About    string         `json:"about,omitempty" yaml:"about"`
+	Forms    []string       `json:"forms,omitempty" yaml:"forms"`   // a beginning, characters, how many of them, words: see ParseForm
+	Inside   []string       `json:"inside,omitempty" yaml:"inside"` // characters and how many, a mark, characters and how many, words
+	Go       string         `json:"go,omitempty" yaml:"go"`         // a function that finds them, for what forms cannot say
+	Examples *TokenExamples `json:"examples,omitempty" yaml:"examples"`
+}
+
+// TokenExamples are texts with and without such a secret. {alnum 24} stands for
+// characters that are made anew: a file with examples holds no secret.
+type TokenExamples struct {
+	Match   []string `json:"match,omitempty" yaml:"match"`
+	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
+}
+
+// Tokens returns the rows of tokens of all sets. What two sets have alike is
+// there once, and rows that cannot be parsed are left out: whoever checks a
+// policy says so.
+func Tokens(sets ...*Set) []Entry[Token] {
+	var list []Entry[Token]
+	seen := map[string]bool{}
+	for _, s := range sets {
+		for _, b := range s.folder(TokensFolder).all {
+			row, err := parseToken(b.text)
+			if err != nil || seen[b.text] {
+				continue
+			}
+			seen[b.text] = true
+			list = append(list, Entry[Token]{b.named, row, b.place, b.adds})
+		}
+	}
+	return list
+}
+
+func parseToken(text string) (Token, error) {
+	if v, ok := plain(text, "forms", "inside", "go"); ok {
+		return Token{Forms: v.list("forms"), Inside: v.list("inside"), Go: v.text("go")}, nil
+	}
+	return parse[Token](text)
+}
+
+// Form is what a token looks like: Prefix and then characters, or Mark with
+// characters on both sides.
+type Form struct {
+	Prefix string
+	Before Run // of Mark only
+	Mark   string
+	After  Run
+	Words  []string
+}
+
+// TokenKind reports whether a kind of secret may be called so: it stands in what
+// takes the place of the secret.
+func TokenKind(name string) bool {
+	return len(name) > 1 && len(name) <= 30 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+const nameChars = digits + capital + small + "_-"
+
+// Narrow says why the user's and the project's layer may not have a form: what
+// is masked hides from rules what it is, so their forms fit no name, host or path.
+func (f Form) Narrow() error {
+	switch {
+	case len(f.Prefix) < 3 || f.After.Min < 16 || !f.After.Class.within(nameChars) || strings.Trim(f.Prefix, nameChars) != "":
+		return fmt.Errorf("%s: in this layer a token is letters, digits, _ and -: three of them and 16 or more behind", f.Prefix)
+	case slices.Contains(f.Words, "exclusive") || slices.Contains(f.Words, "any"):
+		return fmt.Errorf("%s: the words exclusive and any are for the organisation's layer", f.Prefix)
+	}
+	return nil
+}
+
+// Run is so many characters of a class.
+type Run struct {
+	Class    *Class
+	Min, Max int // Max < 0: no limit
+}
+
+// MaxRun bounds the characters that a form can ask for.
+const MaxRun = 512
+
+// ParseForm reads "shop_live_ alnum 24", where 24+ are 24 or more and 16-26 so
+// many. Words may follow: word (no letter or digit stands before it), exclusive
+// (nobody else's values begin so: one that does not fit is no secret), and the
+// checks of [TokenChecks].
+func ParseForm(text string) (Form, error) {
+	fields := strings.Fields(text)
+	if len(fields) < 3 {
+		return Form{}, fmt.Errorf("%q: expected a beginning, characters and how many, such as shop_live_ alnum 24", text)
+	}
+	f := Form{Prefix: fields[0], Words: fields[3:]}
+	if len(f.Prefix) < 2 || strings.ContainsFunc(f.Prefix, func(r rune) bool { return r > 0x7e }) {
+		return f, fmt.Errorf("%q: a beginning has two characters or more, all of ASCII", f.Prefix)
+	}
+	var err error
+	f.After, err = parseRun(fields[1], fields[2])
+	return f, orUnknown(err, f.Words, "word", "exclusive", TokenChecks)
+}
+
+// ParseInside reads "hex 32 -us digit 1-2 alone": characters, a mark, and
+// characters behind it. Words may follow: alone (no part of a longer word), word
+// (no letter or digit stands before it), after_digit (the mark does).
+func ParseInside(text string) (Form, error) {
+	fields := strings.Fields(text)
+	if len(fields) < 5 {
+		return Form{}, fmt.Errorf("%q: expected characters and how many, a mark, characters and how many, such as hex 32 -us digit 1-2", text)
+	}
+	f := Form{Mark: fields[2], Words: fields[5:]}
+	var err error
+	if f.Before, err = parseRun(fields[0], fields[1]); err == nil {
+		f.After, err = parseRun(fields[3], fields[4])
+	}
+	if err == nil && (f.Before.Max < 0 || f.After.Max < 0 || len(f.Mark) < 2) {
+		err = fmt.Errorf("%q: a mark has two characters or more, and what stands on both sides of it has a limit", text)
+	}
+	return f, orUnknown(err, f.Words, "alone", "word", func() []string { return []string{"after_digit"} })
+}
+
+// orUnknown is an error, or the first word that is neither a nor b nor one of more.
+func orUnknown(err error, words []string, a, b string, more func() []string) error {
+	for _, w := range words {
+		if err == nil && w != a && w != b && !slices.Contains(more(), w) {
+			return fmt.Errorf("unknown word %q: expected one of %s, %s, %s", w, a, b, strings.Join(more(), ", "))
+		}
+	}
+	return err
+}
+
+func parseRun(class, count string) (Run, error) {
+	c, err := ParseClass(class)
+	if err != nil {
+		return Run{}, err
+	}
+	r := Run{Class: c}
+	low, high, ranged := strings.Cut(count, "-")
+	low, open := strings.CutSuffix(low, "+")
+	r.Min, err = strconv.Atoi(low)
+	switch {
+	case err == nil && ranged:
+		r.Max, err = strconv.Atoi(high)
+	case open:
+		r.Max = -1
+	default:
+		r.Max = r.Min
+	}
+	if err != nil || ranged && (open || r.Max < r.Min) || r.Min < 0 || r.Min > MaxRun || r.Max > MaxRun {
+		return r, fmt.Errorf("%q: expected how many characters, such as 24, 24+ or 16-26, at most %d", count, MaxRun)
+	}
+	return r, nil
+}
+
+// tokenChecks are the names of the checks that a form may name.
+var tokenChecks = strings.Fields(`airtable any artifactory authress aws_id digit harness infisical jwt jwt_in_base64 lower
+	mixed mixed_or_scrambled openai openai_old routable slack twilio upper_groups`)
+
+// TokenChecks lists the checks that a form may name, for what characters and
+// their number cannot say. They are in the package mask.
+func TokenChecks() []string { return tokenChecks }
+
+// TokenFunctions lists the functions in Go that a row of a token may name.
+func TokenFunctions() []string { return []string{"discord"} }
