@@ -54,11 +54,17 @@ var ShippedTokens = sync.OnceValue(func() *rows.Set { return shippedRows(rows.To
 // shippedWords are the lists of words that there are: those that ship.
 var shippedWords = sync.OnceValue(func() *rows.Set { return shippedRows(rows.WordsFolder) })
 
-func shippedRows(folder string) *rows.Set {
+// ShippedRows returns the rows of the policy that ships, and reads nothing else of
+// it: events are read by them where no policy can be loaded.
+var ShippedRows = sync.OnceValue(func() *rows.Set { return shippedRows(append(rows.Folders(), rows.ConvertedFolder)...) })
+
+func shippedRows(folders ...string) *rows.Set {
 	files := map[string][]byte{}
-	names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: nothing goes wrong here
-	for _, name := range names {
-		files[name], _ = fs.ReadFile(DefaultFS(), name)
+	for _, folder := range folders {
+		names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: nothing goes wrong here
+		for _, name := range names {
+			files[name], _ = fs.ReadFile(DefaultFS(), name)
+		}
 	}
 	return rows.New([]rows.Layer{{Name: Base, Files: files}})
 }

@@ -3,6 +3,8 @@ package bundles
 import (
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // Rows of places and tools that are wrong are refused with the line and what to
@@ -67,5 +69,17 @@ func TestRowsOfKinds(t *testing.T) {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.file+":")):
 			t.Errorf("%s: %q: %v, want %q", c.layer, c.text, err, c.want)
 		}
+	}
+}
+
+// What events are read by without a policy are the rows of the policy that ships.
+func TestShippedRows(t *testing.T) {
+	e, err := Assemble(shippedBundle(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := e.RowLayers()[:1] // behind it are the lists of its data
+	if want := rows.New(base).RowsDigest(); want == "" || ShippedRows().RowsDigest() != want {
+		t.Errorf("rows with the digest %q, want %q", ShippedRows().RowsDigest(), want)
 	}
 }

@@ -186,7 +186,8 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program()}
+	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
+		Shipped: bundles.ShippedRows}
 	return &review.Reviewer{
 		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
 		Classifier: c,

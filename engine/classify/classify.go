@@ -56,7 +56,8 @@ type Classifier struct {
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
 	Secrets *rows.Set           // whose forms of tokens are masked whatever the policy's rows say
-	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: nothing is known of programs
+	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
+	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
 }
 
 // Classify returns the facts of an event. workspace is the session's pinned
@@ -145,6 +146,9 @@ func (c *Classifier) shellInput(e engine.Event) shell.Input {
 func (c *Classifier) rowsOf(e engine.Event) *rows.Set {
 	if set, ok := e.Rows.(*rows.Set); ok {
 		return set
+	}
+	if c.Rows == nil && c.Shipped != nil {
+		return c.Shipped()
 	}
 	return c.Rows
 }

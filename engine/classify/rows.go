@@ -125,3 +125,9 @@ func holdsAll(words, wanted []string) bool {
 // TryPath reports whether a path is of the class that a row of places/ speaks of:
 // what an example of such a row comes to.
 func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, class, path) }
+
+// Reclassed returns a function that reports whether a path in a session's
+// workspace is of another class by the rows of one set than by those of another.
+func Reclassed(then, now *rows.Set) func(workspace, path string) bool {
+	return place.Reclassed(then, now)
+}

@@ -2,9 +2,11 @@ package classify
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -110,5 +112,37 @@ func TestBrokenToolRow(t *testing.T) {
 	}
 	if r := read("Write", map[string]any{"file_path": "a", "content": ""}, shell.Input{Rows: set}, func(string) bool { return false }); r.strange {
 		t.Error("Write is unknown")
+	}
+}
+
+// Where no policy could be loaded, what a tool writes is not recorded either.
+func TestShipped(t *testing.T) {
+	write := engine.Event{Phase: engine.PhasePre, Tool: "Write", Args: json.RawMessage(`{"file_path": "/srv/shop/a", "content": "the whole text"}`), CWD: "/srv/shop"}
+	for _, c := range []struct {
+		rows, shipped, own *rows.Set
+		known              bool
+	}{
+		{nil, nil, nil, false}, {nil, classifytest.Rows(), nil, true}, {classifytest.Rows(), nil, nil, true},
+		{nil, classifytest.Rows(), rows.New(nil), false}, // a policy that has no rows
+	} {
+		k := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: c.rows}
+		if c.shipped != nil {
+			k.Shipped = func() *rows.Set { return c.shipped }
+		}
+		e := write
+		if c.own != nil {
+			e.Rows = c.own
+		}
+		f, err := k.Classify(context.Background(), e, "/srv/shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(f.Event.Args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := f.Action.Name == "filesystem.write"; known != c.known || strings.Contains(string(b), "whole text") == known {
+			t.Errorf("%+v: %s with %s", c, f.Action.Name, b)
+		}
 	}
 }

@@ -195,8 +195,9 @@ func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 		return nil, err
 	}
 	return &reviewcmd.Desk{
-		Harness:    harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program()}, Policy: p,
+		Harness: harness.Harnesses()[0],
+		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
+			Shipped: bundles.ShippedRows}, Policy: p,
 	}, nil
 }
 

@@ -127,10 +127,11 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 		return nil, err
 	}
 	return &Desk{
-		Harness:    harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program()},
-		Policy:     policy,
-		sessions:   map[string]*simulate.Rehearsal{},
+		Harness: harness.Harnesses()[0],
+		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
+			Shipped: bundles.ShippedRows},
+		Policy:   policy,
+		sessions: map[string]*simulate.Rehearsal{},
 	}, nil
 }
 

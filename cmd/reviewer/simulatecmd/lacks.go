@@ -38,8 +38,10 @@ type fewer struct {
 	masked  []string // kinds of personal data that were replaced then, and are not now
 	open    []string // and the other way round
 
-	changed func(program string) bool // the rows of a program say something else now; nil: of none
-	unread  string                    // why nobody knows what rows said then; empty: it is known
+	changed func(program string) bool      // the rows of a program say something else now; nil: of nothing
+	tool    func(name string) bool         // likewise, of a tool
+	path    func(workspace, p string) bool // a path is of another class now
+	unread  string                         // why nobody knows what rows said then; empty: it is known
 }
 
 func newLack(e *bundles.Effective, p *review.Policy, kept *here.Former) *lack {
@@ -65,20 +67,28 @@ func (l *lack) of(r *engine.Record) string {
 	case len(missed) > 0:
 		return "contents were not looked at for " + someIDs(missed) + ", which this policy detects"
 	}
-	return cmp.Or(f.personal(r.Event.Args), f.taught(r.Action))
+	return cmp.Or(f.personal(r.Event.Args), f.taught(r))
 }
 
-// taught says that rows say something else now of a program of the call: its facts
-// were made under those of then.
-func (f *fewer) taught(a *engine.Action) string {
-	if a == nil || f.changed == nil {
+// taught says that rows say something else now of the tool, a program or a path
+// of the call: its facts were made under those of then.
+func (f *fewer) taught(r *engine.Record) string {
+	if r.Action == nil || f.changed == nil {
 		return ""
 	}
-	for _, c := range a.Commands {
+	if f.tool(r.Event.Tool) {
+		return cmp.Or(f.unread, "what the tool "+r.Event.Tool+" does: its row is another one than when the call was recorded")
+	}
+	for _, c := range r.Action.Commands {
 		for _, name := range append(slices.Clone(c.Wrappers), c.Name) {
 			if f.changed(name) {
 				return cmp.Or(f.unread, "what "+name+" does: its row is another one than when the call was recorded")
 			}
+		}
+	}
+	for _, e := range r.Action.Effects {
+		if e.Target != "" && strings.HasPrefix(string(e.Kind), "file_") && f.path(r.Event.CWD, e.Target) {
+			return cmp.Or(f.unread, "what kind of file "+e.Short+" is: by its names it is of another class than when the call was recorded")
 		}
 	}
 	return ""
@@ -114,7 +124,9 @@ func (l *lack) compare(by engine.By) *fewer {
 		f.rows = added(then.Detectors(), l.rows)
 	}
 	if by.Rows != l.known.RowsDigest() {
-		f.changed = rows.Changed(classify.NewRows(then.RowLayers()), l.known)
+		was := classify.NewRows(then.RowLayers())
+		f.changed, f.tool = rows.Changed(was, l.known, rows.ProgramsFolder), rows.Changed(was, l.known, rows.ToolsFolder)
+		f.path = classify.Reclassed(was, l.known)
 	}
 	return f
 }
@@ -123,7 +135,8 @@ func (l *lack) compare(by engine.By) *fewer {
 func (l *lack) unkept(by engine.By) *fewer {
 	f := &fewer{}
 	if by.Rows != l.known.RowsDigest() {
-		f.changed = func(string) bool { return true }
+		anything := func(string) bool { return true }
+		f.changed, f.tool, f.path = anything, anything, func(string, string) bool { return true }
 		f.unread = fmt.Sprintf("what programs were known to do is not known: the policy %.12s that decided was not kept", by.Policy)
 	}
 	if by.Detectors == l.detectors {

@@ -114,6 +114,8 @@ func TestLacksOfRows(t *testing.T) {
 	store := here.KeptIn(filepath.Join(s.dir, "state"))
 	s.write(t, "before/settings.yaml", "enforcement: enforce\n")
 	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
+	s.write(t, "taught/places/a.yaml", "credential: {home: .shopcfg}\n")
+	s.write(t, "taught/tools/a.yaml", "mcp__shop__*: {do: [{end: delete}]}\n")
 	var sides [2]func(*engine.Record) string
 	var by [2]*engine.By
 	for i, dir := range []string{"before", "taught"} {
@@ -142,6 +144,16 @@ func TestLacksOfRows(t *testing.T) {
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
 			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
+	}
+	for _, c := range []struct{ name, tool, target, want string }{
+		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row is another one than when the call was recorded"},
+		{"another tool", "mcp__mail__send", "", ""},
+		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file ~/.shopcfg/token is: by its names…"},
+		{"another path", "Read", "/home/kim/.ssh/id_rsa", ""},
+	} {
+		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{
+			Effects: []engine.Effect{{Kind: engine.EffectFileRead, Target: c.target, Short: strings.Replace(c.target, "/home/kim", "~", 1)}}}}
 		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
 	}
 }

@@ -44,9 +44,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
-	if layers := e.RowLayers(); len(layers) > 0 {
-		p.Rows = classify.NewRows(layers)
-	}
+	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("compile detectors: %w", err)

@@ -143,6 +143,26 @@ func TryRow(set *rows.Set, name, example string) bool {
 	return r.Class(where) == engine.Class(name)
 }
 
+// Reclassed returns a function that reports whether a path in a session's
+// workspace is of another class by the rows of one set than by those of another.
+func Reclassed(then, now *rows.Set) func(workspace, p string) bool {
+	return func(workspace, p string) bool { return kindIn(then, workspace, p) != kindIn(now, workspace, p) }
+}
+
+// kindIn is the class of a real path, where only its names are known.
+func kindIn(set *rows.Set, workspace, p string) engine.Class {
+	r := NewResolver(World{Home: HomeOf(p)}, workspace, set)
+	switch n := r.names(p); {
+	case r.Class(p) != "":
+		return r.Class(p)
+	case r.Generated(r.Below(p)):
+		return engine.ClassGenerated
+	case r.testFile(r.Below(p), n.inside):
+		return engine.ClassTest
+	}
+	return ""
+}
+
 // Space reports whether a byte is a space, a tab or the end of a line.
 func Space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
 

@@ -184,7 +184,7 @@ func TestChanged(t *testing.T) {
 	now := rows.New([]rows.Layer{layer("base", false, "# moved\nb c: {values: -y}\na: {values: -z}\n\"m*\": {values: -q}\n"+
 		"e: {like: f}\nf: {cases: [{do: [{as: a}]}]}\n"),
 		layer("user", true, "d: {cases: []}")})
-	changed := rows.Changed(then, now)
+	changed := rows.Changed(then, now, rows.ProgramsFolder)
 	for name, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "mkfs": true, "other": false, "e": true, "f": true} {
 		if got := changed(name); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -365,9 +365,9 @@ func Once[T any](s *Set, key string, make func() T) T {
 }
 
 // Changed returns a function that reports whether two sets say something else of
-// a program.
-func Changed(then, now *Set) func(program string) bool {
-	was, is := then.texts(), now.texts()
+// a program or, in another folder, of what its rows are called by.
+func Changed(then, now *Set, folder string) func(name string) bool {
+	was, is := then.texts(folder), now.texts(folder)
 	changed := map[string]bool{}
 	for _, texts := range []map[string]string{was, is} {
 		for name := range texts {
@@ -377,12 +377,12 @@ func Changed(then, now *Set) func(program string) bool {
 		}
 	}
 	spread(changed, is)
-	return func(program string) bool {
-		if changed[program] {
+	return func(name string) bool {
+		if changed[name] {
 			return true
 		}
-		for name := range changed {
-			if begin, open := strings.CutSuffix(name, "*"); open && strings.HasPrefix(program, begin) {
+		for pattern := range changed {
+			if begin, open := strings.CutSuffix(pattern, "*"); open && strings.HasPrefix(name, begin) {
 				return true
 			}
 		}
@@ -406,15 +406,15 @@ func spread(changed map[string]bool, texts map[string]string) {
 	}
 }
 
-// texts are the rows of each program, with the layers that have them.
-func (s *Set) texts() map[string]string {
+// texts are the rows of each name in a folder, with the layers that have them.
+func (s *Set) texts(folder string) map[string]string {
 	all := map[string]string{}
 	if s == nil {
 		return all
 	}
 	for _, l := range s.layers {
 		for _, file := range slices.Sorted(maps.Keys(l.Files)) {
-			if !strings.HasPrefix(file, ProgramsFolder) {
+			if !strings.HasPrefix(file, folder) {
 				continue
 			}
 			for _, b := range Split(string(l.Files[file])) {
