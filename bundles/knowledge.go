@@ -122,6 +122,8 @@ func (c *rowCheck) file(name string, content []byte) {
 			row(c, key, value, c.program)
 		case rows.PlacesFolder:
 			row(c, key, value, c.paths)
+		case rows.ToolsFolder:
+			row(c, key, value, c.tool)
 		case rows.WordsFolder:
 			row(c, key, value, c.wordList)
 		case rows.TokensFolder:
@@ -143,6 +145,9 @@ func (c *rowCheck) named(key *yaml.Node) {
 		}
 		if strings.HasPrefix(c.p.file, rows.ConvertedFolder) {
 			name += " converted" // another row of the same program may stand above it
+		}
+		if c.p.file == rows.ChecksFile {
+			name += " checks" // what else is known of it stands in another file
 		}
 		if other, twice := c.seen[name]; twice {
 			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
@@ -178,6 +183,7 @@ func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, 
 // program checks what the form of a row does not show.
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
+	c.checks(row, nodes, n)
 	c.options(row, nodes)
 	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "grammar")
 	c.function(nodes["go"], row.Go)
@@ -219,7 +225,7 @@ func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
 		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
 		for _, option := range strings.Fields(list.words) {
-			if !strings.HasPrefix(option, "-") {
+			if !strings.HasPrefix(option, "-") && !(list.key == "values" && list.words == "*") {
 				c.p.wrong(nodes[list.key], "%s: %q is no option: it does not begin with a dash", list.key, option)
 			}
 			switch in, twice := first[option]; {
@@ -341,7 +347,7 @@ func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 // onlyAdds refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
-		"kind": row.Kind != "", "like": row.Like != ""}
+		"kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}
 	for key, given := range taken {
 		if given {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)

@@ -111,3 +111,127 @@ func pathName(key, name string) string {
 	}
 	return ""
 }
+
+// checks checks what a row says of checking, and that a row beside the others of a
+// program says no more.
+func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
+	seen := map[string]bool{}
+	for _, word := range strings.Fields(row.Checks) {
+		if seen[word] {
+			c.p.wrong(nodes["checks"], "checks: %s is given twice", word)
+		}
+		if word == "true" && row.Checks != "true" {
+			c.p.wrong(nodes["checks"], "checks: true says that it checks whatever it is asked; leave the other words out")
+		}
+		seen[word] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if c.p.file == rows.ChecksFile && key != "checks" && key != "about" {
+			c.p.wrong(nodes[key], "%s: rows of %s say only what checks; say this in the program's row of another file", key, rows.ChecksFile)
+		}
+	}
+	if c.p.file == rows.ChecksFile && row.Checks == "" {
+		c.p.wrong(n, "rows of %s say with which words a program checks, or true", rows.ChecksFile)
+	}
+}
+
+// toolName reports whether a row may name a tool so.
+func toolName(name string) bool {
+	strange := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r))
+	}
+	name, _ = strings.CutSuffix(name, "*")
+	return name != "" && !strings.ContainsFunc(name, strange)
+}
+
+// tool checks a row of tools/.
+func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
+	nodes := RowValues(n)
+	for _, name := range strings.Fields(names) {
+		if !toolName(name) {
+			c.p.wrong(n, "%q: expected the name of a tool such as mcp__shop__refund_order; a * can stand at the end only", name)
+		}
+	}
+	if row.Type != "" {
+		c.words(nodes["type"], row.Type, engine.Types(), "type")
+	}
+	if row.Go != "" && !slices.Contains(rows.ToolFunctions(), row.Go) {
+		c.p.wrong(nodes["go"], "go: there is no function %s", engine.Meant(row.Go, rows.ToolFunctions()))
+	}
+	c.arguments(row.Args, nodes["args"])
+	for i, s := range row.Do {
+		c.toolStep(names, s, nodes["do"].Content[i])
+	}
+	for i, one := range row.Cases {
+		c.toolCase(names, one, nodes["cases"].Content[i])
+	}
+	if c.adds {
+		c.onlyAddsTool(row, nodes)
+	}
+}
+
+// arguments checks what a row says of arguments: NAME ROLE, or NAME ROLE required.
+func (c *rowCheck) arguments(args []string, n *yaml.Node) {
+	seen := map[string]bool{}
+	for i, text := range args {
+		name, role, _, ok := rows.Arg(text)
+		switch {
+		case !ok:
+			c.p.wrong(n.Content[i], "args: %q: expected the name of an argument, its role, and perhaps the word required", text)
+		case !slices.Contains(rows.Roles(), role):
+			c.p.wrong(n.Content[i], "args: %s: unknown role %s", name, engine.Meant(role, rows.Roles()))
+		case seen[name]:
+			c.p.wrong(n.Content[i], "args: %s is given twice", name)
+		case c.adds && rows.Hides(role):
+			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot take an argument out of the facts",
+				name, c.layer)
+		}
+		seen[name] = true
+	}
+}
+
+func (c *rowCheck) toolCase(names string, one rows.Case, n *yaml.Node) {
+	if one.Sub+one.Names+one.Operands != "" || len(one.Words) > 0 {
+		c.p.wrong(n, "a case of a tool asks for value, option and without, which name arguments")
+	}
+	for i, s := range one.Do {
+		c.toolStep(names, s, RowValues(n)["do"].Content[i])
+	}
+}
+
+// toolStep checks a step of a tool: its words are those of a program's steps, but
+// they select arguments by their names.
+func (c *rowCheck) toolStep(names string, s rows.Step, n *yaml.Node) {
+	nodes := RowValues(n)
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if known := append(rows.ToolOps(), rows.ToolKeys()...); !slices.Contains(known, key) {
+			c.p.wrong(nodes[key], "%s: a step of a tool has the keys %s", key, strings.Join(known, ", "))
+			return
+		}
+		if value := nodes[key].Value; strings.HasPrefix(value, "$") || value == rows.Usual {
+			c.p.wrong(nodes[key], "%s: %s stands for words of a command, which a tool does not have; name an argument", key, value)
+		}
+	}
+	s.Read, s.Write, s.Delete, s.Fetch, s.Send, s.Code, s.On = named(s.Read), named(s.Write), named(s.Delete), named(s.Fetch),
+		named(s.Send), named(s.Code), named(s.On)
+	c.step(names, s, n)
+}
+
+// named stands for a list of arguments where the words of a call are selected.
+func named(list string) string {
+	if list == "" {
+		return ""
+	}
+	return rows.SelectUnknown
+}
+
+// onlyAddsTool refuses what takes facts away in a layer that may only add some.
+func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
+	taken := map[string]bool{"action": row.Action != "", "type": row.Type != "", "resource": row.Resource != "",
+		"contents": row.Contents != "", "waits": row.Waits != "", "go": row.Go != "", "replace": row.Replace}
+	for _, key := range slices.Sorted(maps.Keys(taken)) {
+		if taken[key] {
+			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a tool does; say this in the organisation's layer", key, c.layer)
+		}
+	}
+}

@@ -196,7 +196,15 @@ func moreFields() map[string]func(secret string) map[string]any {
 // toolNames are the tools of the table, one that is in no table, and those of
 // servers by what their names say that they do.
 func toolNames() map[string][]string {
-	tools := classify.Tools()
+	base, err := bundles.Default()
+	if err != nil {
+		panic(err)
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		panic(err)
+	}
+	tools := classify.Tools(classify.NewRows(e.RowLayers()))
 	for _, name := range []string{"Telepathy", "mcp__stock__get_count", "mcp__stock__write_note", "mcp__mail__send", "mcp__db__query", "mcp__box__run_command", "mcp__box__delete_file"} {
 		tools[name] = []string{"path", "url", "command", "sql", "code", "message", "args"}
 	}

@@ -10,89 +10,50 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// checkPrograms look whether the work is good, whatever they are asked.
-var checkPrograms = []string{"pytest", "py.test", "tox", "nox", "nose2", "nosetests", "unittest", "jest", "vitest", "mocha",
-	"ava", "jasmine", "karma", "tap", "tape", "lab", "qunit", "rspec", "minitest", "cucumber", "behave", "phpunit", "pest",
-	"paratest", "codecept", "ctest", "bats", "shellspec", "busted", "prove", "gotestsum", "ginkgo", "gotest", "eslint", "oxlint",
-	"standard", "xo", "stylelint", "tslint", "jshint", "htmlhint", "markdownlint", "markdownlint-cli2", "textlint", "alex",
-	"vale", "mypy", "pyright", "basedpyright", "pyre", "pylint", "flake8", "pycodestyle", "pydocstyle", "bandit", "vulture",
-	"pyflakes", "shellcheck", "checkbashisms", "hadolint", "yamllint", "actionlint", "ansible-lint", "cfn-lint", "tflint",
-	"tfsec", "checkov", "golangci-lint", "staticcheck", "revive", "errcheck", "govulncheck", "nilaway", "phpstan", "psalm",
-	"phpcs", "phpmd", "rubocop", "reek", "brakeman", "standardrb", "ktlint", "detekt", "checkstyle", "pmd", "spotbugs",
-	"swiftlint", "cppcheck", "clang-tidy", "cpplint", "vue-tsc", "svelte-check", "tsd", "attw", "publint", "knip", "depcheck",
-	"madge", "dialyzer", "credo", "hlint", "luacheck", "selene", "buf-lint", "spectral", "kubeval", "kubeconform", "conftest",
-	"datree", "semgrep", "lychee", "linkinator", "proselint", "codespell", "cspell", "nextest", "cargo-nextest", "pa11y", "lhci"}
-
-// checkWords are programs that do so with one of some words.
-var checkWords = []struct{ names, words []string }{
-	{[]string{"go"}, []string{"test", "vet"}},
-	{[]string{"cargo"}, []string{"test", "check", "clippy", "nextest", "miri"}},
-	{[]string{"mvn", "mvnw", "gradle", "gradlew", "sbt", "mill", "lein", "ant", "bazel", "bazelisk", "buck", "buck2",
-		"pants"}, []string{"test", "check", "verify", "integrationtest", "integration-test", "connectedcheck", "lint", "ktlintcheck",
-		"detekt", "checkstyle", "checkstylemain", "pmdmain", "spotlesscheck", "testdebugunittest", "testonly", "scalafmtcheck"}},
-	{[]string{"make", "gmake", "just", "task", "rake", "mage", "invoke", "inv", "nox", "mix", "composer", "zig", "dune", "cabal",
-		"stack", "swift", "flutter", "dart", "deno", "bun", "rails", "dotnet", "phoenix", "hatch", "pdm", "rye"}, []string{"test",
-		"tests", "check", "checks", "lint", "vet", "validate", "verify", "typecheck", "type-check", "unit", "spec", "specs", "e2e",
-		"analyze", "analyse", "smoke", "selftest", "distcheck", "test:unit", "test:e2e"}},
-	{[]string{"xcodebuild"}, []string{"test", "test-without-building", "analyze"}},
-	{[]string{"playwright", "cypress", "ng", "nx", "turbo", "lerna", "wtr", "web-test-runner"},
-		[]string{"test", "run", "lint", "e2e", "check"}},
-	{[]string{"ruff", "biome", "dprint"}, []string{"check", "lint", "ci"}},
-	{[]string{"rome"}, []string{"check", "ci"}},
-	{[]string{"terraform", "tofu", "packer", "nomad", "vault", "consul"}, []string{"validate", "test"}},
-	{[]string{"helm"}, []string{"lint", "test"}},
-	{[]string{"docker-compose"}, []string{"config"}},
-	{[]string{"black", "isort", "prettier", "gofumpt", "rustfmt", "yapf", "autopep8", "clang-format"},
-		[]string{"--check", "--check-only", "--diff", "--dry-run", "-c", "--list-different"}},
-	{[]string{"tsc"}, []string{"--noemit"}},
-	{[]string{"terragrunt"}, []string{"validate", "hclvalidate"}},
-	{[]string{"manage.py", "artisan"}, []string{"test", "check"}},
-	{[]string{"setup.py"}, []string{"test", "check"}},
-	{[]string{"node"}, []string{"--test"}},
-	{[]string{"python", "python3", "py"}, []string{"-m=unittest", "-m=doctest", "-m=pytest"}},
-	{[]string{"pre-commit"}, []string{"run"}},
-	{[]string{"nginx", "sshd", "apachectl", "httpd", "haproxy"}, []string{"-t", "configtest"}},
-}
-
-// scriptRunners run the scripts of a project by their names.
-var scriptRunners = []string{"npm", "pnpm", "yarn", "bun"}
-
-// interpreters run the file that is their first operand.
-var scriptInterpreters = []string{"bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "py", "pypy",
-	"node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "ts-node", "tsx", "rscript", "pwsh", "powershell", "julia",
-	"elixir"}
-
-// checks says that an action looks whether the work is good. Checks that a
+// checks reports whether an action looks whether the work is good. Checks that a
 // script of another name runs in passing do not count.
-func checks(a *engine.Action) bool {
+func checks(a *engine.Action, set *rows.Set) bool {
+	k := checker{set}
 	for i := range a.Commands {
-		if !inFile(a, i) && checkCommand(a.Commands[i]) {
+		if !inFile(a, i) && k.command(a.Commands[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-func checkCommand(c engine.Command) bool {
+// checker knows checks by the rows of a policy.
+type checker struct{ set *rows.Set }
+
+// in reports whether a word is in a list of the policy.
+func (k checker) in(list, word string) bool {
+	return slices.Contains(k.set.Words("checks."+list), word)
+}
+
+func (k checker) anyIn(list string, words []string) bool {
+	return abstract.AnyOf(words, k.set.Words("checks."+list)...)
+}
+
+func (k checker) command(c engine.Command) bool {
 	words := lowerAll(slices.Concat(c.Sub, c.Operands))
 	name := strings.TrimSuffix(mask.Lower(c.Name), ".exe")
 	all := slices.Concat(words, lowerAll(c.Flags))
 	switch {
-	case abstract.AnyOf(all, "--version", "-version", "version", "--help", "-h", "help", "--init", "--showconfig", "--collect-only", "--listtests"):
+	case k.anyIn("idle", all):
 		return false
-	case slices.Contains(checkPrograms, name), slices.Contains(scriptRunners, name) && scriptCheck(words), checkScript(name, false):
-		return true
-	case slices.Contains(scriptInterpreters, name) && len(c.Operands) > 0 && scriptOf(words):
+	case k.program(name, all), k.in("runners", name) && k.scripts(words), k.script(name, false):
 		return true
 	}
-	for _, row := range checkWords {
-		if slices.Contains(row.names, name) && abstract.AnyOf(all, row.words...) {
-			return true
-		}
-	}
-	return false
+	return k.in("interpreters", name) && len(c.Operands) > 0 && k.file(words)
+}
+
+// program reports whether a row says that a program checks, with such words.
+func (k checker) program(name string, words []string) bool {
+	known, _, err := k.set.Program(name)
+	return err == nil && (rows.Has(known.Checks, "true") || abstract.AnyOf(words, strings.Fields(known.Checks)...))
 }
 
 func lowerAll(list []string) []string {
@@ -103,53 +64,31 @@ func lowerAll(list []string) []string {
 	return out
 }
 
-// scriptOf says that the first word that an interpreter is given is a check:
+// file reports whether the first word that an interpreter is given is a check:
 // a file, a program of its own kind (php vendor/bin/phpunit), manage.py test.
-func scriptOf(words []string) bool {
+func (k checker) file(words []string) bool {
 	base := path.Base(place.Slashes(words[0]))
-	if slices.Contains(checkPrograms, base) || checkScript(base, true) {
-		return true
-	}
-	for _, row := range checkWords {
-		if slices.Contains(row.names, base) && abstract.AnyOf(words[1:], row.words...) {
-			return true
-		}
-	}
-	return false
+	return k.script(base, true) || k.program(base, words[1:])
 }
 
-// checkScripts begin the names of scripts that look whether the work is good.
-var checkScripts = []string{"test", "lint", "check", "typecheck", "tsc", "types", "type", "validate", "verify", "e2e", "spec",
-	"unit", "coverage", "audit"}
-
-// scriptCheck says that what npm and its kin run is a check: npm test, yarn
+// scripts reports whether what npm and its kin run is a check: npm test, yarn
 // lint, pnpm run test:unit.
-func scriptCheck(words []string) bool {
+func (k checker) scripts(words []string) bool {
 	for _, w := range words {
-		if slices.Contains([]string{"run", "run-script", "exec", "dlx", "x", "workspace", "-r"}, w) || strings.HasPrefix(w, "-") {
+		if k.in("passed_over", w) || strings.HasPrefix(w, "-") {
 			continue
-		}
-		if slices.Contains([]string{"t", "tst", "tests", "vitest", "jest", "mocha", "eslint"}, w) {
-			return true
 		}
 		lead, _, _ := strings.Cut(w, ":")
 		lead, _, _ = strings.Cut(lead, "-")
-		return slices.Contains(checkScripts, lead)
+		return k.in("whole", w) || k.in("scripts", lead)
 	}
 	return false
 }
 
-// checkLeads begin the names of scripts that check.
-var checkLeads = []string{"validate", "validator", "validation", "verify", "verifier", "verification", "check", "checks",
-	"checker", "audit", "lint", "linter", "grade", "grader", "evaluate", "evaluation", "test", "tests", "runtests", "smoke"}
-
-// checkEnds end the names of scripts that check.
-var checkEnds = []string{"test", "tests", "spec", "validator", "checker", "verifier", "check", "verify", "lint"}
-
-// checkScript says that a script's name calls it a check: validate_all.py,
+// script reports whether a script's name calls it a check: validate_all.py,
 // check-links.sh, cart_test.sh. A bare name without an extension or parts must
 // be such a word on its own, but not the shell's test.
-func checkScript(base string, file bool) bool {
+func (k checker) script(base string, file bool) bool {
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
 	parts := strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
@@ -157,22 +96,19 @@ func checkScript(base string, file bool) bool {
 		return false
 	}
 	first, last := parts[0], parts[len(parts)-1]
-	lead := slices.Contains(checkLeads, first)
-	end := slices.Contains(checkEnds, last)
+	lead, end := k.in("leads", first), k.in("ends", last)
 	if !file && ext == "" && len(parts) > 1 {
 		// Of programs: not test-connection, check-update.
 		return lead && first != "test" && first != "check" || end && last != "check"
 	}
-	return lead || end || first == "run" && len(parts) > 1 && slices.Contains([]string{"tests", "test", "checks", "lint"}, parts[1])
+	return lead || end || first == "run" && len(parts) > 1 && k.in("behind_run", parts[1])
 }
 
 // waits says that an action sleeps, or stays to see what happens.
 func waits(r *reading, a *engine.Action) bool {
-	switch r.name {
-	case "Monitor", "WaitForMcpServers", "ScheduleWakeup":
+	unless := r.tool.row.Waits
+	if unless == "true" || unless != "" && r.args[unless] != false {
 		return true
-	case "TaskOutput":
-		return r.args["block"] != false
 	}
 	return r.script.Waits || slices.ContainsFunc(a.Commands, waitCommand)
 }

@@ -2,9 +2,15 @@ package classify
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/programs"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 func shellAction(t *testing.T, tool, command string) *engine.Action {
@@ -87,5 +93,37 @@ func TestTestClass(t *testing.T) {
 	}
 	if a := shellAction(t, "Bash", "sed -i s/a/b/ src/*_test.go"); a.Effects[0].Class != engine.ClassTest {
 		t.Errorf("a pattern of tests has class %q", a.Effects[0].Class)
+	}
+}
+
+// A row of an organisation says which programs check, and takes nothing of what
+// else is known of them; one of a layer that only adds says nothing of it.
+func TestRowsOfChecks(t *testing.T) {
+	for _, c := range []struct {
+		adds      bool
+		file, row string
+		command   string
+		check     bool
+	}{
+		{false, "programs/checks.yaml", "shopcheck:\n  checks: true\n", "shopcheck a", true},
+		{false, "programs/checks.yaml", "shopcheck:\n  checks: verify\n", "shopcheck verify", true},
+		{false, "programs/checks.yaml", "shopcheck:\n  checks: verify\n", "shopcheck a", false},
+		{false, "programs/own.yaml", "shopcheck:\n  checks: true\n  reads_only: true\n  cases: [{do: []}]\n", "shopcheck a", true},
+		{false, "programs/checks.yaml", "git:\n  checks: fsck\n", "git fsck", true},
+		{false, "programs/own.yaml", "go:\n  replace: true\n  cases: [{do: []}]\n", "go vet", false},
+		{true, "programs/checks.yaml", "shopcheck:\n  checks: true\n", "shopcheck a", false},
+	} {
+		layer := rows.Layer{Name: "own", Adds: c.adds, Files: map[string][]byte{c.file: []byte(c.row)}}
+		made := func(set *rows.Set) *engine.Action {
+			r := read("Bash", map[string]any{"command": c.command}, shell.Input{Rows: set, Knows: programs.Knowledge(set)})
+			return assemble(r, place.NewResolver(place.World{}, "/srv/shop", set))
+		}
+		got, without := made(rows.New(append(classifytest.Layers(), layer))), made(classifytest.Rows())
+		if got.Check != c.check {
+			t.Errorf("%s: %s is a check: %v", c.row, c.command, got.Check)
+		}
+		if c.file == rows.ChecksFile && (!reflect.DeepEqual(got.Effects, without.Effects) || !reflect.DeepEqual(got.Signals, without.Signals)) {
+			t.Errorf("%s: %s does %+v, and without the row %+v", c.row, c.command, got.Effects, without.Effects)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // maxPlain is the length above which a text argument counts as content: names,
@@ -68,12 +69,12 @@ type arguments struct {
 	mask     *mask.Masker
 	names    []string // nested arguments that are contents
 	contents map[string]string
-	roles    map[string]role
+	roles    map[string]string
 	facts    map[string]engine.ContentFacts
 }
 
 func maskArguments(m *mask.Masker, r *reading) *arguments {
-	a := &arguments{mask: m, names: r.tool.contents, contents: r.contents, roles: map[string]role{}, facts: map[string]engine.ContentFacts{}}
+	a := &arguments{mask: m, names: r.tool.contents, contents: r.contents, roles: map[string]string{}, facts: map[string]engine.ContentFacts{}}
 	for _, arg := range r.tool.args {
 		a.roles[arg.name] = arg.role
 	}
@@ -121,7 +122,7 @@ func (a *arguments) value(v any, path, key string) any {
 
 func (a *arguments) text(s, path, key string) any {
 	_, content := a.contents[path]
-	code := a.roles[path] == shellCode || a.roles[path] == powerCode
+	code := a.roles[path] == rows.RoleShell || a.roles[path] == rows.RolePowerShell
 	if content || slices.Contains(a.names, key) || len(s) > maxPlain && !code {
 		f := a.mask.ContentOf(s)
 		a.facts[a.mask.Text(path)] = f

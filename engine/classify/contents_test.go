@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
 func TestPlaces(t *testing.T) {
@@ -20,7 +21,7 @@ func TestPlaces(t *testing.T) {
 		{"Workflow", "script", content}, {"Artifact", "content", content},
 		{"mcp__files__write", "old_string", append(argument, content...)}, {"Unheard", "a", append(argument, content...)},
 	} {
-		if got := Places(test.tool, test.argument); !slices.Equal(got, test.want) {
+		if got := Places(classifytest.Rows())(test.tool, test.argument); !slices.Equal(got, test.want) {
 			t.Errorf("%s of %s: %q, want %q", test.argument, test.tool, got, test.want)
 		}
 	}

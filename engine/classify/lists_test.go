@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -32,6 +33,12 @@ var wordCases = map[string]wordCase{
 	"verbs.read":       {bash: "gcloud volumes zzqx v1"},
 	"verbs.make":       {bash: "stripe refunds zzqx"},
 	"verbs.change":     {bash: "gcloud dns zzqx r1"},
+
+	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
+	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
+	"arguments.paths":    {tool: "mcp__a__b", args: `{"zzqx":"a.txt"}`},
+	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
+	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
@@ -125,8 +132,8 @@ var wordCases = map[string]wordCase{
 // found of an event. A list without such an event is one that nothing reads.
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
-		if name == "agents.settings" {
-			continue // asks for files that are there
+		if name == "places.settings" || strings.HasPrefix(name, "checks.") {
+			continue // the one asks for files that are there; the others: TestChecks
 		}
 		c, ok := wordCases[name]
 		if !ok {

@@ -93,7 +93,7 @@ func TestPersonalLeavesNowhere(t *testing.T) {
 // TestNoSecretLeaves plants secrets at every place of every tool's call.
 func TestNoSecretLeaves(t *testing.T) {
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
-	names := append(slices.Sorted(maps.Keys(builtins)), "mcp__a__run", "mcp__files__write", "Strange")
+	names := append(slices.Sorted(maps.Keys(Tools(c.Rows))), "mcp__a__run", "mcp__files__write", "Strange")
 	for i, name := range names {
 		for _, secret := range []string{[]string{classifytest.GitHubToken, classifytest.AwsKey, classifytest.SlackToken, classifytest.JsonToken}[i%4]} {
 			for _, e := range planted(name, secret) {
@@ -116,7 +116,7 @@ func TestNoSecretLeaves(t *testing.T) {
 // planted are events of a tool with a secret at each place in turn.
 func planted(name, secret string) []engine.Event {
 	keys := []string{"command", "file_path", "path", "pattern", "url", "prompt", "content", "description", "query", "old_string", "new_string", "script", "todos", "token", "other", secret}
-	for _, a := range builtins[name].args {
+	for _, a := range toolOf(classifytest.Rows(), name).args {
 		keys = append(keys, a.name)
 	}
 	var list []engine.Event

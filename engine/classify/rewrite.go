@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -119,10 +120,10 @@ func (w *rewriter) open() error {
 	if w.draft != nil {
 		return nil
 	}
-	field, role := codeField(w.tool)
+	field, role := codeField(w.in.Rows, w.tool)
 	switch role {
-	case shellCode:
-	case powerCode:
+	case rows.RoleShell:
+	case rows.RolePowerShell:
 		return errors.New("commands of PowerShell cannot be rewritten; only set_field can")
 	default:
 		return fmt.Errorf("the tool %s runs no shell command; only set_field can change it", w.tool)
@@ -139,18 +140,18 @@ func (w *rewriter) open() error {
 	return err
 }
 
-// codeField is the field of a tool's input that holds code.
-func codeField(tool string) (string, role) {
-	for _, a := range builtins[tool].args {
-		if a.role == shellCode || a.role == powerCode || a.role == otherCode {
+// codeField is the field of a tool's input that holds code, and its role.
+func codeField(set *rows.Set, tool string) (name, role string) {
+	for _, a := range toolOf(set, tool).args {
+		if a.role == rows.RoleShell || a.role == rows.RolePowerShell || a.role == rows.RoleCode {
 			return a.name, a.role
 		}
 	}
-	return "", plainArg
+	return "", rows.RoleNone
 }
 
 func (w *rewriter) setField(name string, value any) error {
-	if code, _ := codeField(w.tool); name == code && name != "" {
+	if code, _ := codeField(w.in.Rows, w.tool); name == code && name != "" {
 		return fmt.Errorf("the field %s is code: policy changes its words and never writes it", name)
 	}
 	args, err := setField(w.args, name, value)
@@ -168,7 +169,7 @@ func (w *rewriter) result() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	field, _ := codeField(w.tool)
+	field, _ := codeField(w.in.Rows, w.tool)
 	return setField(w.args, field, src)
 }
 

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,12 +29,19 @@ const (
 // TryExample says what a command comes to that is not as an example of a row
 // says; empty: all is. found is what it comes to, a line for each effect.
 func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
+	call := rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals}
+	return TryTool(ctx, set, "Bash", call)
+}
+
+// TryTool is TryExample for a call of a tool, as a row of tools/ has for an
+// example; the tool is that of the row where the example names none.
+func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExample) (wrong, found []string, err error) {
 	c := &Classifier{World: place.World{Home: exampleHome}, MAC: exampleMAC, Rows: set}
-	args, err := json.Marshal(map[string]string{"command": ex.Run})
+	args, err := json.Marshal(ex.Args)
 	if err != nil {
 		return nil, nil, err
 	}
-	event := engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: args, CWD: exampleWorkspace}
+	event := engine.Event{Phase: engine.PhasePre, Tool: cmp.Or(ex.Tool, tool), Args: args, CWD: exampleWorkspace}
 	facts, err := c.Classify(ctx, event, exampleWorkspace)
 	if err != nil {
 		return nil, nil, err
@@ -113,3 +121,7 @@ func effectWords(e engine.Effect) []string {
 func holdsAll(words, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(words, w) })
 }
+
+// TryPath reports whether a path is of the class that a row of places/ speaks of:
+// what an example of such a row comes to.
+func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, class, path) }

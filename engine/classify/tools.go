@@ -8,121 +8,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/windows"
 )
-
-// role says what an argument of a tool is.
-type role uint8
-
-const (
-	plainArg      role = iota
-	readPath           // the file is read
-	searchDir          // the directory is searched; the working directory when absent
-	writePath          // the file's content is replaced, or made
-	editPath           // a part of the file is changed
-	makePath           // the directory is made
-	sendPath           // the file, or each of a list, leaves the machine
-	shellCode          // run by a POSIX shell
-	powerCode          // run by PowerShell
-	otherCode          // run by something that is not looked into
-	fetchURL           // fetched
-	contentText        // a text that is not stored: file content, prompts
-	privateText        // not stored, and it leaves the machine
-	egressMessage      // leaves the machine, short enough to be recorded
-)
-
-// toolArg is what a table row says of one argument.
-type toolArg struct {
-	name string
-	role role
-	must bool // the tool does not work without it
-}
-
-// tool is a row of the table.
-type tool struct {
-	action   string         // dotted name, as access rules match it
-	typ      engine.Type    // where effects do not say it; empty: the effects decide
-	resource []string       // the first of these that is present; none: a summary of all arguments
-	args     []toolArg      // those that mean something
-	contents []string       // names of nested arguments that are contents
-	more     func(*reading) // what a table cannot say
-}
-
-// builtins are the tools of Claude Code, with the names that older versions used.
-var builtins = map[string]tool{
-	"Bash":       {action: "code.exec", resource: []string{"command"}, args: []toolArg{{"command", shellCode, true}}},
-	"PowerShell": {action: "code.exec", resource: []string{"command"}, args: []toolArg{{"command", powerCode, true}}},
-	"Monitor":    {action: "code.exec", resource: []string{"command"}, args: []toolArg{{"command", shellCode, false}}, more: (*reading).monitor},
-
-	"Read":         {action: "safe.read.file", resource: []string{"file_path"}, args: []toolArg{{"file_path", readPath, true}}},
-	"NotebookRead": {action: "safe.read.file", resource: []string{"notebook_path"}, args: []toolArg{{"notebook_path", readPath, true}}},
-	"LS":           {action: "safe.read.glob", resource: []string{"path"}, args: []toolArg{{"path", searchDir, false}}},
-	"Glob":         {action: "safe.read.glob", resource: []string{"pattern"}, args: []toolArg{{"path", searchDir, false}}, more: (*reading).globPattern},
-	"Grep":         {action: "safe.read.grep", resource: []string{"path", "pattern"}, args: []toolArg{{"path", searchDir, false}}, more: (*reading).grepGlob},
-	"LSP":          {action: "safe.read.file", resource: []string{"filePath", "file_path", "path"}, args: []toolArg{{"filePath", readPath, false}, {"file_path", readPath, false}, {"path", readPath, false}}, typ: engine.TypeFileRead},
-
-	"Write":        {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", writePath, true}, {"content", contentText, true}}, more: (*reading).leaves},
-	"Edit":         {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", editPath, true}, {"old_string", contentText, true}, {"new_string", contentText, true}}},
-	"MultiEdit":    {action: "filesystem.write", resource: []string{"file_path"}, args: []toolArg{{"file_path", editPath, true}}, contents: []string{"old_string", "new_string"}},
-	"NotebookEdit": {action: "filesystem.write", resource: []string{"notebook_path"}, args: []toolArg{{"notebook_path", editPath, true}, {"new_source", contentText, false}}},
-
-	"WebFetch":  {action: "network.http", resource: []string{"url"}, args: []toolArg{{"url", fetchURL, true}, {"prompt", contentText, false}}},
-	"WebSearch": {action: "network.search", resource: []string{"query"}, more: (*reading).search},
-
-	"Agent":    {action: "agent.subagent", typ: engine.TypeAgentSpawn, resource: []string{"description"}, args: []toolArg{{"prompt", contentText, true}}},
-	"Task":     {action: "agent.subagent", typ: engine.TypeAgentSpawn, resource: []string{"description"}, args: []toolArg{{"prompt", contentText, true}}},
-	"Workflow": {action: "agent.workflow", typ: engine.TypeAgentSpawn, resource: []string{"name", "scriptPath"}, args: []toolArg{{"script", otherCode, false}, {"scriptPath", readPath, false}}, more: (*reading).workflow},
-
-	"TodoWrite":                {action: "safe.read.meta", typ: engine.TypeMessage},
-	"TaskCreate":               {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"subject"}},
-	"TaskUpdate":               {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"taskId"}},
-	"TaskGet":                  {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"taskId"}},
-	"TaskList":                 {action: "safe.read.meta", typ: engine.TypeMessage},
-	"TaskOutput":               {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"task_id"}},
-	"BashOutput":               {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"bash_id"}},
-	"AskUserQuestion":          {action: "safe.read.meta", typ: engine.TypeMessage},
-	"EnterPlanMode":            {action: "safe.read.meta", typ: engine.TypeMessage},
-	"ExitPlanMode":             {action: "safe.read.meta", typ: engine.TypeMessage, args: []toolArg{{"plan", contentText, false}}},
-	"Skill":                    {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"skill", "command"}},
-	"ToolSearch":               {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"query"}},
-	"ListAgents":               {action: "safe.read.meta", typ: engine.TypeMessage},
-	"ListMcpResourcesTool":     {action: "safe.read.meta", typ: engine.TypeMessage, resource: []string{"server"}},
-	"ReadMcpResourceDirTool":   {action: "safe.read.meta", typ: engine.TypeMCPCall, resource: []string{"uri"}},
-	"ReadMcpResourceTool":      {action: "safe.read.meta", typ: engine.TypeMCPCall, resource: []string{"uri"}},
-	"ReadNotifications":        {action: "safe.read.meta", typ: engine.TypeMessage},
-	"ReportFindings":           {action: "safe.read.meta", typ: engine.TypeMessage},
-	"SetGoal":                  {action: "safe.read.meta", typ: engine.TypeMessage},
-	"WaitForMcpServers":        {action: "safe.read.meta", typ: engine.TypeMessage},
-	"EndConversation":          {action: "safe.read.meta", typ: engine.TypeMessage},
-	"CronList":                 {action: "safe.read.meta", typ: engine.TypeMessage},
-	"SendUserMessage":          {action: "agent.message", typ: engine.TypeMessage, resource: []string{"message"}},
-	"SendMessage":              {action: "agent.message", typ: engine.TypeMessage, resource: []string{"to", "recipient"}},
-	"SubagentHandback":         {action: "agent.message", typ: engine.TypeMessage},
-	"propose_skills":           {action: "agent.message", typ: engine.TypeMessage},
-	"OfferChromeSetup":         {action: "agent.message", typ: engine.TypeMessage},
-	"ShareOnboardingGuide":     {action: "agent.message", typ: engine.TypeMessage},
-	"ShowOnboardingRolePicker": {action: "agent.message", typ: engine.TypeMessage},
-
-	"TaskStop":  {action: "code.exec.kill", resource: []string{"task_id", "shell_id"}, more: (*reading).stopTask},
-	"KillShell": {action: "code.exec.kill", resource: []string{"shell_id"}, more: (*reading).stopTask},
-	"KillBash":  {action: "code.exec.kill", resource: []string{"shell_id"}, more: (*reading).stopTask},
-
-	"CronCreate":     {action: "agent.schedule", resource: []string{"cron"}, args: []toolArg{{"prompt", contentText, false}}, more: (*reading).schedule},
-	"CronDelete":     {action: "agent.schedule", typ: engine.TypeMessage, resource: []string{"id"}},
-	"ScheduleWakeup": {action: "agent.schedule", resource: []string{"reason"}, args: []toolArg{{"prompt", contentText, false}}, more: (*reading).schedule},
-	"RemoteTrigger":  {action: "agent.schedule", resource: []string{"action"}, args: []toolArg{{"prompt", privateText, false}}, more: (*reading).schedule},
-
-	"EnterWorktree": {action: "filesystem.write", resource: []string{"path", "name"}, args: []toolArg{{"path", makePath, false}}, typ: engine.TypeFileCreation},
-	"ExitWorktree":  {action: "filesystem.write", resource: []string{"action"}, more: (*reading).exitWorktree},
-
-	"Artifact":         {action: "network.share", resource: []string{"file_path", "url", "action"}, args: []toolArg{{"file_path", sendPath, false}, {"content", privateText, false}}, more: (*reading).share},
-	"ClaudeDesign":     {action: "network.share", args: []toolArg{{"file_path", sendPath, false}, {"prompt", privateText, false}}, more: (*reading).share},
-	"Projects":         {action: "network.share", resource: []string{"path", "method"}, args: []toolArg{{"local_path", sendPath, false}, {"content", privateText, false}}, more: (*reading).share},
-	"SendUserFile":     {action: "network.share", args: []toolArg{{"file_path", sendPath, false}, {"path", sendPath, false}, {"paths", sendPath, false}, {"files", sendPath, false}, {"file_paths", sendPath, false}}, more: (*reading).share},
-	"PushNotification": {action: "network.message", resource: []string{"message"}, args: []toolArg{{"message", egressMessage, false}}, more: (*reading).share},
-	"SendFeedback":     {action: "network.message", resource: []string{"title"}, args: []toolArg{{"details", privateText, false}}, more: (*reading).share},
-}
 
 // reading is the work on one tool call.
 type reading struct {
@@ -130,31 +19,26 @@ type reading struct {
 	tool     tool
 	args     map[string]any
 	in       shell.Input
-	secret   func(text string) bool // reports whether a text holds a secret
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
 }
 
-// read looks a tool up and turns its arguments into raw effects; secret reports
-// whether a text holds a secret.
-func read(name string, args map[string]any, in shell.Input, secret func(string) bool) *reading {
-	r := &reading{name: name, args: args, in: in, secret: secret, contents: map[string]string{}}
+// read looks a tool up and turns its arguments into raw effects.
+func read(name string, args map[string]any, in shell.Input) *reading {
+	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
 	r.script.Signals = map[engine.Signal]bool{}
-	t, ok := builtins[name]
 	switch {
-	case ok:
-		r.tool = t
-		r.table()
 	case strings.HasPrefix(name, "mcp__"):
 		r.mcp()
-	default:
-		r.tool = tool{action: "unknown." + mask.DottedName(name)}
+	case !r.tool.known:
+		r.tool.action = "unknown." + mask.DottedName(name)
 		r.strange = true
 		r.opaque("tool", name)
 		r.scan(operation.WordsOf(r.in.Rows).Verb(name))
 	}
+	r.follow()
 	return r
 }
 
@@ -182,23 +66,28 @@ func (r *reading) table() {
 			r.argument(a, v)
 		case a.must:
 			r.refuse(a.name)
-		case a.role == searchDir:
+		case a.role == rows.RoleSearch:
 			r.path(engine.EffectFileRead, "search", abstract.Value{}, true)
 		}
 	}
-	if r.tool.more != nil {
-		r.tool.more(r)
+	if does := r.function(r.tool.row.Go); does != nil {
+		does()
 	}
-	r.startup()
+}
+
+// function returns what a row's go names, nil where it names nothing.
+func (r *reading) function(name string) func() {
+	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
+		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule, "exitWorktree": r.exitWorktree, "share": r.share}[name]
 }
 
 func (r *reading) argument(a toolArg, v any) {
 	text, ok := v.(string)
-	if list, isList := v.([]any); isList && a.role == sendPath {
+	if list, isList := v.([]any); isList && a.role == rows.RoleSend {
 		r.eachString(a, list)
 		return
 	}
-	if !ok || text == "" && a.must && a.role != contentText {
+	if !ok || text == "" && a.must && a.role != rows.RoleText {
 		r.refuse(a.name)
 		return
 	}
@@ -224,28 +113,28 @@ func (r *reading) eachString(a toolArg, list []any) {
 func (r *reading) text(a toolArg, text string) {
 	lit := abstract.Value{Text: text}
 	switch a.role {
-	case readPath:
+	case rows.RoleRead:
 		r.path(engine.EffectFileRead, "read", lit, false)
-	case searchDir:
+	case rows.RoleSearch:
 		r.path(engine.EffectFileRead, "search", lit, true)
-	case writePath:
+	case rows.RoleWrite:
 		r.path(engine.EffectFileWrite, "write", lit, false)
-	case editPath:
+	case rows.RoleEdit:
 		r.path(engine.EffectFileWrite, "edit", lit, false)
-	case makePath:
+	case rows.RoleMake:
 		r.path(engine.EffectFileWrite, "mkdir", lit, false)
-	case sendPath:
+	case rows.RoleSend:
 		r.path(engine.EffectFileRead, "read", lit, false)
-	case fetchURL:
+	case rows.RoleFetch:
 		r.fetch(text)
-	case shellCode:
+	case rows.RoleShell:
 		r.run(shell.Interpret(text, r.in))
-	case powerCode:
+	case rows.RolePowerShell:
 		r.run(windows.InterpretPowerShell(text, r.in))
-	case otherCode:
+	case rows.RoleCode:
 		r.opaque("code", a.name)
 		r.contents[a.name] = text
-	case contentText, privateText:
+	case rows.RoleText, rows.RolePrivate:
 		r.contents[a.name] = text
 	}
 }
@@ -358,17 +247,13 @@ func (r *reading) search() {
 		r.refuse("query")
 	}
 	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown},
-		Egress: r.secret(query)})
+		Egress: r.in.Secret != nil && r.in.Secret(query)})
 }
 
 func (r *reading) workflow() {
 	if _, ok := r.args["scriptPath"]; ok {
 		r.opaque("code", "scriptPath")
 	}
-}
-
-func (r *reading) stopTask() {
-	r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Target: abstract.Value{Sure: abstract.Unknown}})
 }
 
 // schedule makes something run later by itself, here or at the agent's maker.

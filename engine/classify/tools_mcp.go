@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -21,9 +22,13 @@ func (r *reading) mcp() {
 		r.strange = true
 		r.opaque("tool", r.name)
 	}
-	r.tool = tool{action: "mcp." + mask.DottedName(server) + "." + mask.DottedName(name), typ: engine.TypeMCPCall}
+	r.tool.action = cmp.Or(r.tool.action, "mcp."+mask.DottedName(server)+"."+mask.DottedName(name))
+	r.tool.typ = cmp.Or(r.tool.typ, engine.TypeMCPCall)
 	words := operation.WordsOf(r.in.Rows)
 	r.scan(words.Verb(name))
+	if r.tool.row.Do != nil || r.tool.row.Cases != nil {
+		return // a row says it, and not the tool's name
+	}
 	r.ends(server, name)
 	if noun := words.Sent(name); noun != "" {
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
@@ -67,13 +72,12 @@ func (r *reading) sendsFiles(server, verb string) {
 	}
 }
 
-// Words of argument names that plainly say what the value is.
-var (
-	pathWords = []string{"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "source",
-		"destination", "src", "dest", "root", "attachment", "attachments", "local", "localfile"}
-	commandWords = []string{"command", "cmd", "script", "commands", "shell", "bash", "commandline"}
-	sqlWords     = []string{"sql", "statement"}
-	codeWords    = []string{"code", "javascript", "python", "expression", "function"}
+// Lists of words of argument names that plainly say what the value is.
+const (
+	pathWords    = "arguments.paths"
+	commandWords = "arguments.commands"
+	sqlWords     = "arguments.sql"
+	codeWords    = "arguments.code"
 )
 
 // maxScan bounds how deep arguments of unknown tools are looked into.
@@ -88,6 +92,9 @@ func (r *reading) scanMap(m map[string]any, verb string, depth int) {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if depth == 0 && slices.ContainsFunc(r.tool.args, func(a toolArg) bool { return a.name == key }) {
+			continue // a row says what it means
+		}
 		r.scanValue(m, key, m[key], verb, depth)
 	}
 }
@@ -99,7 +106,7 @@ func (r *reading) scanValue(m map[string]any, key string, v any, verb string, de
 	case map[string]any:
 		r.scanMap(v, verb, depth+1)
 	case []any:
-		if argv, ok := mask.StringList(v); ok && keyIs(key, commandWords) {
+		if argv, ok := mask.StringList(v); ok && r.keyIs(key, commandWords) {
 			r.run(shell.Interpret(mask.QuoteAll(argv), r.in))
 			return
 		}
@@ -115,19 +122,22 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 	case abstract.WebURL(text):
 		r.scanURL(text, verb)
 		r.scanRequest(m, text)
-	case keyIs(key, commandWords):
+	case r.keyIs(key, commandWords):
 		r.scanCommand(m, text)
-	case keyIs(key, sqlWords) || keyIs(key, []string{"query"}) && r.isDatabase():
+	case r.keyIs(key, sqlWords) || lastWord(key, []string{"query"}) && r.isDatabase():
 		r.scanSQL(text)
-	case keyIs(key, codeWords) && verb == "run":
+	case r.keyIs(key, codeWords) && verb == "run":
 		r.opaque("code", key)
-	case keyIs(key, pathWords) && pathLike(text):
+	case r.keyIs(key, pathWords) && pathLike(text):
 		r.scanPath(text, verb)
 	}
 }
 
-// keyIs says that the last word of an argument's name is in the list.
-func keyIs(key string, list []string) bool {
+// keyIs reports whether the last word of an argument's name is in a list of the
+// policy.
+func (r *reading) keyIs(key, list string) bool { return lastWord(key, r.in.Rows.Words(list)) }
+
+func lastWord(key string, list []string) bool {
 	parts := operation.NameParts(key)
 	return len(parts) > 0 && (slices.Contains(list, parts[len(parts)-1]) || slices.Contains(list, strings.Join(parts, "")))
 }
@@ -198,8 +208,7 @@ func (r *reading) scanSQL(text string) {
 
 func (r *reading) isDatabase() bool {
 	low := strings.ToLower(r.name)
-	return slices.ContainsFunc(strings.Fields("sql postgres database supabase neon sqlite mongo clickhouse snowflake bigquery duckdb _db"),
-		func(w string) bool { return strings.Contains(low, w) })
+	return slices.ContainsFunc(r.in.Rows.Words("servers.databases"), func(w string) bool { return strings.Contains(low, w) })
 }
 
 func pathLike(text string) bool { return len(text) <= 4096 && !strings.ContainsAny(text, "\r\n\x00") }

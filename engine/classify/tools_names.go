@@ -2,13 +2,22 @@ package classify
 
 import (
 	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Tools lists the tools of Claude Code that are known, each with the names of
-// the arguments that mean something, sorted.
-func Tools() map[string][]string {
-	all := make(map[string][]string, len(builtins))
-	for name, t := range builtins {
+// Tools lists the tools of agents that the rows of a policy know, each with the
+// names of the arguments that mean something, sorted. Those of servers, and
+// patterns, are not among them.
+func Tools(known engine.Rows) map[string][]string {
+	set, all := setOf(known), map[string][]string{}
+	for _, name := range set.NamesIn(rows.ToolsFolder) {
+		if strings.HasPrefix(name, "mcp__") || strings.HasSuffix(name, "*") || !toolOf(set, name).known {
+			continue
+		}
+		t := toolOf(set, name)
 		args := append(slices.Clone(t.resource), t.contents...)
 		for _, a := range t.args {
 			args = append(args, a.name)
@@ -17,4 +26,13 @@ func Tools() map[string][]string {
 		all[name] = slices.Compact(args)
 	}
 	return all
+}
+
+// KnowsTool reports whether the rows of a policy know a tool.
+func KnowsTool(known engine.Rows, name string) bool { return toolOf(setOf(known), name).known }
+
+// setOf returns the rows of a policy; nil: it has none.
+func setOf(known engine.Rows) *rows.Set {
+	set, _ := known.(*rows.Set)
+	return set
 }

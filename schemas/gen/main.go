@@ -40,6 +40,8 @@ func documents() []document {
 		{"record.json", "Record: one line of the log", engine.Record{}},
 		{"rule.json", "Rule: one row of a bundle's rules", bundles.Rule{}},
 		{"program.json", "Program: one row of a bundle's programs", rows.Program{}},
+		{"paths.json", "Paths: one row of a bundle's places", rows.Paths{}},
+		{"tool.json", "Tool: one row of a bundle's tools", rows.Tool{}},
 		{"token.json", "Token: what the secrets of an issuer look like, one row of a bundle's tokens", rows.Token{}},
 		{"words.json", "WordList: one list of a bundle's words", rows.WordList{}},
 		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}},

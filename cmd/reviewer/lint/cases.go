@@ -94,7 +94,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Code: "case", Message: wrong.Message})
 	}
 	for _, s := range steps {
-		if why := wiring.UnknownTool(s.Event.Tool); why != nil {
+		if why := wiring.UnknownTool(p.rows, s.Event.Tool); why != nil {
 			why.File, why.Line = l.Name+"/"+c.File, max(s.Line, c.Line)
 			p.add(why)
 		}

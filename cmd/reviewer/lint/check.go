@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -50,7 +51,7 @@ func Policy(now int64, layers ...Layer) Result {
 		read = append(read, b)
 	}
 	e, wrong := bundles.AssembleAll(read...)
-	p.effective = e
+	p.effective, p.rows = e, classify.NewRows(e.RowLayers())
 	p.add(wrong...)
 	p.add(e.CheckRules()...)
 	p.detectors()
@@ -64,6 +65,7 @@ func Policy(now int64, layers ...Layer) Result {
 type policy struct {
 	layers    map[string]Layer
 	effective *bundles.Effective
+	rows      engine.Rows
 	found     []*engine.Problem // files are named layer/file
 	spoken    rego.Spoken
 	now       int64

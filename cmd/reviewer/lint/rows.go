@@ -83,9 +83,9 @@ func (p *policy) warn(layer string, spot placer, key, code, format string, args 
 // one would deny nothing.
 func (p *policy) actions(layer string, spot placer, key string, patterns []string) {
 	for _, pattern := range patterns {
-		if !fits(pattern, classify.Actions()) {
+		if !fits(pattern, classify.Actions(p.rows)) {
 			w := p.warn(layer, spot, key, "rule.action", "no tool that is known has an action %q", pattern)
-			w.Suggestion = engine.Nearest(pattern, classify.Actions())
+			w.Suggestion = engine.Nearest(pattern, classify.Actions(p.rows))
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (p *policy) actions(layer string, spot placer, key string, patterns []strin
 // tools remarks on names that look like a misspelt tool. Others may be of an
 // agent or server that is not known.
 func (p *policy) tools(layer string, spot placer, key string, patterns []string) {
-	known := sortedKeys(classify.Tools())
+	known := sortedKeys(classify.Tools(p.rows))
 	for _, pattern := range patterns {
 		near := engine.Nearest(pattern, known)
 		if !fits(pattern, known) && near != "" && !strings.Contains(pattern, "__") {
@@ -115,7 +115,7 @@ func fits(pattern string, names []string) bool {
 func (p *policy) exampleTools(layer string, r bundles.Rule) {
 	for _, event := range slices.Concat(r.Examples.Match, r.Examples.NoMatch) {
 		tool, _ := event["tool"].(string)
-		if why := wiring.UnknownTool(tool); why != nil {
+		if why := wiring.UnknownTool(p.rows, tool); why != nil {
 			why.File, why.Line, why.Col = r.Spot("examples", 0, 0)
 			why.File = layer + "/" + why.File
 			p.add(why)

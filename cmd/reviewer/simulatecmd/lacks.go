@@ -55,7 +55,7 @@ func (l *lack) of(r *engine.Record) string {
 	f := l.under(*r.By)
 	var missed []string
 	for _, d := range f.rows {
-		if looksInto(d, r) {
+		if l.looksInto(d, r) {
 			missed = append(missed, d.ID)
 		}
 	}
@@ -158,7 +158,7 @@ func without(list, others []string) []string {
 }
 
 // looksInto says that a record's call has a text that a detector looks into.
-func looksInto(d bundles.Detector, r *engine.Record) bool {
+func (l *lack) looksInto(d bundles.Detector, r *engine.Record) bool {
 	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
 	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {
 		prefix, open := strings.CutSuffix(t, "*")
@@ -172,8 +172,9 @@ func looksInto(d bundles.Detector, r *engine.Record) bool {
 	case r.Phase != engine.PhasePre:
 		return false
 	}
+	places := classify.Places(l.known)
 	for name, value := range r.Event.Args {
-		if anyText(value, func(text string) bool { return text != "" }) && slices.ContainsFunc(classify.Places(r.Event.Tool, name), looks) {
+		if some := anyText(value, func(text string) bool { return text != "" }); some && slices.ContainsFunc(places(r.Event.Tool, name), looks) {
 			return true
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 import "github.com/agent-reviewer/reviewer/engine/review"
@@ -68,6 +69,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	}
 	if r.candidate, err = a.PolicyRef(ctx, s.candidate); err != nil {
 		return fmt.Errorf("--candidate: %w", err)
+	}
+	if err := checkTools(s.tools, classify.NewRows(r.candidate.RowLayers())); err != nil {
+		return err
 	}
 	tried := map[string]*bundles.Effective{s.candidate: r.candidate}
 	names := []string{s.candidate}

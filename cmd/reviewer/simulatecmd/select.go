@@ -97,8 +97,8 @@ func (p portion) has(name string) bool {
 
 // checkTools refuses the name of a tool that is one of a known tool misspelt.
 // Others are let through: every server brings tools of its own.
-func checkTools(names []string) error {
-	known := slices.Sorted(maps.Keys(classify.Tools()))
+func checkTools(names []string, rows engine.Rows) error {
+	known := slices.Sorted(maps.Keys(classify.Tools(rows)))
 	for _, name := range names {
 		if name == "" {
 			return errors.New("--tool: expected the name of a tool, such as Bash")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -81,13 +83,14 @@ func TestPortion(t *testing.T) {
 }
 
 func TestCheckTools(t *testing.T) {
+	known := classify.NewRows([]rows.Layer{{Name: "base", Files: map[string][]byte{"tools/a.yaml": []byte("Bash Read Write:\n  action: code.exec\n")}}})
 	for name, near := range map[string]string{"Bash": "", "bash": "Bash", "Bsh": "Bash", "WRITE": "Write", "mcp__shop__Bash": "", "deploy_everything": ""} {
-		err := checkTools([]string{"Read", name})
+		err := checkTools([]string{"Read", name}, known)
 		if (err == nil) != (near == "") || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("did you mean %q?", near)) {
 			t.Errorf("%s: %v, want a hint at %q", name, err, near)
 		}
 	}
-	if checkTools([]string{""}) == nil {
+	if checkTools([]string{""}, known) == nil {
 		t.Error("a tool without a name is accepted")
 	}
 }

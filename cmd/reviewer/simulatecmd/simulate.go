@@ -202,9 +202,6 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since,
 			time.UnixMilli(s.selection.Since).Format(time.RFC3339))
 	}
-	if err := checkTools(s.tools); err != nil {
-		return err
-	}
 	if s.sample != "" {
 		if s.portion.share, err = parseSample(s.sample); err != nil {
 			return err

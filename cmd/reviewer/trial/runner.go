@@ -83,7 +83,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	}
 	s := newStory(c, p, r.env)
 	for _, step := range steps {
-		if why := wiring.UnknownTool(step.Event.Tool); why != nil {
+		if why := wiring.UnknownTool(p.Rows, step.Event.Tool); why != nil {
 			return result, fmt.Errorf("%s:%d: %s", c.File, step.Line, why.Text())
 		}
 		if err := p.knows(step.Expect); err != nil {

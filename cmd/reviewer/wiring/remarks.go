@@ -14,14 +14,14 @@ import (
 // Remarks lists what is not wrong with a policy and still worth a look, each as
 // file:line: what.
 func Remarks(e *bundles.Effective, now time.Time) []string {
-	all := e.Remarks()
+	all, known := e.Remarks(), classify.Actions(classify.NewRows(e.RowLayers()))
 	for _, l := range e.Layers {
 		for _, r := range l.Rules {
-			all = append(all, strangeActions(l.Layer+"/"+r.Place("match", 0), r.Match.Actions)...)
+			all = append(all, strangeActions(l.Layer+"/"+r.Place("match", 0), r.Match.Actions, known)...)
 		}
 		for _, list := range l.Access {
 			for _, r := range list.Rules {
-				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions)...)
+				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions, known)...)
 				if r.Expires() > 0 && r.Expires() <= now.UnixMilli() {
 					all = append(all, fmt.Sprintf("%s/%s: access rule %s is over since %s and says nothing any more; take it out", l.Layer,
 						r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
@@ -34,14 +34,14 @@ func Remarks(e *bundles.Effective, now time.Time) []string {
 
 // strangeActions remarks on patterns that fit the action of no tool: a rule
 // that denies one would deny nothing.
-func strangeActions(place string, patterns []string) []string {
+func strangeActions(place string, patterns, known []string) []string {
 	var all []string
 	for _, p := range patterns {
-		if fitsAction(p) {
+		if fitsAction(p, known) {
 			continue
 		}
 		remark := fmt.Sprintf("%s: no tool that is known has an action %q", place, p)
-		if near := engine.Nearest(p, classify.Actions()); near != "" {
+		if near := engine.Nearest(p, known); near != "" {
 			remark += fmt.Sprintf("; did you mean %q?", near)
 		}
 		all = append(all, remark)
@@ -49,9 +49,9 @@ func strangeActions(place string, patterns []string) []string {
 	return all
 }
 
-func fitsAction(pattern string) bool {
+func fitsAction(pattern string, known []string) bool {
 	prefix, more := strings.CutSuffix(pattern, "*")
-	return slices.ContainsFunc(classify.Actions(), func(name string) bool {
+	return slices.ContainsFunc(known, func(name string) bool {
 		family, open := strings.CutSuffix(name, "*")
 		return name == pattern || more && strings.HasPrefix(name, prefix) || open && strings.HasPrefix(prefix, family)
 	})

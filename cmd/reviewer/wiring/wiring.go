@@ -44,12 +44,12 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
-	set, err := Detectors(e)
-	if err != nil {
-		return nil, fmt.Errorf("compile detectors: %w", err)
-	}
 	if layers := e.RowLayers(); len(layers) > 0 {
 		p.Rows = classify.NewRows(layers)
+	}
+	set, err := detectors(e, p.Rows)
+	if err != nil {
+		return nil, fmt.Errorf("compile detectors: %w", err)
 	}
 	if set != nil {
 		p.Detector, p.Detectors = set, set.Digest
@@ -115,6 +115,10 @@ func texts[S ~string](list []S) []string {
 // Detectors makes the detectors of a policy; nil where it declares none. All
 // patterns that are wrong are returned together, by file and line.
 func Detectors(e *bundles.Effective) (*detect.Set, error) {
+	return detectors(e, classify.NewRows(e.RowLayers()))
+}
+
+func detectors(e *bundles.Effective, known engine.Rows) (*detect.Set, error) {
 	rows := e.Detectors()
 	if len(rows) == 0 {
 		return nil, nil
@@ -128,7 +132,7 @@ func Detectors(e *bundles.Effective) (*detect.Set, error) {
 		}
 		byID[r.ID] = r
 	}
-	set, err := detect.New(list, classify.Places)
+	set, err := detect.New(list, classify.Places(known))
 	return set, placed(err, byID)
 }
 

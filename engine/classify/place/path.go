@@ -66,7 +66,8 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 // says what is there, and no workspace is.
 func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
-		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes}
+		r.far.infos, r.far.classes = map[string]fs.FileInfo{}, map[string]engine.Class{}
 	}
 	return r.far
 }

@@ -27,8 +27,8 @@ type class struct {
 // tablesOf compiles the rows of a set once. A row that cannot be parsed says
 // nothing: whoever checks a policy refuses it.
 func tablesOf(set *rows.Set) *tables {
-	return rows.Once(set, rows.PlacesFolder, func() *tables {
-		t := &tables{classes: map[string]*class{}, settings: set.Words("agents.settings"), telling: set.Words("places.telling")}
+	return rows.Once(set, "tables of places", func() *tables {
+		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling")}
 		all, _ := rows.All[rows.Paths](set, rows.PlacesFolder)
 		for _, e := range all {
 			for _, name := range e.Names {
@@ -148,10 +148,9 @@ func (m *matcher) matches(n *names) bool {
 }
 
 func (m *matcher) means(n *names) bool {
-	is := func(t subtree) bool { return t.holds(n.full) }
 	return m.names.has(n.base, n.written) || m.lies(m.folders, n.parts, n) || m.lies(m.inside, n.parts[:len(n.parts)-1], n) ||
-		m.row.Packages && n.packages && m.beneath(n.parts) || n.home != "" && slices.ContainsFunc(m.home, func(t subtree) bool { return t.holds(n.home) }) ||
-		slices.ContainsFunc(m.system, is) || slices.ContainsFunc(m.ends, func(end []string) bool { return endsIn(n.parts, end) }) ||
+		m.row.Packages && n.packages && m.beneath(n.parts) || n.home != "" && anyHolds(m.home, n.home) || anyHolds(m.system, n.full) ||
+		slices.ContainsFunc(m.ends, func(end []string) bool { return endsIn(n.parts, end) }) ||
 		!m.parts.empty() && slices.ContainsFunc(strings.Split(n.base, "."), func(p string) bool { return m.parts.has(p, p) })
 }
 
@@ -274,6 +273,10 @@ func treesOf(list string) []subtree {
 		all = append(all, t)
 	}
 	return all
+}
+
+func anyHolds(list []subtree, p string) bool {
+	return slices.ContainsFunc(list, func(t subtree) bool { return t.holds(p) })
 }
 
 func (t subtree) holds(p string) bool {

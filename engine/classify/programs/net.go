@@ -228,48 +228,25 @@ func httpItem(c *shell.Call, r *request, item abstract.Arg) {
 	}
 }
 
-func fetchAll(c *shell.Call) {
-	for _, u := range c.Opts.Operands {
-		c.Fetches(u)
-	}
-}
-
-// netcat is nc and socat: raw connections.
-func netcat(c *shell.Call) {
-	if c.Name == "socat" {
-		socat(c)
-		return
-	}
-	for _, code := range c.Opts.All("-e", "-c", "--exec", "--sh-exec") {
+// handsShell runs what a connection is handed to, by the options that the row
+// names: a shell, of which nothing is known, or some other program.
+func handsShell(c *shell.Call) {
+	for _, code := range c.Opts.All(c.Words...) {
 		c.Signal(engine.SignalReverseShell)
 		if !shell.IsShell(shell.BaseName(code.Text)) {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code, "nc", false) })
 		}
 	}
-	if c.Opts.Has("-l", "--listen") {
-		c.Listens(bound4(c), nil)
-		return
-	}
-	if c.Opts.Has("-z") || len(c.Opts.Operands) == 0 {
-		c.Fetches(c.Opts.Operand(0))
-		return
-	}
+}
+
+// talks is a connection: what goes in leaves, and what comes out has been fetched.
+func talks(c *shell.Call) {
 	c.Sends("send", c.Opts.Operand(0))
 	pours(c)
 	c.Out.Taint |= abstract.Fetched
 }
 
-// bound4 is the address on which nc listens: all of them, where none is named.
-func bound4(c *shell.Call) abstract.Arg {
-	if a, ok := c.Opts.Get("-s"); ok {
-		return a
-	}
-	if len(c.Opts.Operands) > 1 {
-		return c.Opts.Operand(0)
-	}
-	return abstract.Word("0.0.0.0")
-}
-
+// socat is raw connections from anything to anything.
 func socat(c *shell.Call) {
 	for _, a := range c.Opts.Operands {
 		kind, rest, _ := strings.Cut(a.Text, ":")
@@ -349,60 +326,25 @@ func lookUp(c *shell.Call) {
 	}
 }
 
-func openssl(c *shell.Call) {
+// tlsConnects is openssl s_client -connect HOST:PORT.
+func tlsConnects(c *shell.Call) {
 	if host, ok := c.Opts.Get("-connect"); ok {
 		name, _, _ := strings.Cut(host.Text, ":")
 		c.Sends("send", host.With(name))
 		c.Out.Taint |= abstract.Fetched
 	}
-	c.Reads(c.Opts.All("-in", "-key")...)
-	c.Writes("write", c.Opts.All("-out", "-keyout")...)
-	if c.Opts.Has("-d") || c.Opts.Operand(0).Is("base64") {
-		c.Out.Taint |= abstract.Decoded
-	}
 }
 
-func sshKeys(c *shell.Call) {
-	switch c.Name {
-	case "ssh-copy-id":
-		host := c.Opts.Operand(0)
-		c.Sends("send", remoteHost(host.With(host.Text+":")))
-	case "ssh-keygen":
-		if f, ok := c.Opts.Get("-f"); ok && !c.Opts.Has("-l", "-y", "-F", "-e") {
-			c.Writes("write", f)
-		}
-	default:
-		c.Reads(c.Opts.Operands...)
-	}
+// sendsKey is ssh-copy-id.
+func sendsKey(c *shell.Call) {
+	host := c.Opts.Operand(0)
+	c.Sends("send", remoteHost(host.With(host.Text+":")))
 }
 
 // pours notes that standard input, which is sent, is a file.
 func pours(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
 	c.Shell.SignalIf(in != nil && in.Taint&abstract.Filed != 0 && !in.Known(), engine.SignalPipeExternal)
-}
-
-func mail(c *shell.Call) {
-	c.Reads(c.Opts.All("-a", "-A")...)
-	pours(c)
-	for _, to := range c.Opts.Operands {
-		c.SendsObject("send", "mail", to)
-	}
-}
-
-func tunnel(c *shell.Call) {
-	first := c.Opts.Operand(0)
-	if c.Name == "tailscale" && !first.Is("funnel", "serve", "up") || c.Name == "cloudflared" && !first.Is("tunnel", "access") ||
-		first.Is("version", "help", "config", "update") {
-		return
-	}
-	opensTunnel(c)
-}
-
-// opensTunnel notes that a service elsewhere hands on to this machine what comes in.
-func opensTunnel(c *shell.Call) {
-	c.Signal(engine.SignalTunnel)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen", Egress: true}, abstract.Word(c.Name))
 }
 
 // bucket copies to and from stores of objects.
@@ -520,16 +462,4 @@ func nameUpdates(c *shell.Call) {
 		return
 	}
 	changed(c, change{verb, "record"}, false, abstract.Word("dns"))
-}
-
-func server(c *shell.Call) {
-	if c.Name == "caddy" && !c.Opts.Operand(0).Is("run", "start", "file-server", "reverse-proxy") {
-		c.Process()
-		return
-	}
-	bind := abstract.Word("0.0.0.0")
-	if a, ok := c.Opts.Get("-a", "--listen", "-l"); ok {
-		bind = a
-	}
-	c.Listens(bind, nil)
 }

@@ -111,6 +111,9 @@ func (r *reader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 		return p, false
 	}
 	sub = inside(p, sub)
+	if !r.operands[0].Known() {
+		sub.DryRun = "" // who knows whether it has that
+	}
 	r.enter(sub)
 	return sub, true
 }

@@ -85,6 +85,13 @@ func (p Program) summary() []string {
 			add(word)
 		}
 	}
+	switch p.Checks {
+	case "":
+	case "true":
+		add("checks the work")
+	default:
+		add("checks the work with `" + p.Checks + "`")
+	}
 	if p.Go != "" {
 		add("by code")
 	}

@@ -11,12 +11,13 @@ import (
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database
+	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words; like does not bring it along
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
 	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
 	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value stands in for the service, where that is on this machine
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
-	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word
+	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
@@ -328,14 +329,13 @@ func joined(low, high map[string]Program) map[string]Program {
 func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
 // Subcommand returns the row of a subcommand: of its name, of a beginning such as
-// +*, or the one that is called *, whose values hold for those too whose rows say
-// nothing of values.
+// +*, or the one that is called *.
 func (p Program) Subcommand(name string) (Program, bool) {
 	rest, ok := p.Subcommands["*"]
 	for _, names := range p.SubcommandNames() {
 		if names != "*" && Fits(strings.Fields(names), name) {
 			row := p.Subcommands[names]
-			if row.Values == "" {
+			if row.Values == "*" {
 				row.Values = rest.Values
 			}
 			return row, true

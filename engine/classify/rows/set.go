@@ -40,6 +40,7 @@ type block struct {
 	layer     int
 	place     Place
 	converted bool
+	checks    bool // says no more than what checks
 	text      string
 }
 
@@ -134,7 +135,9 @@ func (s *Set) found(name string, depth int) found {
 		if f.err = cmp.Or(f.err, other.err); !other.ok && f.err == nil {
 			f.err = fmt.Errorf("%s: like: no row says what %s does", f.known.Place, like)
 		}
+		checks := f.known.Checks // of the program itself: what is like terraform need not check with its words
 		f.known.Program = other.known.over(f.known.Program)
+		f.known.Checks = checks
 	}
 	s.programs[name] = f
 	return f
@@ -151,7 +154,7 @@ func (s *Set) Names(converted bool) []string {
 	s.index()
 	var names []string
 	for name, list := range s.blocks {
-		if converted || slices.ContainsFunc(list, func(b block) bool { return !b.converted }) {
+		if converted || slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks }) {
 			names = append(names, name)
 		}
 	}
@@ -173,7 +176,8 @@ func (s *Set) index() {
 				continue
 			}
 			for _, b := range Split(string(l.Files[file])) {
-				s.enter(block{layer: i, place: Place{l.Name, file, b.Line}, converted: strings.HasPrefix(file, ConvertedFolder), text: b.Text}, b.Names)
+				s.enter(block{layer: i, place: Place{l.Name, file, b.Line}, converted: strings.HasPrefix(file, ConvertedFolder),
+					checks: file == ChecksFile, text: b.Text}, b.Names)
 			}
 		}
 	}
@@ -194,7 +198,7 @@ func (s *Set) enter(b block, names []string) {
 // find puts together what the layers say of a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
-	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !s.layers[b.layer].Adds }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !s.layers[b.layer].Adds }) {
 		for _, b := range s.starts {
 			if strings.HasPrefix(name, b.name) {
 				list = append(list[:len(list):len(list)], b)
@@ -203,13 +207,20 @@ func (s *Set) find(name string) found {
 		slices.SortStableFunc(list, func(a, b block) int { return cmp.Compare(a.layer, b.layer) })
 	}
 	var f found
+	checks := ""
 	for _, b := range list {
 		row, err := parse[Program](b.text)
 		if err != nil {
 			return found{err: fmt.Errorf("%s: %w", b.place, err)}
 		}
+		if adds := s.layers[b.layer].Adds; !adds && row.Replace {
+			checks = row.Checks
+		} else if !adds {
+			checks += " " + row.Checks
+		}
 		f.add(row, b, s.layers[b.layer].Adds)
 	}
+	f.known.Checks = strings.TrimSpace(checks)
 	return f
 }
 
@@ -217,6 +228,8 @@ func (s *Set) find(name string) found {
 // what was converted adds nothing to them.
 func (f *found) add(row Program, b block, adds bool) {
 	switch k := &f.known; {
+	case b.checks:
+		return
 	case adds:
 		k.Added = append(k.Added, Row{row, b.place})
 	case f.ok && !k.Converted && b.converted:
@@ -234,10 +247,11 @@ func (f *found) add(row Program, b block, adds bool) {
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
-	PlacesFolder    = "places/" // what kind of file a path is
-	TokensFolder    = "tokens/" // what secrets look like
-	ToolsFolder     = "tools/"  // tools of agents and of MCP servers
-	WordsFolder     = "words/"  // lists of words
+	ChecksFile      = "programs/checks.yaml" // rows that say which programs check, beside the rows of the same programs
+	PlacesFolder    = "places/"              // what kind of file a path is
+	TokensFolder    = "tokens/"              // what secrets look like
+	ToolsFolder     = "tools/"               // tools of agents and of MCP servers
+	WordsFolder     = "words/"               // lists of words
 )
 
 // Folders lists the folders that hold rows.
@@ -343,7 +357,10 @@ func Once[T any](s *Set, key string, make func() T) T {
 	if s == nil {
 		return make()
 	}
-	once, _ := s.made.LoadOrStore(key, sync.OnceValue(make))
+	once, ok := s.made.Load(key)
+	if !ok {
+		once, _ = s.made.LoadOrStore(key, sync.OnceValue(make))
+	}
 	return once.(func() T)()
 }
 

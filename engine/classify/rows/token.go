@@ -40,7 +40,10 @@ func Tokens(sets ...*Set) []Entry[Token] {
 	var list []Entry[Token]
 	seen := map[string]bool{}
 	for _, s := range sets {
-		for _, b := range s.folder(TokensFolder) {
+		if s == nil {
+			continue
+		}
+		for _, b := range s.folder(TokensFolder).all {
 			row, err := parseToken(b.text)
 			if err != nil || seen[b.text] {
 				continue

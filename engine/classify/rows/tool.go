@@ -1,0 +1,111 @@
+package rows
+
+import "strings"
+
+// Tool is a row of tools/: what a tool of an agent or of an MCP server does with
+// its arguments. A name that ends in * stands for all tools that begin so.
+//
+//	mcp__shop__refund_order:
+//	  args: [order_id none, receipt read]
+//	  do: [{end: refund, object: order}]
+//
+// Of a tool of a server, arguments that no row names are read by their own names;
+// what do and cases say counts instead of what the tool's name suggests.
+type Tool struct {
+	About    string        `json:"about,omitempty" yaml:"about"`
+	Action   string        `json:"action,omitempty" yaml:"action"`     // dotted name, as access rules match it; absent for a server's tool: mcp.SERVER.TOOL
+	Type     string        `json:"type,omitempty" yaml:"type"`         // of the action, where effects do not say it
+	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is there names the call; none: all do
+	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: what the arguments mean
+	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
+	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it does, and with any value but false
+	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it does, whatever it is given
+	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that holds, by value, option and without: names of arguments
+	Go       string        `json:"go,omitempty" yaml:"go"`             // a function in Go for what rows cannot say
+	Replace  bool          `json:"replace,omitempty" yaml:"replace"`   // nothing of the rows below counts any more
+	Examples []ToolExample `json:"examples,omitempty" yaml:"examples"`
+}
+
+// ToolExample is a call and what is found of it, as in Example.
+type ToolExample struct {
+	Tool    string         `json:"tool,omitempty" yaml:"tool"` // absent: the row's own name
+	Args    map[string]any `json:"args,omitempty" yaml:"args"`
+	Effects []string       `json:"effects,omitempty" yaml:"effects"`
+	Never   []string       `json:"never,omitempty" yaml:"never"`
+	Signals []string       `json:"signals,omitempty" yaml:"signals"`
+}
+
+// Roles of arguments.
+const (
+	RoleNone       = "none"       // means nothing by itself
+	RoleRead       = "read"       // the file is read
+	RoleSearch     = "search"     // the directory is searched; the working directory when absent
+	RoleWrite      = "write"      // the file's content is replaced, or made
+	RoleEdit       = "edit"       // a part of the file is changed
+	RoleMake       = "make"       // the directory is made
+	RoleSend       = "send"       // the file, or each of a list, leaves the machine
+	RoleShell      = "shell"      // run by a POSIX shell
+	RolePowerShell = "powershell" // run by PowerShell
+	RoleCode       = "code"       // run by something that is not looked into
+	RoleFetch      = "fetch"      // fetched
+	RoleText       = "text"       // a text that is not stored: file content, prompts
+	RolePrivate    = "private"    // not stored, and it leaves the machine
+	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
+)
+
+// Roles lists the roles of arguments.
+func Roles() []string {
+	return []string{RoleNone, RoleRead, RoleSearch, RoleWrite, RoleEdit, RoleMake, RoleSend, RoleShell, RolePowerShell, RoleCode,
+		RoleFetch, RoleText, RolePrivate, RoleMessage}
+}
+
+// Hides reports whether a role takes something out of the facts of a call: only
+// the base and the organisation's layer give it to arguments.
+func Hides(role string) bool { return Has("none text private code", role) }
+
+// ToolOps lists the keys of which a step of a tool's row has one. Their values,
+// and what on, if, unless, recursive, forced and confirmed name, are arguments,
+// =text, or unknown.
+func ToolOps() []string {
+	return strings.Fields("read write delete fetch send code network system process end signal")
+}
+
+// ToolKeys lists the other keys of such a step.
+func ToolKeys() []string {
+	return strings.Fields("on verb object if unless recursive forced confirmed contents privileged egress persistence reversible")
+}
+
+// ToolFunctions lists the functions in Go that a tool's row may name.
+func ToolFunctions() []string {
+	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor schedule search share workflow")
+}
+
+// Arg takes an entry of args apart.
+func Arg(text string) (name, role string, required, ok bool) {
+	words := strings.Fields(text)
+	if len(words) < 2 || len(words) > 3 || len(words) == 3 && words[2] != "required" {
+		return "", "", false, false
+	}
+	return words[0], words[1], len(words) == 3, true
+}
+
+// Over puts a row of a higher layer, or of a longer name, over t.
+func (t Tool) Over(higher Tool) Tool {
+	if higher.Replace {
+		return higher
+	}
+	for _, field := range []struct{ low, high *string }{{&t.About, &higher.About}, {&t.Action, &higher.Action}, {&t.Type, &higher.Type},
+		{&t.Resource, &higher.Resource}, {&t.Waits, &higher.Waits}, {&t.Go, &higher.Go}} {
+		if *field.high != "" {
+			*field.low = *field.high
+		}
+	}
+	t.Args = append(t.Args[:len(t.Args):len(t.Args)], higher.Args...)
+	t.Contents = strings.TrimSpace(t.Contents + " " + higher.Contents)
+	if higher.Do != nil {
+		t.Do = append(higher.Do[:len(higher.Do):len(higher.Do)], t.Do...)
+	}
+	t.Cases = append(higher.Cases[:len(higher.Cases):len(higher.Cases)], t.Cases...)
+	t.Examples = append(t.Examples[:len(t.Examples):len(t.Examples)], higher.Examples...)
+	return t
+}

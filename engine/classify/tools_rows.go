@@ -1,0 +1,250 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// toolArg is what a row says of one argument.
+type toolArg struct {
+	name string
+	role string
+	must bool // the tool does not work without it
+}
+
+// tool is a row as calls are read by it.
+type tool struct {
+	action   string      // dotted name, as access rules match it
+	typ      engine.Type // where effects do not say it; empty: the effects decide
+	resource []string    // the first of these that is present; none: a summary of all arguments
+	args     []toolArg   // those that mean something
+	contents []string    // names of nested arguments that are contents
+	row      rows.Tool
+	known    bool        // by a row of the base or the organisation's layer
+	added    []rows.Tool // of layers that only make facts stricter
+}
+
+// toolOf finds what the rows say of a tool. What the rows of its very name say is
+// kept: names that only a pattern fits can be anything.
+func toolOf(set *rows.Set, name string) tool {
+	if !set.HasRow(rows.ToolsFolder, name) {
+		return findTool(set, name)
+	}
+	return rows.Once(set, "tool "+name, func() tool { return findTool(set, name) })
+}
+
+// findTool puts together the rows of a tool. A row that cannot be parsed makes it
+// unknown.
+func findTool(set *rows.Set, name string) tool {
+	var t tool
+	entries, err := rows.Find[rows.Tool](set, rows.ToolsFolder, name)
+	if err != nil {
+		return t
+	}
+	for _, e := range entries {
+		if e.Adds {
+			t.added = append(t.added, e.Row)
+			continue
+		}
+		t.row, t.known = t.row.Over(e.Row), true
+	}
+	t.action, t.typ, t.resource = t.row.Action, engine.Type(t.row.Type), strings.Fields(t.row.Resource)
+	if t.known && t.action == "" && !strings.HasPrefix(name, "mcp__") {
+		t.action = "unknown." + mask.DottedName(name)
+	}
+	t.args, t.contents = argsOf(t.row), strings.Fields(t.row.Contents)
+	return t
+}
+
+// argsOf reads the arguments of a row: of two entries for one argument, the
+// second counts.
+func argsOf(row rows.Tool) []toolArg {
+	var list []toolArg
+	for _, text := range row.Args {
+		name, role, must, ok := rows.Arg(text)
+		if !ok {
+			continue
+		}
+		list = slices.DeleteFunc(list, func(a toolArg) bool { return a.name == name })
+		list = append(list, toolArg{name, role, must})
+	}
+	return list
+}
+
+// follow does what the rows say of a call: its arguments by their roles, then
+// what is done whatever they are.
+func (r *reading) follow() {
+	r.table()
+	r.does(r.tool.row)
+	for _, row := range r.tool.added {
+		for _, a := range argsOf(row) {
+			if v := r.args[a.name]; v != nil && !rows.Hides(a.role) {
+				r.argument(toolArg{name: a.name, role: a.role}, v)
+			}
+		}
+		r.does(row)
+	}
+	r.startup()
+}
+
+// does takes the steps of a row.
+func (r *reading) does(row rows.Tool) {
+	r.steps(row.Do)
+	for _, c := range row.Cases {
+		if r.holds(c) {
+			r.steps(c.Do)
+			return
+		}
+	}
+}
+
+// holds reports whether all that a case asks for is among the arguments.
+func (r *reading) holds(c rows.Case) bool {
+	for names, want := range c.Value {
+		if !slices.ContainsFunc(strings.Fields(names), func(name string) bool {
+			text, ok := r.args[name].(string)
+			return ok && rows.Fits(strings.Split(want, "|"), text)
+		}) {
+			return false
+		}
+	}
+	return (c.Option == "" || r.given(c.Option)) && (c.Without == "" || !r.given(c.Without))
+}
+
+// given reports whether one of some arguments is there, and says something.
+func (r *reading) given(names string) bool {
+	return slices.ContainsFunc(strings.Fields(names), func(name string) bool {
+		v, there := r.args[name]
+		return there && v != nil && v != false && v != ""
+	})
+}
+
+// flag reads a key that is true, or the arguments that make it so.
+func (r *reading) flag(value string) bool { return value == "true" || value != "" && r.given(value) }
+
+func (r *reading) steps(list []rows.Step) {
+	for _, s := range list {
+		if (s.If == "" || r.given(s.If)) && (s.Unless == "" || !r.given(s.Unless)) {
+			r.step(s)
+		}
+	}
+}
+
+// step does one thing that a row says.
+func (r *reading) step(s rows.Step) {
+	key, value := s.Op()
+	e := abstract.RawEffect{Verb: s.Verb, Object: s.Object, Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced), Egress: s.Egress,
+		Contents: s.Contents, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible), Dir: r.in.Cwd}
+	if s.Confirmed != "" && r.flag(s.Confirmed) {
+		e.Forced = true
+		r.script.Signals[engine.SignalUnconfirmed] = true
+	}
+	switch key {
+	case "signal":
+		for _, id := range strings.Fields(value) {
+			r.script.Signals[engine.Signal(id)] = true
+		}
+	case "code":
+		for _, text := range r.selected(value) {
+			r.run(shell.Interpret(text.Text, r.in))
+		}
+	case "read", "write", "delete", "fetch", "send":
+		r.onTargets(key, value, e)
+	default:
+		r.at(key, value, s.On, e)
+	}
+}
+
+// onTargets is a step whose value names what it concerns.
+func (r *reading) onTargets(key, value string, e abstract.RawEffect) {
+	kind := map[string]engine.EffectKind{"read": engine.EffectFileRead, "write": engine.EffectFileWrite, "delete": engine.EffectFileDelete,
+		"fetch": engine.EffectNetwork, "send": engine.EffectNetwork}
+	e.Kind, e.Egress = kind[key], e.Egress || key == "send"
+	if e.Verb == "" {
+		e.Verb = key
+	}
+	for _, target := range r.selected(value) {
+		e.Target = target
+		r.add(e)
+	}
+}
+
+// at is a step whose value is a verb: something is done to the targets, or to
+// what the tool's server is about.
+func (r *reading) at(key, verb, on string, e abstract.RawEffect) {
+	e.Verb = verb
+	targets := []abstract.Value{{Text: r.server()}}
+	if on != "" {
+		targets = r.selected(on)
+	}
+	switch key {
+	case "network":
+		e.Kind, e.Egress = engine.EffectNetwork, e.Egress || verb == "send"
+	case "system":
+		e.Kind = engine.EffectSystemCall
+	case "process":
+		e.Kind = engine.EffectProcess
+	case "end":
+		if known, _ := operation.WordsOf(r.in.Rows).Ending(verb); known != "" {
+			e.Verb = known // purge is delete, to policy
+		}
+		e.Kind, e.Egress, e.Reversible = engine.EffectNetwork, true, engine.R5
+	}
+	for _, target := range targets {
+		e.Target = target
+		if key == "end" && !place.Loopback(place.HostOf(target)) {
+			r.script.Signals[engine.SignalInfraDelete] = true
+		}
+		r.add(e)
+	}
+}
+
+// server is what a tool belongs to: the server's name, or its own.
+func (r *reading) server() string {
+	if server, _, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__"); ok && strings.HasPrefix(r.name, "mcp__") {
+		return strings.ToLower(server)
+	}
+	return strings.ToLower(r.name)
+}
+
+// selected are the texts of the arguments that a step names, a text of the row,
+// or something that nobody can tell.
+func (r *reading) selected(names string) []abstract.Value {
+	if text, ok := strings.CutPrefix(names, "="); ok {
+		return []abstract.Value{{Text: text}}
+	}
+	var list []abstract.Value
+	for _, name := range strings.Fields(names) {
+		if name == rows.SelectUnknown {
+			list = append(list, abstract.Value{Sure: abstract.Unknown})
+			continue
+		}
+		list = append(list, textsOf(r.args[name])...)
+	}
+	return list
+}
+
+// textsOf are the texts of an argument; what is no text could be anything.
+func textsOf(v any) []abstract.Value {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return []abstract.Value{{Text: v}}
+	case []any:
+		var list []abstract.Value
+		for _, item := range v {
+			list = append(list, textsOf(item)...)
+		}
+		return list
+	}
+	return []abstract.Value{{Sure: abstract.Unknown}}
+}
