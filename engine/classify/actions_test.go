@@ -24,7 +24,7 @@ func TestActionsListsEveryName(t *testing.T) {
 		tools = append(tools, name)
 	}
 	for _, tool := range tools {
-		if got := read(tool, map[string]any{}, shell.Input{Rows: set}, func(string) bool { return false }).tool.action; !listed(got) {
+		if got := read(tool, map[string]any{}, shell.Input{Rows: set}).tool.action; !listed(got) {
 			t.Errorf("%s: the action %q is not listed", tool, got)
 		}
 	}

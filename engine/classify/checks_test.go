@@ -115,8 +115,7 @@ func TestRowsOfChecks(t *testing.T) {
 	} {
 		layer := rows.Layer{Name: "own", Adds: c.adds, Files: map[string][]byte{c.file: []byte(c.row)}}
 		made := func(set *rows.Set) *engine.Action {
-			r := read("Bash", map[string]any{"command": c.command}, shell.Input{Rows: set, Knows: programs.Knowledge(set)},
-				func(string) bool { return false })
+			r := read("Bash", map[string]any{"command": c.command}, shell.Input{Rows: set, Knows: programs.Knowledge(set)})
 			return assemble(r, place.NewResolver(place.World{}, "/srv/shop", set))
 		}
 		got, without := made(rows.New(append(classifytest.Layers(), layer))), made(classifytest.Rows())

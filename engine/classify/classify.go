@@ -108,10 +108,11 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
 	in := c.shellInput(e)
+	in.Secret = m.HoldsSecret
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
 	in.Disk = shell.NewDisk(res)
-	r := read(e.Tool, args, in, m.HoldsSecret)
+	r := read(e.Tool, args, in)
 	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
 	if len(canonical) > 0 && canonical[0] != '{' {

@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -32,6 +33,12 @@ var wordCases = map[string]wordCase{
 	"verbs.read":       {bash: "gcloud volumes zzqx v1"},
 	"verbs.make":       {bash: "stripe refunds zzqx"},
 	"verbs.change":     {bash: "gcloud dns zzqx r1"},
+
+	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
+	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
+	"arguments.paths":    {tool: "mcp__a__b", args: `{"zzqx":"a.txt"}`},
+	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
+	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
@@ -118,29 +125,15 @@ var wordCases = map[string]wordCase{
 	"trouble.network":      {failed: "it zzqx", bash: "ls"},
 	"trouble.check_failed": {failed: "it zzqx: no such file", bash: "go test ./..."},
 
-	"arguments.paths":     {tool: "mcp__a__read_x", args: `{"zzqx":"a.txt"}`},
-	"arguments.commands":  {tool: "mcp__a__x", args: `{"zzqx":"rm -rf build"}`},
-	"arguments.sql":       {tool: "mcp__a__x", args: `{"zzqx":"DROP TABLE orders"}`},
-	"arguments.code":      {tool: "mcp__a__run_x", args: `{"zzqx":"f(x)"}`},
-	"servers.databases":   {tool: "mcp__zzqx__ask", args: `{"query":"DROP TABLE orders"}`},
-	"checks.idle":         {bash: "pytest zzqx"},
-	"checks.runners":      {bash: "zzqx test"},
-	"checks.passed_over":  {bash: "npm zzqx lint"},
-	"checks.scripts":      {bash: "npm run zzqx"},
-	"checks.whole":        {bash: "npm zzqx"},
-	"checks.interpreters": {bash: "zzqx validate.py"},
-	"checks.leads":        {bash: "zzqx-links"},
-	"checks.ends":         {bash: "cart-zzqx"},
-	"checks.behind_run":   {bash: "bash run-zzqx.sh"},
-	"places.telling":      {bash: "cat .pyp*", word: ".pypirc"},
+	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
 
 // TestEveryListCounts: a word more in a list of an organisation changes what is
 // found of an event. A list without such an event is one that nothing reads.
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
-		if name == "places.settings" {
-			continue // asks for files that are there
+		if name == "places.settings" || strings.HasPrefix(name, "checks.") {
+			continue // the one asks for files that are there; the others: TestChecks
 		}
 		c, ok := wordCases[name]
 		if !ok {

@@ -19,17 +19,15 @@ type reading struct {
 	tool     tool
 	args     map[string]any
 	in       shell.Input
-	secret   func(text string) bool // reports whether a text holds a secret
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
 }
 
-// read looks a tool up and turns its arguments into raw effects; secret reports
-// whether a text holds a secret.
-func read(name string, args map[string]any, in shell.Input, secret func(string) bool) *reading {
-	r := &reading{name: name, args: args, in: in, secret: secret, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
+// read looks a tool up and turns its arguments into raw effects.
+func read(name string, args map[string]any, in shell.Input) *reading {
+	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
 	r.script.Signals = map[engine.Signal]bool{}
 	switch {
 	case strings.HasPrefix(name, "mcp__"):
@@ -249,7 +247,7 @@ func (r *reading) search() {
 		r.refuse("query")
 	}
 	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "search", Target: abstract.Value{Sure: abstract.Unknown},
-		Egress: r.secret(query)})
+		Egress: r.in.Secret != nil && r.in.Secret(query)})
 }
 
 func (r *reading) workflow() {

@@ -92,8 +92,8 @@ func TestToolRowsThatAdd(t *testing.T) {
 		"Bash": {"command": "rm -rf /"}, "Write": {"file_path": "/etc/passwd", "content": "x"}, "Unheard": {"path": "/etc/shadow"},
 		"mcp__shop__delete_order": {"path": "/etc/shadow"},
 	} {
-		before := read(tool, args, shell.Input{Rows: classifytest.Rows()}, func(string) bool { return false })
-		after := read(tool, args, shell.Input{Rows: own(true, hostile)}, func(string) bool { return false })
+		before := read(tool, args, shell.Input{Rows: classifytest.Rows()})
+		after := read(tool, args, shell.Input{Rows: own(true, hostile)})
 		if after.tool.action != before.tool.action || after.tool.typ != before.tool.typ || after.strange != before.strange {
 			t.Errorf("%s: %+v became %+v", tool, before.tool, after.tool)
 		}
@@ -107,10 +107,10 @@ func TestToolRowsThatAdd(t *testing.T) {
 // A row that cannot be parsed makes its tool unknown, and no other.
 func TestBrokenToolRow(t *testing.T) {
 	set := own(false, "Bash:\n  args: {\n")
-	if r := read("Bash", map[string]any{"command": "true"}, shell.Input{Rows: set}, func(string) bool { return false }); !r.strange || !strings.HasPrefix(r.tool.action, "unknown.") {
+	if r := read("Bash", map[string]any{"command": "true"}, shell.Input{Rows: set}); !r.strange || !strings.HasPrefix(r.tool.action, "unknown.") {
 		t.Errorf("Bash is %+v", r.tool)
 	}
-	if r := read("Write", map[string]any{"file_path": "a", "content": ""}, shell.Input{Rows: set}, func(string) bool { return false }); r.strange {
+	if r := read("Write", map[string]any{"file_path": "a", "content": ""}, shell.Input{Rows: set}); r.strange {
 		t.Error("Write is unknown")
 	}
 }

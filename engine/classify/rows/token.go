@@ -40,6 +40,9 @@ func Tokens(sets ...*Set) []Entry[Token] {
 	var list []Entry[Token]
 	seen := map[string]bool{}
 	for _, s := range sets {
+		if s == nil {
+			continue
+		}
 		for _, b := range s.folder(TokensFolder).all {
 			row, err := parseToken(b.text)
 			if err != nil || seen[b.text] {

@@ -36,7 +36,7 @@ func (s *Set) Words(name string) []string {
 	}
 	return Once(s, WordsFolder+name, func() []string {
 		list, loosens := s.ownWords(name)
-		for _, b := range s.wordBlocks()[name] {
+		for _, b := range s.folder(WordsFolder).exact[name] {
 			row, err := parseWords(b.text)
 			if !b.adds || err != nil || loosens || row.Replace || len(list) == 0 {
 				continue
@@ -53,7 +53,7 @@ func (s *Set) Words(name string) []string {
 
 // Adds reports whether a layer that only adds has rows in a folder.
 func (s *Set) Adds(folder string) bool {
-	return slices.ContainsFunc(s.folder(folder).all, func(b *folderBlock) bool { return b.adds })
+	return s != nil && slices.ContainsFunc(s.folder(folder).all, func(b *folderBlock) bool { return b.adds })
 }
 
 // OwnWords returns the words of a list without those of layers that only add.
@@ -67,7 +67,7 @@ func (s *Set) OwnWords(name string) []string {
 
 // ownWords are the words of the layers that may say anything.
 func (s *Set) ownWords(name string) (list []string, loosens bool) {
-	for _, b := range s.wordBlocks()[name] {
+	for _, b := range s.folder(WordsFolder).exact[name] {
 		row, err := parseWords(b.text)
 		if b.adds || err != nil {
 			continue

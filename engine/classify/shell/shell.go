@@ -21,6 +21,7 @@ type Input struct {
 	ListDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows   Knowledge                          // of programs and of other languages
 	Rows    *rows.Set                          // of the policy; nil: it has none
+	Secret  func(text string) bool             // reports whether a text holds a secret; nil: not known
 	Disk    *Disk                              // code in files; nil: is not looked into
 	later   int                                // how deep it is in code that runs later
 }
