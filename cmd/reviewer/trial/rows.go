@@ -39,7 +39,8 @@ func (t *trial) rowJobs() []job {
 			}
 			return all
 		}),
-		rowJobs(t, set, rows.PlacesFolder, func(name string, row rows.Paths) []example { return pathExamples(set, name, row.Examples) }))
+		rowJobs(t, set, rows.PlacesFolder, func(name string, row rows.Paths) []example { return pathExamples(set, name, row.Examples) }),
+		t.tokenJobs(set), t.wordJobs(set))
 }
 
 // example is one example of a row: how it is called, what it should come to, and
@@ -71,7 +72,7 @@ func rowJobs[T any](t *trial, set *rows.Set, folder string, examples func(name s
 				run: func(ctx context.Context, _ *trial) report.Test { return ex.test(ctx) }})
 		}
 	}
-	return append(all, append(t.tokenJobs(set), t.wordJobs(set)...)...)
+	return all
 }
 
 // examplesOf lists the examples of a row and of the rows of its subcommands.
