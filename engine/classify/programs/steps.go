@@ -1,0 +1,348 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+)
+
+// steps does what a case says.
+func (r *reader) steps(c rows.Case) {
+	for _, s := range c.Do {
+		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
+			r.InDirectory(r.Opts.All(strings.Fields(s.In)...), func() { r.step(s) })
+		}
+	}
+}
+
+// step does one thing that a row says.
+func (r *reader) step(s rows.Step) {
+	key, value := s.Op()
+	e := r.effect(s)
+	switch key {
+	case "read":
+		r.reads(e, r.targets(value, s))
+	case "write":
+		e.Verb = orVerb(e.Verb, "write")
+		r.WritesAs(r.sized(e, s.Size), r.targets(value, s)...)
+	case "delete":
+		e.Verb = orVerb(e.Verb, "delete")
+		r.Out = abstract.Arg{}
+		r.Removes(e, r.targets(value, s)...)
+	case "fetch":
+		for _, from := range r.selected(value) {
+			r.Fetches(from)
+		}
+	case "send":
+		for _, to := range r.selected(value) {
+			r.SendsObject(orVerb(s.Verb, "send"), e.Object, to.With(strings.TrimPrefix(to.Text, "//"))) // of a share of Windows
+		}
+	case "listen":
+		r.Listens(abstract.FirstOr(r.selected(value)), nil)
+	case "install":
+		r.installs(r.selected(value), s)
+	case "network", "system", "process", "end":
+		r.does(key, value, s, e)
+	case "meant":
+		for _, to := range r.selected(value) {
+			r.doesMeant(e, to)
+		}
+	default:
+		r.runs(key, value, s)
+	}
+}
+
+// runs does what a step says that is no effect by itself.
+func (r *reader) runs(key, value string, s rows.Step) {
+	switch key {
+	case "signal":
+		for _, id := range strings.Fields(value) {
+			r.Signal(engine.Signal(id))
+		}
+	case "out":
+		r.prints(value, s.On)
+	case "go":
+		r.calls(value)
+	case "as":
+		r.as(value)
+	case "run":
+		if argv := r.selected(value); len(argv) > 0 {
+			r.Out = r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) }).Out
+		}
+	case "aims":
+		r.Aims(r.selected(value))
+	case "seeks":
+		r.LooksUp(r.selected(value)...)
+	case "takes":
+		r.Takes(r.selected(value))
+	case "code":
+		saved := r.Shell.Frame.Privileged
+		r.Shell.Frame.Privileged = saved || s.Privileged
+		r.code(value, s.Language)
+		r.Shell.Frame.Privileged = saved
+	case "script":
+		for _, file := range r.selected(value) {
+			r.script(file)
+		}
+	}
+}
+
+func orVerb(verb, usual string) string {
+	if verb == "" {
+		return usual
+	}
+	return verb
+}
+
+// effect is what a step says of the effect that it stands for.
+func (r *reader) effect(s rows.Step) abstract.RawEffect {
+	all := s.Recursive == rows.Usual && everything(r.Call)
+	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
+		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
+	if s.Mode != "" {
+		e.Mode = abstract.FirstOr(r.selected(s.Mode)).Show()
+	}
+	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
+		e.Forced = true
+		r.Signal(engine.SignalUnconfirmed)
+	}
+	return e
+}
+
+// flag reads a key that is true, or the options that make it so.
+func (r *reader) flag(value string) bool {
+	return value == "true" || value != "" && given(r.Opts, value)
+}
+
+// object is the kind of thing that a step names; $0 stands for the first operand.
+func (r *reader) object(text string) string {
+	if text == "$noun" && r.meaning != nil {
+		return r.meaning.object
+	}
+	if a, ok := r.numbered(text); ok {
+		return operation.PlainNoun(operation.Singular(a.Text))
+	}
+	return text
+}
+
+// numbered is the operand that $0 stands for.
+func (r *reader) numbered(text string) (a abstract.Arg, ok bool) {
+	if len(text) != 2 || text[0] != '$' {
+		return a, false
+	}
+	if i := int(text[1] - '0'); i >= 0 && i < len(r.operands) {
+		a = r.operands[i]
+	}
+	return a, true
+}
+
+// targets are the words that a selector selects, with what a step says that
+// stands behind them.
+func (r *reader) targets(selector string, s rows.Step) []abstract.Arg {
+	list := r.selected(selector)
+	if s.Suffix == "" {
+		return list
+	}
+	suffix := strings.ReplaceAll(s.Suffix, "?", abstract.HoleText)
+	list = slices.Clone(list)
+	for i, a := range list {
+		if suffix[0] == '/' {
+			a.Text = strings.TrimSuffix(a.Text, "/")
+		}
+		list[i] = a.With(a.Text + suffix)
+	}
+	return list
+}
+
+// sized says how many bytes are written, or are left.
+func (r *reader) sized(e abstract.RawEffect, selector string) abstract.RawEffect {
+	if selector == "" {
+		return e
+	}
+	n, known := byteCount(strings.TrimPrefix(lastOf(r.selected(selector)).Text, "+"))
+	e.Bytes = n
+	if known && e.Verb == "truncate" {
+		e.Leaves = n + 1
+	}
+	return e
+}
+
+func lastOf(list []abstract.Arg) abstract.Arg {
+	if len(list) == 0 {
+		return abstract.Arg{}
+	}
+	return list[len(list)-1]
+}
+
+// does notes an effect whose verb a step gives.
+func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
+	e.Verb = verb
+	if verb == "$sub" && len(r.Subs) > 0 {
+		e.Verb = r.Subs[len(r.Subs)-1]
+	} else if a, ok := r.numbered(verb); ok {
+		e.Verb = a.Show()
+	}
+	usual := rows.SelectProgram
+	if key == "network" || key == "end" {
+		usual = rows.SelectService
+	}
+	targets := slices.Clone(r.targets(orVerb(s.On, usual), s))
+	switch key {
+	case "network":
+		e.Kind = engine.EffectNetwork
+	case "system":
+		e.Kind = engine.EffectSystemCall
+		for i, t := range targets { // a unit goes by two names
+			if unit, ok := strings.CutSuffix(t.Text, ".service"); ok && !strings.Contains(unit, "/") {
+				targets[i] = t.With(unit)
+			}
+		}
+	case "process":
+		e.Kind = engine.EffectProcess
+		if s.On == "" && verb == "exec" {
+			r.Call.Process()
+			return
+		}
+		if verb == "kill" {
+			r.Aims(targets)
+		}
+	case "end":
+		if known, _ := vocabulary(r.Call).Ending(verb); known != "" {
+			verb = known // purge is delete, to policy
+		}
+		for _, t := range targets {
+			ends(r.Call, verb, e.Object, e.Recursive, e.Forced, t)
+		}
+		return
+	}
+	if len(targets) == 0 {
+		targets = []abstract.Arg{{}}
+	}
+	r.Emit(e, targets...)
+}
+
+// reads notes that files are read. What a process substitution prints flows on.
+func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
+	for _, f := range files {
+		if f.From != nil {
+			r.Out.Taint |= f.From.Taint
+		}
+	}
+	if e.Recursive {
+		r.ReadsTree(files...)
+		return
+	}
+	r.Call.Reads(files...)
+}
+
+// prints is what a row says of standard output.
+func (r *reader) prints(what, on string) {
+	switch what {
+	case "names":
+		var roots []abstract.Arg
+		if on != "" {
+			roots = r.selected(on)
+		}
+		r.Out = relativeNames(roots)
+	case "none":
+		r.Out = abstract.Arg{}
+	case "unknown":
+		r.Out = abstract.UnknownArg()
+	case "local":
+		r.Out.Taint &^= abstract.Fetched
+	case "decoded":
+		r.Out.Taint |= abstract.Decoded
+	}
+}
+
+// as runs the operands behind the subcommand as arguments of another program.
+func (r *reader) as(name string) {
+	known, ok, _ := r.Shell.In.Rows.Program(name)
+	if !ok || r.Shell.Frame.Depth > shell.MaxDepth {
+		r.Call.Process()
+		return
+	}
+	inner := *r.Call
+	inner.Name, inner.Args, inner.Subs = name, r.operands[min(r.behind, len(r.operands)):], nil
+	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
+	r.Shell.Frame.Depth++
+	follow(&inner, known.Program)
+	r.Shell.Frame.Depth--
+	r.Out, r.Subs = inner.Out, append(r.Subs, inner.Subs...)
+	names := r.Opts.Operands[:len(r.Opts.Operands)-len(inner.Args)]
+	r.Opts.Operands = slices.Concat(names, inner.Opts.Operands)
+	r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, inner.Opts.List), slices.Concat(r.Opts.Flags, inner.Opts.Flags)
+}
+
+// starts runs what a row says that is run. A row that leads back to itself comes
+// to an end.
+func (r *reader) starts(f func() shell.Outcome) shell.Outcome {
+	if r.Shell.Frame.Depth >= shell.MaxDepth {
+		r.Shell.OverBudget(r.Name)
+		return shell.Outcome{Out: abstract.UnknownArg()}
+	}
+	return r.Child(f)
+}
+
+// code runs texts as code: of a shell, or in another language.
+func (r *reader) code(selector, language string) {
+	via := r.Name
+	if selector == rows.SelectInput {
+		via = inputVia(r.Call)
+	}
+	for _, text := range r.selected(selector) {
+		switch language {
+		case "", "shell":
+			r.starts(func() shell.Outcome { return r.Shell.Embed(text, via, false) })
+		case "sql":
+			r.Sql(text)
+		default:
+			r.Extract(language, text, r.Name+"-e")
+		}
+	}
+}
+
+// script runs a file as the shell would that is told its name.
+func (r *reader) script(file abstract.Arg) {
+	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
+}
+
+// embedded runs what the arguments hold that a row says is run: command lines in
+// options, scripts, a command among the operands.
+func (r *reader) embedded(p rows.Program) {
+	if p.Language == "" {
+		r.code(orVerb(p.Code, "--"), "")
+	}
+	for _, file := range r.Opts.All(strings.Fields(p.Scripts)...) {
+		r.script(file)
+	}
+	if p.Script != nil && *p.Script < len(r.operands) {
+		r.script(r.operands[*p.Script])
+	}
+	if p.Runs != nil && *p.Runs < len(r.operands) {
+		argv := r.operands[*p.Runs:]
+		r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
+	}
+	if p.Dangerous == "true" || p.Dangerous != "" && given(r.Opts, p.Dangerous) {
+		r.Signal(engine.SignalMarked)
+	}
+}
+
+// ends is the end of something at a service: of what kind it is, whether all
+// that is in it or of its kind goes too, and whether nobody is asked before.
+func ends(c *shell.Call, verb, object string, all, confirmed bool, target abstract.Arg) {
+	if !place.Loopback(place.HostOf(target.Value())) {
+		c.Signal(engine.SignalInfraDelete)
+	}
+	if confirmed {
+		c.Signal(engine.SignalUnconfirmed)
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: all, Forced: confirmed,
+		Reversible: engine.R5}, target)
+}
