@@ -20,14 +20,39 @@ import (
 func (e *Effective) RowLayers() []rows.Layer {
 	var list []rows.Layer
 	for _, l := range e.Layers {
-		if len(l.Rows) > 0 {
-			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: l.Rows})
+		files := l.Rows
+		if l.Layer == Base {
+			files = baseRows(l.Rows)
+		}
+		if len(files) > 0 {
+			list = append(list, rows.Layer{Name: l.Layer, Adds: adds(l.Layer), Files: files})
 		}
 	}
-	if len(list) > 0 {
-		list = append(list, e.settingWords())
+	return append(list, e.settingWords())
+}
+
+// baseRows are the rows of a base layer. In place of a folder that it does not
+// have, the one that ships counts: a policy that was written before there were
+// rows of a kind does not mean that nothing is known.
+func baseRows(own map[string][]byte) map[string][]byte {
+	files := maps.Clone(own)
+	if files == nil {
+		files = map[string][]byte{}
 	}
-	return list
+	for _, folder := range rows.Folders() {
+		in := func(name string) bool { return strings.HasPrefix(name, folder) }
+		if slices.ContainsFunc(slices.Collect(maps.Keys(own)), in) {
+			continue
+		}
+		for _, l := range ShippedRows().Layers() {
+			for name, content := range l.Files {
+				if in(name) {
+					files[name] = content
+				}
+			}
+		}
+	}
+	return files
 }
 
 // settingWords are the lists of the settings by which operations are read, after

@@ -1,8 +1,11 @@
 package bundles
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // withRows is a layer with one file of rows.
@@ -68,5 +71,35 @@ func TestWordRowsAreChecked(t *testing.T) {
 func TestShippedTokens(t *testing.T) {
 	if ShippedTokens().RowsDigest() == "" {
 		t.Error("no tokens ship")
+	}
+}
+
+// A base layer without a folder of rows is read by the one that ships; one that
+// has the folder, by its own alone.
+func TestBaseWithoutRows(t *testing.T) {
+	files, _, err := readFiles(DefaultFS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range files {
+		if slices.ContainsFunc(rows.Folders(), func(folder string) bool { return strings.HasPrefix(name, folder) }) {
+			delete(files, name)
+		}
+	}
+	files["programs/own.yaml"] = []byte("shopctl: {cases: [{do: []}]}")
+	b, err := FromFiles(files, Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := rows.New(e.RowLayers())
+	if names := set.Names(true); !slices.Equal(names, []string{"shopctl"}) {
+		t.Errorf("programs: %v", names)
+	}
+	if len(set.Words("operation.delete")) == 0 {
+		t.Error("no words of those that ship")
 	}
 }

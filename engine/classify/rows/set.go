@@ -94,6 +94,9 @@ func digestOf(layers []Layer) string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
+// Layers returns the layers that the rows are from.
+func (s *Set) Layers() []Layer { return s.layers }
+
 // RowsDigest returns a digest of all rows; empty: there are none.
 func (s *Set) RowsDigest() string {
 	if s == nil {
