@@ -135,7 +135,7 @@ func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Po
 		x.Form = rec.Rewritten.Action.Resource
 	}
 	set, _ := p.Rows.(*rows.Set)
-	x.Rows = rowsOf(set, &in.Action, shownAt(a, t.policy))
+	x.Rows = rowsOf(set, in.Event.Tool, &in.Action, shownAt(a, t.policy))
 	q.spoke(x)
 	if x.Nearly, err = q.nearly(x, t.all); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package explaincmd
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,17 +9,43 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// rowSeen is a row by which a program of the call was read.
+// rowSeen is a row by which a program, a tool or a path of the call was read.
 type rowSeen struct {
-	Program string `json:"program"`
+	Name    string `json:"name"` // of the program, the tool, or the class of paths
 	Place   string `json:"place"`
-	Says    string `json:"says"`              // known: what it does; wraps: that it runs another; adds; converted: facts of others, it counts as unknown
-	Effects []int  `json:"effects,omitempty"` // of action.effects, those of the program
+	Says    string `json:"says"`              // tool; class; of a program: known, wraps, adds, or converted (facts of others: it counts as unknown)
+	Effects []int  `json:"effects,omitempty"` // of action.effects, those that it speaks of
 }
 
-// rowsOf lists the rows that say something of the programs of an action, wrappers
-// before what they run.
-func rowsOf(set *rows.Set, act *engine.Action, shown func(layer, place string) string) []rowSeen {
+// rowsOf lists the rows that say something of the tool, the programs and the
+// classes of paths of a call, wrappers before what they run.
+func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, place string) string) []rowSeen {
+	list := rowsIn(set, rows.ToolsFolder, tool, rowSeen{Name: tool, Says: "tool", Effects: effectsOf(act, -1)}, shown)
+	list = append(list, programRows(set, act, shown)...)
+	classes := map[string][]int{}
+	for i, e := range act.Effects {
+		if e.Class != "" {
+			classes[string(e.Class)] = append(classes[string(e.Class)], i)
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		list = append(list, rowsIn(set, rows.PlacesFolder, class, rowSeen{Name: class, Says: "class", Effects: classes[class]}, shown)...)
+	}
+	return list
+}
+
+// rowsIn lists the rows of a folder that have a name.
+func rowsIn(set *rows.Set, folder, name string, seen rowSeen, shown func(layer, place string) string) []rowSeen {
+	var list []rowSeen
+	for _, p := range set.Where(folder, name) {
+		seen.Place = shown(p.Layer, strings.TrimPrefix(p.String(), p.Layer+"/"))
+		list = append(list, seen)
+	}
+	return list
+}
+
+// programRows lists the rows of the programs of a call.
+func programRows(set *rows.Set, act *engine.Action, shown func(layer, place string) string) []rowSeen {
 	var list []rowSeen
 	for i, c := range act.Commands {
 		for _, name := range append(slices.Clone(c.Wrappers), c.Name) {
@@ -26,7 +53,7 @@ func rowsOf(set *rows.Set, act *engine.Action, shown func(layer, place string) s
 				if name == c.Name {
 					seen.Effects = effectsOf(act, i)
 				}
-				if !slices.ContainsFunc(list, func(r rowSeen) bool { return r.Place == seen.Place && r.Program == seen.Program }) {
+				if !slices.ContainsFunc(list, func(r rowSeen) bool { return r.Place == seen.Place && r.Name == seen.Name }) {
 					list = append(list, seen)
 				}
 			}
@@ -48,10 +75,10 @@ func rowsNamed(set *rows.Set, name string, shown func(layer, place string) strin
 		says = "converted"
 	}
 	if k.Place.File != "" {
-		list = append(list, rowSeen{Program: name, Place: at(k.Place), Says: says})
+		list = append(list, rowSeen{Name: name, Place: at(k.Place), Says: says})
 	}
 	for _, added := range k.Added {
-		list = append(list, rowSeen{Program: name, Place: at(added.Place), Says: "adds"})
+		list = append(list, rowSeen{Name: name, Place: at(added.Place), Says: "adds"})
 	}
 	return list
 }
@@ -67,12 +94,16 @@ func effectsOf(act *engine.Action, command int) []int {
 	return list
 }
 
-// known prints the rows by which programs were read.
+// known prints the rows by which programs and paths were read, and tools beside
+// those of the client, whose rows say what everybody knows.
 func (g page) known(x *explanation) {
 	for _, r := range x.Rows {
+		if r.Says == "tool" && !strings.HasPrefix(r.Name, "mcp__") {
+			continue
+		}
 		text := map[string]string{
 			"known": "read by the row %s", "wraps": "runs another program, by the row %s", "adds": "the row %s adds to what it does",
-			"converted": "unknown; options are read by the row %s"}[r.Says]
-		g.row(r.Program, strings.Replace(text, "%s", r.Place, 1))
+			"converted": "unknown; options are read by the row %s", "tool": "read by the row %s", "class": "a class of paths, by the row %s"}[r.Says]
+		g.row(r.Name, strings.Replace(text, "%s", r.Place, 1))
 	}
 }

@@ -30,6 +30,18 @@ func Find[T any](s *Set, folder, name string) ([]Entry[T], error) {
 	return list, nil
 }
 
+// Where returns where the rows of a folder are written that a name has.
+func (s *Set) Where(folder, name string) []Place {
+	if s == nil {
+		return nil
+	}
+	var places []Place
+	for _, b := range s.folder(folder).of(name) {
+		places = append(places, b.place)
+	}
+	return places
+}
+
 // NamesIn lists the names of the rows of a folder, patterns that end in * too.
 func (s *Set) NamesIn(folder string) []string {
 	if s == nil {
