@@ -67,7 +67,7 @@ func trivialRego(t *testing.T) *rego.Host {
 
 // sessionInputs are what policy sees of each event of the recorded session.
 func sessionInputs(t *testing.T, view engine.View) []engine.Input {
-	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
+	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t), Rows: bundles.ShippedRows()}
 	h := history.New()
 	h.Workspace = "/srv/shop"
 	kinds := map[engine.Phase]engine.Kind{engine.PhasePrompt: engine.KindPrompt, engine.PhasePre: engine.KindPre, engine.PhasePost: engine.KindPost}

@@ -108,7 +108,7 @@ func decisions(t *testing.T, p *review.Policy, events ...engine.Event) []*engine
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}
+	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac, Rows: bundles.ShippedRows()}
 	var all []*engine.Decision
 	for i, e := range events {
 		a, _ := simulate.Start(fmt.Sprint("s", i), c, p, cli.Environment()).Next(t.Context(), e)

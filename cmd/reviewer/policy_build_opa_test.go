@@ -226,7 +226,7 @@ func someClassifier(t *testing.T) *classify.Classifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}
+	return &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
 }
 
 // What OPA is told in an archive is what the hosts inside reviewer get.

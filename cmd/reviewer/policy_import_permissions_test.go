@@ -237,7 +237,7 @@ func answersIn(t *testing.T, p *review.Policy, e engine.Event, world classify.Wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: world, MAC: mac}
+	c := &classify.Classifier{World: world, MAC: mac, Rows: bundles.ShippedRows()}
 	f, err := c.Classify(context.Background(), e, e.CWD)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
 	"github.com/agent-reviewer/reviewer/bundles/safeclaw"
 	"github.com/agent-reviewer/reviewer/cel"
@@ -309,7 +310,7 @@ func TestSafeclawRenamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}
+	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac, Rows: bundles.ShippedRows()}
 	for tool, want := range safeclaw.Renamed() {
 		f, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage("{}"), CWD: "/srv/shop"}, "/srv/shop")
 		if err != nil || f.Action.Name != want {

@@ -63,7 +63,7 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 	if err != nil {
 		t.Fatal(err)
 	}
-	classifier := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}
+	classifier := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
 	c.reviewer = review.Reviewer{
 		Classifier: classifier, Log: c.store, Env: cli.Environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
 	}

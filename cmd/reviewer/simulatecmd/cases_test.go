@@ -38,7 +38,7 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Sto
 		if err := errors.Join(err, err2); err != nil {
 			return simulate.Story{}, err
 		}
-		c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}
+		c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
 		moments := simulate.Transcribe(t.Context(), simulate.Session{ID: tr.Session, Events: tr.Events}, c, cli.Environment(), nil)
 		return simulate.Story{Session: tr.Session, Harness: "claude-code", Format: "claude-code", Moments: moments,
 			Sources: func() simulate.Sources { return simulate.Sources{} }}, nil
