@@ -13,8 +13,8 @@ import (
 
 // ansible runs the code of its module at the hosts of a pattern.
 func ansible(c *shell.Call) {
-	if m, _ := c.Opts.Get("-m"); m.Is("shell", "command", "raw", "") {
-		code, _ := c.Opts.Get("-a")
+	if m, _ := c.Opts.Get("-m", "--module-name"); m.Is("shell", "command", "raw", "") {
+		code, _ := c.Opts.Get("-a", "--args")
 		c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(code, c.Name, false) })
 	}
 }

@@ -105,13 +105,27 @@ func zipTest(c *shell.Call) {
 	}
 }
 
+// findLeading takes off the options of find that stand before its roots. With -f,
+// on BSD, they name one.
+func findLeading(args []abstract.Arg) (rest, roots []abstract.Arg) {
+	for len(args) > 0 {
+		n := 1
+		switch {
+		case args[0].Is("-f", "-D") && len(args) > 1:
+			if n = 2; args[0].Is("-f") {
+				roots = append(roots, args[1])
+			}
+		case !args[0].Is("-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x", "--") && !args[0].HasPrefix("-O"):
+			return args, roots
+		}
+		args = args[n:]
+	}
+	return args, roots
+}
+
 // find walks trees and may delete what it finds, or run a command on it.
 func find(c *shell.Call) {
-	args := c.Args
-	for len(args) > 0 && args[0].Is("-H", "-L", "-P", "-E", "-X", "-s", "-x") {
-		args = args[1:]
-	}
-	var roots []abstract.Arg
+	args, roots := findLeading(c.Args)
 	for len(args) > 0 && !args[0].HasPrefix("-") && !args[0].Is("(", "!", ")") {
 		roots = append(roots, args[0])
 		args = args[1:]

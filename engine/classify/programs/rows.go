@@ -129,7 +129,7 @@ func inside(p, sub rows.Program) rows.Program {
 		}
 	}
 	join := func(a, b string) string { return strings.TrimSpace(a + " " + b) }
-	sub.Persistent, sub.DryRun = join(p.Persistent, sub.Persistent), join(p.DryRun, sub.DryRun)
+	sub.Persistent, sub.DryRun = join(rows.Without(p.Persistent, sub.Flags), sub.Persistent), join(p.DryRun, sub.DryRun)
 	sub.Endpoint, sub.Daemon = join(p.Endpoint, sub.Endpoint), join(p.Daemon, sub.Daemon)
 	if sub.Service == "" {
 		sub.Service = p.Service

@@ -63,10 +63,18 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	for i, a := range c.Args {
 		if rows.Has(w.After, a.Text) && i+1 < len(c.Args) {
-			return under(c, w, shell.Options{}, func() shell.Outcome { return c.Shell.Invoke(c.Args[i+1:], c.Node) }), true
+			return under(c, w, shell.Options{}, func() shell.Outcome { return runsLine(c, c.Args[i+1:]) }), true
 		}
 	}
 	return shell.Outcome{}, false
+}
+
+// runsLine runs a command, of which all words may stand in one: just -c 'rm a.txt'.
+func runsLine(c *shell.Call, words []abstract.Arg) shell.Outcome {
+	if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t\n") {
+		return c.Shell.Embed(words[0], c.Name, false)
+	}
+	return c.Shell.Invoke(words, c.Node)
 }
 
 // values are those of some options.

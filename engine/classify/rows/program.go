@@ -19,7 +19,7 @@ type Program struct {
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
-	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value
+	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without one, whatever the program or the row that it is like says
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own
 	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the directory in which it works
@@ -222,6 +222,14 @@ func Has(words, word string) bool {
 	return words != "" && slices.Contains(strings.Fields(words), word)
 }
 
+// Without is a list of words without those of another one.
+func Without(words, others string) string {
+	if others == "" {
+		return words
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(w string) bool { return Has(others, w) }), " ")
+}
+
 // Op is the key that says what a step does, and its value. A step that says
 // nothing, or two things, has none.
 func (s Step) Op() (key, value string) {
@@ -269,6 +277,7 @@ func (p Program) over(higher Program) Program {
 	}
 	join := func(a, b string) string { return strings.TrimSpace(a + " " + b) }
 	p.Values, p.Glued, p.Flags = join(p.Values, higher.Values), join(p.Glued, higher.Glued), join(p.Flags, higher.Flags)
+	p.Values, p.Glued, p.Persistent = Without(p.Values, higher.Flags), Without(p.Glued, higher.Flags), Without(p.Persistent, higher.Flags)
 	p.Persistent, p.Grammar, p.DryRun = join(p.Persistent, higher.Persistent), join(p.Grammar, higher.Grammar), join(p.DryRun, higher.DryRun)
 	p.Code, p.Scripts, p.Dangerous = join(p.Code, higher.Code), join(p.Scripts, higher.Scripts), join(p.Dangerous, higher.Dangerous)
 	p.Before, p.Notes = slices.Concat(p.Before, higher.Before), slices.Concat(p.Notes, higher.Notes)

@@ -82,6 +82,18 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
+// TestFlagsTakeBack: an option that is a flag of a row is none with a value there,
+// whatever the row that it is like says.
+func TestFlagsTakeBack(t *testing.T) {
+	base := layer("base", false, "a: {values: -x -y, glued: -g, persistent: -p -q}\nb: {like: a, values: -z, flags: -x -g -p}\n")
+	if b := program(t, "b", base); b.Values != "-y -z" || b.Glued != "" || b.Persistent != "-q" || b.Flags != "-x -g -p" {
+		t.Errorf("b: %+v", b.Program)
+	}
+	if a := program(t, "a", base); a.Values != "-x -y" {
+		t.Errorf("a changed: %+v", a.Program)
+	}
+}
+
 // TestLayers: the organisation says what a program does, before the base layer;
 // others only add.
 func TestLayers(t *testing.T) {
