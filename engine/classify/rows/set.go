@@ -91,7 +91,7 @@ func digestOf(layers []Layer) string {
 	if !some {
 		return ""
 	}
-	return hex.EncodeToString(sum.Sum(nil))[:16]
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Layers returns the layers that the rows are from.
