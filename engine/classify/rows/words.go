@@ -108,9 +108,6 @@ func (s *Set) Loosens(name string) bool {
 	return loosens
 }
 
-// wordBlocks are the blocks of all lists, by their names.
-func (s *Set) wordBlocks() map[string][]*folderBlock { return s.folder(WordsFolder).exact }
-
 // Lists returns the names of all lists of words.
 func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 
