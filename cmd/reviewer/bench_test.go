@@ -42,6 +42,7 @@ func TestRatios(t *testing.T) {
 	ratio(t, "all patterns, where each of them runs / trivial Rego rule (mean)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, true) })
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "the rows of the policy indexed, and one of them read / cold hook (median)", 0.05, rowsRead)
+	programSize(t)
 	ratio(t, "warm call at 10,000 earlier ones / at 10 (median)", 1.5, longSession)
 	ratio(t, "policy test --coverage / opa test --coverage, the same Rego tests (median)", 1, policyTests)
 	ratio(t, "verify a signed policy without compiling / hash and unpack it (median; goal: 5 ms)", 1.5, verifyBundle)
@@ -195,6 +196,21 @@ func rowsRead(t *testing.T) (time.Duration, time.Duration) {
 		hook.Stdin = strings.NewReader(call)
 		mustRun(t, hook)
 	})
+}
+
+// programSize says how large the program is, and how much of it are rows.
+func programSize(t *testing.T) {
+	reviewer, _ := builtPrograms(t)
+	program, err := os.Stat(reviewer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, e := defaultPolicy(t)
+	held := 0
+	for _, content := range e.Layers[0].Rows {
+		held += len(content)
+	}
+	fmt.Printf("%-74s %8.4f   (%d KB of %d KB)\n", "rows / the program (bytes)", float64(held)/float64(program.Size()), held>>10, program.Size()>>10)
 }
 
 // writeBundle writes the policy as it ships: without its tests, which OPA would
