@@ -73,6 +73,19 @@ func TestAddedRowsOnlyAdd(t *testing.T) {
 	}
 }
 
+// TestAddedRowsOfWrappers: a row counts too of a program that runs another one.
+func TestAddedRowsOfWrappers(t *testing.T) {
+	row := rows.Layer{Name: "user", Adds: true, Files: map[string][]byte{"programs/a.yaml": []byte("sudo: {cases: [{do: [{end: delete, object: tenant}]}]}")}}
+	facts := factsUnder(t, rows.New(append(slices.Clone(classifytest.Layers()), row)), "sudo rm -rf /opt/x")
+	var verbs []string
+	for _, e := range facts.Action.Effects {
+		verbs = append(verbs, string(e.Kind)+" "+e.Verb+" "+e.Object)
+	}
+	if !slices.Contains(verbs, "file_delete delete ") || !slices.Contains(verbs, "network delete tenant") {
+		t.Errorf("effects: %q", verbs)
+	}
+}
+
 // TestConvertedRowsOnlyAdd: what is known from facts of others takes nothing
 // away from what is seen without it.
 func TestConvertedRowsOnlyAdd(t *testing.T) {

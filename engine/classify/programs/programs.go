@@ -41,6 +41,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 		c.Known = false // ./ls is not ls
 	}
 	if o, ok := wrapped(c, k); ok {
+		addRows(c, k.Added)
 		return o
 	}
 	converted := k.Program
@@ -57,13 +58,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if k.Converted {
 		adds(c, converted)
 	}
-	if !c.Shell.Frame.Adding { // so that rows that lead to each other use up nothing
-		c.Shell.Frame.Adding = true
-		for _, row := range k.Added {
-			adds(c, row.Program)
-		}
-		c.Shell.Frame.Adding = false
-	}
+	addRows(c, k.Added)
 	c.Finish()
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
 }
@@ -84,6 +79,20 @@ func does(c *shell.Call, k rows.Known) {
 			follow(c, rows.Program{Notes: k.Notes})
 		}
 	}
+}
+
+// addRows follows the rows that only add. They do not count in each other, so that
+// rows that lead to each other use up nothing.
+func addRows(c *shell.Call, added []rows.Row) {
+	if len(added) == 0 || c.Shell.Frame.Adding {
+		return
+	}
+	c.Record()
+	c.Shell.Frame.Adding = true
+	for _, row := range added {
+		adds(c, row.Program)
+	}
+	c.Shell.Frame.Adding = false
 }
 
 // adds follows a row that may add to what is known, and take nothing away: it

@@ -375,7 +375,7 @@ func (r *reader) selected(text string) []abstract.Arg {
 // chosen are the words of one selector, those that its filters let through, or
 // else those of the next one.
 func (r *reader) chosen(s rows.Selector) []abstract.Arg {
-	list := r.select1(s)
+	list := r.every(s)
 	if s.After+s.Like+s.Unlike != "" {
 		list = filtered(list, s)
 	}
@@ -407,7 +407,8 @@ func like(patterns []string, a abstract.Arg) bool {
 		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "number" || number })
 }
 
-func (r *reader) select1(s rows.Selector) []abstract.Arg {
+// every is what a selector selects, before words are left out of it.
+func (r *reader) every(s rows.Selector) []abstract.Arg {
 	n := len(r.operands)
 	switch s.Kind {
 	case rows.SelectOperands:
