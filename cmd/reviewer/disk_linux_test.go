@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-const diskSize = "size=1m,mode=700"
+// diskSize has room for a kept policy (1.1 MB) and for some records.
+const diskSize = "size=4m,mode=700"
 
 // canMount tries it: root in a container often may not.
 func canMount() bool {

@@ -59,7 +59,7 @@ var wrongRows = []wrong{
 	{"detector that misses its example", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: 'a'\n  examples: {match: [c], no_match: [b]}\n", `detectors/a.yaml:4: detector x.y does not find this example`},
 	{"manifest with another root", ".manifest", `{"roots": ["policies/team"]}`, `.manifest: roots are ["policies/team"]; a bundle of the user layer has the one root "policies/user"`},
 	{"manifest with an unknown key", ".manifest", `{"rots": []}`, `.manifest: json: unknown field "rots"`},
-	{"a file that nobody reads", "notes.yaml", "a: 1\n", `notes.yaml: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, rules/**.yaml, patterns/**.yaml, access/**.yaml and detectors/**.yaml`},
+	{"a file that nobody reads", "notes.yaml", "a: 1\n", `notes.yaml: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, and in YAML below rules/, patterns/, access/, detectors/ and, for rows, programs/, places/, tokens/, tools/, words/`},
 	{"a rule that nobody reads", "rules/.a.yaml", "- id: x\n", `warning rules/.a.yaml: this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego`},
 	{"an empty file", "rules/a.yaml", "", `rules/a.yaml: is empty; write what belongs there, or delete the file`},
 	{"data outside the root", "other/data.yaml", "a: 1\n", `other/data.yaml: data: "other" lies outside the root "policies/user" of the user layer`},
