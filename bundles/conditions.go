@@ -30,9 +30,11 @@ type Rule struct {
 	ID          string       `json:"id" yaml:"id"`
 	Title       string       `json:"title,omitempty" yaml:"title"`
 	Description string       `json:"description,omitempty" yaml:"description"`
-	Severity    string       `json:"severity" yaml:"severity"`           // one of Severities
-	Decision    string       `json:"decision,omitempty" yaml:"decision"` // one of engine.Verdicts
-	Message     string       `json:"message,omitempty" yaml:"message"`   // template: see MessageFields
+	Severity    string       `json:"severity" yaml:"severity"`               // one of Severities
+	Decision    string       `json:"decision,omitempty" yaml:"decision"`     // one of engine.Verdicts
+	Harm        string       `json:"harm,omitempty" yaml:"harm"`             // of a block: what the call would do, one of engine.Harms
+	Unattended  string       `json:"unattended,omitempty" yaml:"unattended"` // allow: a question that nobody can answer is a warning, where all that the call does is known, can be undone and stays here
+	Message     string       `json:"message,omitempty" yaml:"message"`       // template: see MessageFields
 	Remediation string       `json:"remediation,omitempty" yaml:"remediation"`
 	References  []string     `json:"references,omitempty" yaml:"references"`
 	Tags        []string     `json:"tags,omitempty" yaml:"tags"`
@@ -86,6 +88,10 @@ func (Rule) Vocabulary(key string) []string {
 		return Severities()
 	case "decision":
 		return engine.Verdicts()
+	case "harm":
+		return engine.Harms()
+	case "unattended":
+		return []string{string(engine.Allow)}
 	case "enforcement":
 		return Enforcements()
 	case "overridable":

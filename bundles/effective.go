@@ -284,7 +284,7 @@ func (r Rule) row() (map[string]any, error) {
 	row := map[string]any{"id": r.ID, "tags": orEmpty(r.Tags), "overridable": orEmpty(r.Overridable), "always": r.Always}
 	for k, v := range map[string]string{
 		"title": r.Title, "severity": string(r.Severity), "decision": string(r.Decision), "message": r.Message,
-		"remediation": r.Remediation, "enforcement": string(r.Enforcement),
+		"remediation": r.Remediation, "enforcement": string(r.Enforcement), "harm": r.Harm, "unattended": r.Unattended,
 	} {
 		if v != "" {
 			row[k] = v

@@ -17,6 +17,23 @@ func Verdicts() []string {
 	return []string{string(Allow), string(Warn), string(Modify), string(Ask), string(Block)}
 }
 
+// What a rule that blocks names as the harm of the call at hand.
+const (
+	HarmLoss   = "loss"   // something goes that nobody brings back
+	HarmSecret = "secret" // a secret, or data, leaves
+	HarmCode   = "code"   // code of unknown origin runs
+	HarmGuard  = "guard"  // the guard itself is touched, or what guards the machine
+	HarmPlace  = "place"  // a place, or a service, that is closed
+	HarmPolicy = "policy" // what an organisation or a person forbade, whatever it does; also of a rule that names none
+	HarmLimit  = "limit"  // no harm of the call: there were too many before it
+	HarmRepeat = "repeat" // no harm of its own: another way to what was denied
+)
+
+// Harms lists what a rule that blocks may name.
+func Harms() []string {
+	return []string{HarmLoss, HarmSecret, HarmCode, HarmGuard, HarmPlace, HarmPolicy, HarmLimit, HarmRepeat}
+}
+
 // Strictness orders verdicts: 0 for allow to 4 for block. A word that is no
 // verdict counts as block.
 func (v Verdict) Strictness() int {
@@ -79,6 +96,7 @@ type RuleResult struct {
 	Severity    string  `json:"severity,omitempty"`
 	Message     string  `json:"message,omitempty"`
 	Enforcement string  `json:"enforcement,omitempty"` // observe or warn where it is not enforce
+	Harm        string  `json:"harm,omitempty"`        // of a block: what the call would do, one of Harms; empty in records of earlier versions
 }
 
 // RuleError names a rule that could not be evaluated; its worst outcome was taken.

@@ -128,6 +128,11 @@ type DenialFacts struct {
 	Same    int64 `json:"same"`    // the very same call
 	Effect  int64 `json:"effect"`  // another call with an effect at least as strong on the same target, or on one that holds it; what is known by its words only is the same in the same words
 	Refused int64 `json:"refused"` // the same, but a person said no to the other call
+
+	// Harms are the same as Effect, by what the rule that denied the other call
+	// named: the harms without a denial are left out, and so are calls that were
+	// denied by their scores, or since nobody could be asked.
+	Harms map[string]int64 `json:"harms"`
 }
 
 // FormerDenied is DenialFacts as policies of earlier versions read it.

@@ -90,7 +90,7 @@ func labelsSize(labels []engine.Label) int {
 }
 
 func (d *denial) size() int {
-	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + 29 + digits(d.N) + digits(d.At)
+	return len(d.Print) + text(d.Kind) + text(d.Verb) + text(d.Target) + text(d.Harm) + 29 + digits(d.N) + digits(d.At)
 }
 
 func (c *checkRun) size() int {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,8 +10,8 @@ import (
 
 // deny keeps the effects of a call that did not run, so that another way to one
 // of them is recognised.
-func (h *State) deny(n int64, a *engine.Action) {
-	d := denial{N: n, At: h.Actions}
+func (h *State) deny(n int64, a *engine.Action, harm string) {
+	d := denial{N: n, At: h.Actions, Harm: harm}
 	if a == nil {
 		h.Denials = append(h.Denials, d)
 		return
@@ -68,12 +69,14 @@ func (d *denial) named(name string) bool {
 }
 
 // neverDenied is of what was not denied before.
-var neverDenied = engine.DenialFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo}
+func neverDenied() engine.DenialFacts {
+	return engine.DenialFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo, Harms: map[string]int64{}}
+}
 
 // deniedFacts says how long ago an action was denied: in actions of the session,
 // or of the agent itself, since others may act in between.
 func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFacts {
-	f := neverDenied
+	f := neverDenied()
 	print := boundKey(a.Fingerprint, digestLength)
 	var aims []string // of the action's effects; most calls follow no denial
 	for i := range h.Denials {
@@ -90,9 +93,27 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 			f.Refused = min(f.Refused, ago)
 		default:
 			f.Effect = min(f.Effect, ago)
+			if before, known := f.Harms[d.Harm]; d.Harm != "" && (!known || ago < before) {
+				f.Harms[d.Harm] = ago
+			}
 		}
 	}
 	return f
+}
+
+// harmOf is what the rule that denied a call named. A call that was denied by its
+// scores, or since nobody could be asked, has none: that says too little of it to
+// take what comes later for another way to the same harm.
+func harmOf(r *engine.Record) string {
+	if r.Decision == nil {
+		return ""
+	}
+	for _, rule := range r.Decision.Rules {
+		if rule.Decision == engine.Block && rule.Enforcement == "" {
+			return cmp.Or(rule.Harm, engine.HarmPolicy)
+		}
+	}
+	return ""
 }
 
 // since counts the agent's actions since the one of a pre record, that one

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -37,7 +39,7 @@ func TestCheckFailed(t *testing.T) {
 func TestDenied(t *testing.T) {
 	deep := "./" + strings.Repeat("very/", 8) + "deep" // 46 bytes: a file below is cut short
 	file := deep + "/and/deeper/than/a/key/is/long.txt"
-	none, same, effect := neverDenied, neverDenied, neverDenied
+	none, same, effect := neverDenied(), neverDenied(), neverDenied()
 	same.Same, effect.Effect = 1, 1
 	both, earlier, later, latest := same, none, none, none
 	both.Effect = 2
@@ -101,9 +103,39 @@ func TestDenied(t *testing.T) {
 		"others act in between":           {times(denied(deletes("./a")).by("sub"), 40).by(""), deletes("./a"), same},
 		"without a fingerprint":           {denied(engine.Action{Types: []engine.Type{engine.TypeUnknown}}), engine.Action{Types: []engine.Type{engine.TypeUnknown}}, none},
 	} {
-		if got := test.tale.next(test.next).History.Denials; got != test.want {
-			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		if d := cmp.Diff(test.want, test.tale.next(test.next).History.Denials); d != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, d)
 		}
+	}
+}
+
+// The harm is what the rule that denied a call named: of a call that was denied by
+// its scores, or since nobody could be asked, none is known.
+func TestDeniedHarms(t *testing.T) {
+	block := func(harm string) engine.RuleResult {
+		return engine.RuleResult{ID: "r", Decision: engine.Block, Harm: harm}
+	}
+	watched := block(engine.HarmLoss)
+	watched.Enforcement = "observe"
+	for name, test := range map[string]struct {
+		rules []engine.RuleResult
+		want  map[string]int64
+	}{
+		"by its scores":               {nil, map[string]int64{}},
+		"a question nobody answers":   {[]engine.RuleResult{{ID: "r", Decision: engine.Ask}}, map[string]int64{}},
+		"a rule that is not in force": {[]engine.RuleResult{watched}, map[string]int64{}},
+		"a rule that names one":       {[]engine.RuleResult{block(engine.HarmLoss)}, map[string]int64{engine.HarmLoss: 1}},
+		"a rule that names none":      {[]engine.RuleResult{block("")}, map[string]int64{engine.HarmPolicy: 1}},
+		"the first that is in force":  {[]engine.RuleResult{watched, block(engine.HarmCode), block(engine.HarmLoss)}, map[string]int64{engine.HarmCode: 1}},
+	} {
+		got := newTale().blocked(deletes("./a"), test.rules...).next(python(engine.EffectFileDelete, "./a")).History.Denials
+		if d := cmp.Diff(test.want, got.Harms); d != "" || got.Effect != 1 {
+			t.Errorf("%s: %+v (-want +got)\n%s", name, got, d)
+		}
+	}
+	twice := times(newTale().blocked(deletes("./a"), block(engine.HarmLoss)), 3).blocked(deletes("./a"), block(engine.HarmPlace))
+	if d := cmp.Diff(map[string]int64{engine.HarmLoss: 5, engine.HarmPlace: 1}, twice.next(python(engine.EffectFileDelete, "./a")).History.Denials.Harms); d != "" {
+		t.Errorf("the nearest of each (-want +got)\n%s", d)
 	}
 }
 

@@ -110,7 +110,7 @@ func (h *State) foldPre(r *engine.Record) {
 	if denied {
 		h.Denied++
 		h.DeniedRow++
-		h.deny(r.N, r.Action)
+		h.deny(r.N, r.Action, harmOf(r))
 	} else {
 		h.DeniedRow = 0
 		h.spend(r)

@@ -113,6 +113,7 @@ type denial struct {
 	Verb   string `json:"v,omitempty"` // where the target alone does not say what is done to it
 	Target string `json:"p,omitempty"`
 	Person bool   `json:"q,omitempty"` // a person said no, and may have said what else they want
+	Harm   string `json:"h,omitempty"` // what the rule that denied it named; empty: none did
 }
 
 // allowed is a call that a person allowed, by its CallKey. Of one call there is

@@ -91,7 +91,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	}
 	f := engine.HistoryFacts{
 		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Follows: []string{}, FirstTime: true,
-		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied,
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied(),
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {

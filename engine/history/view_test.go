@@ -38,6 +38,13 @@ func (s *tale) answered(a engine.Action, v engine.Verdict) *tale {
 	return s
 }
 
+// blocked is a call that was blocked, and what rules said of it.
+func (s *tale) blocked(a engine.Action, rules ...engine.RuleResult) *tale {
+	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Call: fmt.Sprint("c", s.h.N+1), Action: &a,
+		Decision: &engine.Decision{Decision: engine.Block, Rules: rules}, Answer: &engine.AnswerFacts{Effect: engine.Block}})
+	return s
+}
+
 // ran is a call that ran, with a result.
 func (s *tale) ran(a engine.Action, result string) *tale {
 	return s.ended(a, &engine.ResultFacts{Outcome: engine.OutcomeRan, Content: &engine.ContentFacts{MAC: engine.HexSum([]byte(result))}})

@@ -104,7 +104,7 @@ test_alternatives_are_never_empty[name] if {
 	some name, doc in {
 		"scores": _delete({"location": "outside", "reversibility": "R4"}),
 		"rule": given.call({"findings": ["says_block"]}),
-		"nothing to go by": given.call({"action": {"types": ["unknown"]}, "history": {"similar": {"failed": 3}}}),
+		"nothing to go by": given.call({"action": {"types": ["unknown"], "effects": [given.effect("system_call", {"privileged": true})]}}),
 	}
 	got := reviewer.decision with input as doc with data.reviewer.catalog as given.catalog
 	got.decision == "block"

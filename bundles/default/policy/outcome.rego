@@ -96,6 +96,11 @@ _unmodified := _strictness.block if {
 _demand(r) := _strictness.modify if {
 	r.decision == "modify"
 	rewriting.offered(r)
+} else := _strictness.warn if {
+	r.decision == "ask"
+	_unattended
+	object.get(r, "unattended", "") == "allow"
+	scores.contained
 } else := _level(r.decision)
 
 _unattended if input.event.mode in data.reviewer.unattended_modes
@@ -116,19 +121,45 @@ own := "allow" if {
 	scores.worst >= data.reviewer.side_effects.critical
 } else := "allow" if {
 	first_time_pardon
-} else := "modify" if {
+} else := _held("modify") if {
 	_cell == "warn"
 	_dangerous_pattern
 } else := _cell
 
-_cell := data.reviewer.matrix[scores.level][scores.rationality_level]
+# The matrix's verdict.
+_cell := _held(_matrix_cell)
+
+_matrix_cell := data.reviewer.matrix[scores.level][scores.rationality_level]
+
+# METADATA
+# title: The scores would say more if what came before the call counted in full
+capped if {
+	objected
+	_strictness[_cell] < _strictness[_matrix_cell]
+}
+
+# Factors that only say how the session went before the call (risk.soft) raise what
+# the matrix says of the call itself to the ceiling at most.
+_held(verdict) := _own_cell if {
+	_strictness[verdict] <= _strictness[_own_cell]
+} else := _verdicts[max([_strictness[_own_cell], min([_strictness[verdict], _ceiling])])]
+
+_own_cell := data.reviewer.matrix[scores.own_level][scores.rationality_level]
+
+_ceiling := min([_strictness[v] | some v in _ceilings])
+
+_ceilings contains data.reviewer.risk.soft_ceiling[_own_cell]
+
+_ceilings contains data.reviewer.risk.soft_ceiling.reads if scores.asks_service
+
+_ceilings contains data.reviewer.risk.soft_ceiling.unattended if _unattended
 
 # METADATA
 # title: The matrix has something against the call, before its corrections
 objected if {
 	input.phase == "pre"
 	data.reviewer.enabled
-	_cell != "allow"
+	_matrix_cell != "allow"
 }
 
 # METADATA

@@ -48,6 +48,7 @@ test_corrections_in_order[name] if {
 	case.own == outcome.own with input as given.call({"history": {"first_time": object.get(case, "first", false)}, "finding": finding})
 		with data.reviewer.matrix.low.high as case.cell
 		with data.reviewer.scores.level as "low"
+		with data.reviewer.scores.own_level as "low"
 		with data.reviewer.scores.rationality_level as "high"
 		with data.reviewer.scores.score as object.get(case, "score", 0.5)
 		with data.reviewer.scores.worst as object.get(case, "worst", 0)
@@ -144,6 +145,7 @@ test_first_time_pardon[name] if {
 		with data.reviewer.enabled as object.get(case, "enabled", true)
 		with data.reviewer.matrix.low.high as object.get(case, "cell", "warn")
 		with data.reviewer.scores.level as "low"
+		with data.reviewer.scores.own_level as "low"
 		with data.reviewer.scores.rationality_level as "high"
 		with data.reviewer.scores.score as object.get(case, "score", 0.5)
 		with data.reviewer.scores.worst as object.get(case, "worst", 0)

@@ -89,8 +89,12 @@ _message(r) := _fill(r.message, object.union(_facts, {
 # title: How the scores led to the decision
 explanation := concat("; ", array.concat(
 	[_matrix],
-	_pardon,
+	array.concat(_cap, _pardon),
 ))
+
+_cap := [_fill(_texts.soft_ceiling, {"{decision}": outcome.own})] if {
+	outcome.capped
+} else := []
 
 _pardon := [_texts.first_time] if {
 	outcome.first_time_pardon
@@ -115,10 +119,15 @@ _remediation(r) := _fill(r.remediation, object.union(_facts, {"{rule}": r.id}))
 # title: The rules that spoke, as they are recorded
 results := [_recorded(r) | some r in spoken.rules]
 
-_recorded(r) := object.union(
+_recorded(r) := object.union_n([
 	{"id": r.id, "decision": r.decision, "severity": r.severity, "message": _message(r)},
 	_mode(r),
-)
+	_harm(r),
+])
+
+_harm(r) := {"harm": object.get(r, "harm", "policy")} if {
+	r.decision == "block"
+} else := {}
 
 _mode(r) := {"enforcement": r.mode} if {
 	r.mode != "enforce"

@@ -166,9 +166,9 @@ test_results if {
 	doc := given.call({"findings": ["says_block", "watched"], "action": {"resource": "rm x"}})
 	got := reasons.results with input as doc with data.reviewer.catalog as given.catalog
 	got == [
-		{"id": "says_block", "decision": "block", "severity": "high", "message": "says_block on something that is not known beforehand"},
+		{"id": "says_block", "decision": "block", "severity": "high", "harm": "policy", "message": "says_block on something that is not known beforehand"},
 		{
-			"id": "watched", "decision": "block", "severity": "medium", "enforcement": "observe",
+			"id": "watched", "decision": "block", "harm": "policy", "severity": "medium", "enforcement": "observe",
 			"message": "watched on something that is not known beforehand",
 		},
 	]

@@ -19,13 +19,13 @@ risk := {"score": score, "level": level, "factors": sort(object.keys(object.remo
 
 # METADATA
 # title: Risk as a number from 0 to 1
-score := 0 if {
-	_raw <= 0
-} else := 1 if {
-	_raw >= 1
-} else := to_number(sprintf("%.4f", [_raw]))
+score := _clamp(sum([m | some m in _modifiers]) * _together)
 
-_raw := sum([m | some m in _modifiers]) * _together
+_clamp(raw) := 0 if {
+	raw <= 0
+} else := 1 if {
+	raw >= 1
+} else := to_number(sprintf("%.4f", [raw]))
 
 default _together := 1
 
@@ -37,15 +37,38 @@ _together := run.factor if {
 
 # METADATA
 # title: Level of the risk
-level := "minimal" if {
-	score < _cfg.low_threshold
+level := _level(score)
+
+_level(s) := "minimal" if {
+	s < _cfg.low_threshold
 } else := "low" if {
-	score < _cfg.medium_threshold
+	s < _cfg.medium_threshold
 } else := "medium" if {
-	score < _cfg.high_threshold
+	s < _cfg.high_threshold
 } else := "high" if {
-	score < _cfg.critical_threshold
+	s < _cfg.critical_threshold
 } else := "critical"
+
+# METADATA
+# title: Level of the risk of the call itself
+# description: Without what only says how the session went before it (risk.soft).
+own_level := _level(_clamp(sum([m | some m in object.remove(_modifiers, _cfg.soft)]) * _own_together)) if {
+	_softened
+} else := level
+
+_softened if {
+	some f in _cfg.soft
+	_modifiers[f]
+}
+
+_softened if {
+	"composite" in _cfg.soft
+	_together != 1
+}
+
+_own_together := 1 if {
+	"composite" in _cfg.soft
+} else := _together
 
 # METADATA
 # title: The risk lies near a boundary of its level
@@ -76,9 +99,20 @@ _modifiers["failed_before"] := _cfg.failed_similar[min([input.history.similar.fa
 	"failed_before" in input.facts
 }
 
-_modifiers["active_pattern"] := max([_cfg.active_pattern[f.level] | some f in input.finding]) if {
+# A pattern that asks or blocks says so by itself, and is not added once more.
+_modifiers["active_pattern"] := max(_added) if {
 	some f in input.finding
 	f.level
+	_added != []
+}
+
+_added := [_cfg.active_pattern[f.level] | some id, f in input.finding; not _decides(id)]
+
+_decides(id) if data.reviewer.catalog[id].decision in {"modify", "ask", "block"}
+
+_decides(id) if {
+	some layer
+	data.policies[layer].catalog[id].decision in {"modify", "ask", "block"}
 }
 
 _modifiers["reads_only"] := _cfg.reversibility.R0 if {
@@ -172,6 +206,42 @@ _steps := {step(e) | some e in _changes; e.kind != "process"}
 # title: An effect's path is known whole
 # description: Of anything else the worst is assumed; a beginning may go on with `/../..`.
 known_path(e) if e.certainty in {"exact", "glob"}
+
+# METADATA
+# title: All that the action does is known, can be undone, stays in scope and sends nothing
+contained if {
+	not "not_understood" in input.facts
+	not "unknown" in input.action.types
+	not "secret_out" in input.facts
+	every e in input.action.effects {
+		known_path(e)
+		in_scope(e)
+		not e.egress
+		_undone(e)
+	}
+}
+
+_undone(e) if e.kind in {"file_read", "process"}
+
+_undone(e) if step(e) in {"R0", "R1", "R2", "R3"}
+
+# METADATA
+# title: The action only asks services, and reads
+asks_service if {
+	"network_request" in input.action.types
+	not "not_understood" in input.facts
+	every e in input.action.effects {
+		_only_asks(e)
+	}
+}
+
+_only_asks(e) if e.kind == "file_read"
+
+_only_asks(e) if {
+	e.kind == "network"
+	e.verb == "fetch"
+	not e.egress
+}
 
 # METADATA
 # title: Side effects

@@ -95,6 +95,8 @@ _result(id, row) := {
 	"mode": _mode(row),
 	"remediation": object.get(row, "remediation", ""),
 	"firm": object.get(row, "always", false),
+	"harm": object.get(row, "harm", "policy"),
+	"unattended": object.get(row, "unattended", ""),
 }
 
 # A word that is no verdict, or none at all, counts as the strictest.

@@ -11,3 +11,17 @@ speaks contains "not_understood" if {
 	some o in input.action.opaque
 	o.reason in {"syntax", "command", "code", "budget", "encoding", "arguments"}
 }
+
+# METADATA
+# title: A tool of which nothing is known, where nobody can be asked
+# description: Only where tools.unknown says block.
+# custom:
+#   id: unknown_tool
+speaks contains "unknown_tool" if {
+	"not_understood" in input.facts
+	input.phase == "pre"
+	data.reviewer.tools.unknown == "block"
+	input.event.mode in data.reviewer.unattended_modes
+	some o in input.action.opaque
+	o.reason == "tool"
+}
