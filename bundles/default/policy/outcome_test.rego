@@ -56,6 +56,44 @@ test_corrections_in_order[name] if {
 
 _rule(decision, mode) := {"id": decision, "decision": decision, "severity": "low", "message": "m", "mode": mode, "remediation": ""}
 
+# What came before the call raises what the matrix says of the call itself by one
+# step: `own` and `all` are the levels of risk without soft factors and with them.
+test_soft_ceiling[name] if {
+	some name, case in {
+		"a warning": {"own": "medium", "all": "high", "want": "warn"},
+		"a warning, and no more": {"own": "medium", "all": "critical", "want": "warn"},
+		"a question after a warning": {"own": "high", "all": "critical", "want": "ask"},
+		"a block of its own": {"own": "critical", "all": "critical", "want": "block"},
+		"a block of its own, of little sense": {"own": "high", "all": "critical", "sense": "low", "want": "block"},
+		"a question stays one": {"own": "high", "all": "critical", "sense": "medium", "want": "ask"},
+		"nobody to ask": {"own": "high", "all": "critical", "mode": "alone", "want": "warn"},
+		"nobody to ask, and a question of its own": {"own": "high", "all": "high", "sense": "medium", "mode": "alone", "want": "block"},
+		"a service is asked": {"own": "high", "all": "critical", "asks": true, "want": "warn"},
+		"less than without them": {"own": "high", "all": "low", "want": "warn"},
+		"nothing is raised": {"own": "low", "all": "medium", "want": "allow"},
+		"a pattern that is dangerous": {"own": "high", "all": "high", "pattern": true, "want": "ask"},
+		"the same, nobody to ask": {"own": "high", "all": "high", "pattern": true, "mode": "alone", "want": "warn"},
+	}
+	finding := {"p": {"level": "high", "measure": 1} | case.pattern}
+	doc := given.call({"event": {"mode": object.get(case, "mode", "default")}, "finding": finding})
+	got := outcome.decision with input as doc
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.scores.level as case.all
+		with data.reviewer.scores.own_level as case.own
+		with data.reviewer.scores.rationality_level as object.get(case, "sense", "high")
+		with data.reviewer.scores.asks_service as object.get(case, "asks", false)
+	got == case.want
+}
+
+# A layer may let what came before count in full.
+test_no_soft_ceiling if {
+	"block" == outcome.own with input as given.call({})
+		with data.reviewer.risk.soft_ceiling as {"allow": "block", "warn": "block", "modify": "block", "reads": "block", "unattended": "block"}
+		with data.reviewer.scores.level as "critical"
+		with data.reviewer.scores.own_level as "low"
+		with data.reviewer.scores.rationality_level as "high"
+}
+
 # What policy says, and what is answered: the scores' own verdict, rules as
 # verdict/mode, the bundle's enforcement.
 test_decision_and_answer[name] if {
@@ -102,6 +140,29 @@ test_nobody_to_ask[name] if {
 		with data.reviewer.unattended_modes as ["unused", "alone"]
 		with data.reviewer.outcome.own as case.own
 		with data.reviewer.spoken.rules as case.rules
+}
+
+# A rule may let what only has to be seen by somebody run where nobody is there:
+# if all that the call does is known, can be undone and stays here.
+test_unattended_allow[name] if {
+	some name, case in {
+		"a known change of a file": {"effects": [given.effect("file_write", {"reversibility": "R2"})], "decision": "warn"},
+		"somebody is there": {"effects": [given.effect("file_write", {"reversibility": "R2"})], "mode": "default", "decision": "ask"},
+		"it cannot be undone": {"effects": [given.effect("file_write", {"reversibility": "R4"})], "decision": "block"},
+		"it is not known whether it can": {"effects": [given.effect("file_write", {})], "decision": "block"},
+		"outside the workspace": {"effects": [given.effect("file_write", {"reversibility": "R2", "location": "outside"})], "decision": "block"},
+		"its end is not known": {"effects": [given.effect("file_write", {"reversibility": "R2", "certainty": "prefix"})], "decision": "block"},
+		"something is sent": {"effects": [given.request({"verb": "upload", "egress": true})], "decision": "block"},
+		"part of it is not understood": {"effects": [], "opaque": [{"reason": "command"}], "decision": "block"},
+		"a secret goes out": {"effects": [], "secrets_out": ["text"], "decision": "block"},
+	}
+	rule := object.union(_rule("ask", "enforce"), {"unattended": "allow"})
+	action := object.remove(case, ["mode", "decision"])
+	got := outcome.decision with input as given.call({"event": {"mode": object.get(case, "mode", "alone")}, "action": object.union({"types": ["file_modification"]}, action)})
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.outcome.own as "allow"
+		with data.reviewer.spoken.rules as [rule]
+	got == case.decision
 }
 
 # With a form that can be had, modify is modify; a rule without one still asks.

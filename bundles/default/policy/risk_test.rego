@@ -61,6 +61,43 @@ test_modifiers[name] if {
 	case.factors == scores.risk.factors with input as doc
 }
 
+# The level of the call itself leaves out what came before it.
+test_own_level[name] if {
+	some name, case in {
+		"nothing before": {"level": "low", "own": "low"},
+		"failed thrice": {"history": {"similar": {"count": 3, "failed": 3}}, "level": "high", "own": "low"},
+		"a critical pattern": {"finding": {"p": {"level": "critical", "measure": 1}}, "level": "medium", "own": "low"},
+		"a pattern that decides itself": {"finding": {"p": {"level": "critical", "measure": 1}}, "catalog": {"p": {"decision": "ask"}}, "level": "low", "own": "low"},
+		"outside is its own": {"effects": [given.effect("file_write", {"location": "outside"})], "level": "medium", "own": "medium"},
+	}
+	doc := given.call({
+		"action": {"types": ["file_modification"], "effects": object.get(case, "effects", [])},
+		"history": object.get(case, "history", {}), "finding": object.get(case, "finding", {}),
+	})
+	got := {"level": scores.level, "own": scores.own_level} with input as doc with data.reviewer.catalog as object.get(case, "catalog", {})
+	got == {"level": case.level, "own": case.own}
+}
+
+# Which factors are soft is a setting.
+test_soft_is_a_setting if {
+	"high" == scores.own_level with input as given.call({"action": {"types": ["file_modification"]}, "history": {"similar": {"failed": 3}}})
+		with data.reviewer.risk.soft as ["active_pattern"]
+}
+
+test_asks_service[name] if {
+	some name, case in {
+		"a page": {"effects": [given.request({})], "want": true},
+		"a page, with a file of settings": {"effects": [given.request({}), given.effect("file_read", {})], "want": true},
+		"something is sent": {"effects": [given.request({"egress": true})], "want": false},
+		"something is changed there": {"effects": [given.request({"verb": "post"})], "want": false},
+		"the answer goes to a file": {"effects": [given.request({}), given.effect("file_write", {})], "want": false},
+		"part of it is not understood": {"effects": [given.request({})], "opaque": [{"reason": "command"}], "want": false},
+	}
+	action := {"types": ["network_request"], "effects": case.effects, "opaque": object.get(case, "opaque", [])}
+	got := object.get({"r": true | scores.asks_service with input as given.call({"action": action})}, "r", false)
+	got == case.want
+}
+
 test_reversibility[name] if {
 	some name, case in {
 		"R0": {"effect": {"reversibility": "R0"}, "score": 0.3},
