@@ -16,6 +16,8 @@ type Entry struct {
 	Description string   `json:"description,omitempty"`
 	Severity    string   `json:"severity"`
 	Decision    string   `json:"decision,omitempty"` // empty: it is a finding only
+	Harm        string   `json:"harm,omitempty"`     // of a block: what the call would do, one of engine.Harms
+	Unattended  string   `json:"unattended,omitempty"`
 	Message     string   `json:"message,omitempty"`
 	Remediation string   `json:"remediation,omitempty"`
 	References  []string `json:"references,omitempty"`
@@ -39,7 +41,7 @@ func (e *Effective) Catalogue() []Entry {
 			file, line, _ := r.Spot("id", 0, 0)
 			all = append(all, Entry{
 				ID: r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
-				Decision: r.Decision, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
+				Decision: r.Decision, Harm: r.Harm, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
 				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line,
 			})
 		}
@@ -108,6 +110,12 @@ The rules of the policy that ships. ` + "`reviewer policy rules`" + ` lists thos
 with the layer of each and how far it goes; ` + "`reviewer policy explain`" + ` says of a call which
 spoke, and which nearly did.
 
+A rule that blocks names the harm of the call at hand: loss (what goes, nobody brings
+back), secret (a secret, or data, leaves), code (code of unknown origin runs), guard
+(reviewer itself, or what guards the machine), place (a place or a service that is
+closed), policy (an organisation or a person forbade it), limit (there were too many
+before it), repeat (another way to what was denied).
+
 A rule that is overridable can be taken back by an exception of the layers that it
 names. *essential* are those that ` + "`rules: {builtin: essential}`" + ` leaves; the other tags
 name the controls of OWASP's list for agentic applications, of MITRE ATLAS and ATT&CK,
@@ -134,6 +142,9 @@ func (r Entry) markdown() string {
 	does := r.Decision
 	if does == "" {
 		does = "finding"
+	}
+	if r.Harm != "" {
+		does += " (" + r.Harm + ")"
 	}
 	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, plainText(r.Title), does, r.Severity)
 	if r.Description != "" {

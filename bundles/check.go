@@ -156,6 +156,12 @@ func (e *Effective) CheckRules() []*engine.Problem {
 			if why := r.Match.never(); why != "" {
 				list = append(list, problem(r.at("match").in(l.Layer), "rule.never", "rule %s can never speak: %s", r.ID, why))
 			}
+			if why := r.mayNotRun(); why != "" {
+				list = append(list, problem(r.at("unattended").in(l.Layer), "rule.unattended", "rule %s cannot say unattended: allow: %s", r.ID, why))
+			}
+			if r.Harm != "" && r.Decision != string(engine.Block) {
+				list = append(list, problem(r.at("harm").in(l.Layer), "rule.harm", "rule %s names a harm, and only a rule whose decision is block has one", r.ID))
+			}
 		}
 		for _, a := range l.Access {
 			list = append(list, a.check(l)...)
@@ -172,6 +178,38 @@ func warning(at spot, code, format string, args ...any) *engine.Problem {
 	p := problem(at, code, format, args...)
 	p.Warning = true
 	return p
+}
+
+// mayNotRun says why a rule cannot let a call run that nobody can be asked about;
+// empty: it can, or does not say so. What a call does is looked at when it comes
+// (known, can be undone, in scope, nothing sent); this is about rules for which that
+// would never hold.
+func (r Rule) mayNotRun() string {
+	of := func(list []string, words ...string) string {
+		for _, w := range words {
+			if slices.Contains(list, w) {
+				return w
+			}
+		}
+		return ""
+	}
+	sent := of(r.Match.Types, string(engine.TypeNetworkRequest), string(engine.TypeMCPCall), string(engine.TypeUnknown))
+	unclear := of(r.Match.Facts, "not_understood", "secret_out", "denied_before")
+	switch {
+	case r.Unattended == "":
+		return ""
+	case r.Decision != string(engine.Ask):
+		return "its decision is not ask"
+	case r.Always:
+		return "it always holds (always: true)"
+	case r.Severity == "critical":
+		return "its severity is critical"
+	case sent != "":
+		return "it is about actions of type " + sent + ", and what they do is not known to stay in the workspace"
+	case unclear != "":
+		return "it is about actions with the fact " + unclear
+	}
+	return ""
 }
 
 // never says why no event meets all lists of a match; empty: one can.

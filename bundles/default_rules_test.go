@@ -34,6 +34,9 @@ func TestDefaultRulesAreComplete(t *testing.T) {
 				t.Errorf("%s:%d: rule %s has no %s", r.File, r.Line, r.ID, what)
 			}
 		}
+		if (r.Decision == "block") != (r.Harm != "") {
+			t.Errorf("%s:%d: rule %s says %s, and its harm is %q", r.File, r.Line, r.ID, r.Decision, r.Harm)
+		}
 		if !slices.ContainsFunc(r.Tags, control.MatchString) {
 			t.Errorf("%s:%d: rule %s names no control", r.File, r.Line, r.ID)
 		}

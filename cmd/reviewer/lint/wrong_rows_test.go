@@ -26,6 +26,11 @@ var wrongCEL = []wrong{
 }
 
 var wrongRows = []wrong{
+	{"a harm of a rule that asks", "rules/a.yaml", rule("harm: loss\n  when: phase == \"pre\""), `rules/a.yaml:7:9: rule mine names a harm, and only a rule whose decision is block has one`},
+	{"unknown harm", "rules/a.yaml", rule("harm: los\n  when: phase == \"pre\""), `rules/a.yaml:7:9: harm: unknown word "los"; did you mean "loss"?`},
+	{"unattended, of requests", "rules/a.yaml", rule("unattended: allow\n  match: {types: [network_request]}"), `rules/a.yaml:7:15: rule mine cannot say unattended: allow: it is about actions of type network_request, and what they do is not known to stay in the workspace`},
+	{"unattended, always", "rules/a.yaml", rule("unattended: allow\n  always: true\n  when: phase == \"pre\""), `rules/a.yaml:7:15: rule mine cannot say unattended: allow: it always holds (always: true)`},
+	{"unattended, not understood", "rules/a.yaml", rule("unattended: allow\n  match: {facts: [not_understood]}"), `rules/a.yaml:7:15: rule mine cannot say unattended: allow: it is about actions with the fact not_understood`},
 	{"no YAML", "rules/a.yaml", "- id: [a\n", `rules/a.yaml:1: did not find expected ',' or ']'`},
 	{"unknown key", "rules/a.yaml", "- id: mine\n  titel: Mine\n  severity: high\n", `rules/a.yaml:2:3: unknown key "titel"; did you mean "title"?`},
 	{"unknown severity", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: hihg\n", `rules/a.yaml:3:13: severity: unknown word "hihg"; did you mean "high"?`},
