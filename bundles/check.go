@@ -279,12 +279,35 @@ func (e *Effective) checkNamed() []*engine.Problem {
 		for _, id := range disabled {
 			list = append(list, l.named("rules.disabled", fmt.Sprint(id), rows)...)
 		}
+		list = append(list, e.checkDisabledIn(l, rules, rows)...)
 		modes, _ := rules["enforcement"].(map[string]any)
 		for _, id := range slices.Sorted(maps.Keys(modes)) {
 			list = append(list, l.named("rules.enforcement", id, all)...)
 		}
 	}
 	return list
+}
+
+// checkDisabledIn finds rules that are not, or that speak in a workspace all the same.
+func (e *Effective) checkDisabledIn(l *Bundle, rules map[string]any, known map[string]bool) []*engine.Problem {
+	const setting = "rules.disabled_in"
+	var all []*engine.Problem
+	firm := map[string]bool{}
+	for _, r := range e.Rules() {
+		firm[r.ID] = !slices.Contains(r.Overridable, User)
+	}
+	places, _ := rules["disabled_in"].(map[string]any)
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		for _, id := range list(places[place]) {
+			wrong := l.named(setting, fmt.Sprint(id), known)
+			if wrong == nil && firm[fmt.Sprint(id)] {
+				wrong = append(wrong, problem(l.where(setting).in(l.Layer), "rule.firm",
+					"%s: rule %s speaks everywhere, since its row does not let the user make exceptions (overridable)", setting, id))
+			}
+			all = append(all, wrong...)
+		}
+	}
+	return all
 }
 
 func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Problem {

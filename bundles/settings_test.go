@@ -247,7 +247,11 @@ func random(t *testing.T, g *rand.Rand, all map[string]*SchemaNode, name string)
 	doc := map[string]any{}
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		s := all[path]
-		if s.Merge == "" && !s.section() || s.Merge == "replace" && name == Project || g.IntN(3) > 0 {
+		kind := s.Merge
+		if s.section() {
+			kind = s.Others.Merge
+		}
+		if kind == "" || kind == "replace" && name == Project || g.IntN(3) > 0 {
 			continue
 		}
 		keys, into := strings.Split(path, "."), doc
@@ -331,15 +335,29 @@ func looser(s *SchemaNode, before, after any) string {
 		if s.Rank(after) < s.Rank(before) {
 			return fmt.Sprintf("%v became %v", before, after)
 		}
-	case "entries": // one that is not there is as strict as can be
-		for id, v := range after.(map[string]any) {
-			if was, ok := before.(map[string]any)[id]; s.Others.Rank(v) < s.Others.Rank(s.Others.Strictest()) && (!ok || s.Others.Rank(v) < s.Others.Rank(was)) {
-				return fmt.Sprintf("%s: %v became %v", id, was, v)
-			}
-		}
+	case "entries":
+		return looserEntry(s.Others.SchemaNode, before.(map[string]any), after.(map[string]any))
 	default:
 		if !cmp.Equal(before, after) {
 			return fmt.Sprintf("%v became %v", before, after)
+		}
+	}
+	return ""
+}
+
+// looserEntry is looser of sections whose keys are free: a word that is not there
+// is as strict as can be, and a number that is not is nothing.
+func looserEntry(s *SchemaNode, before, after map[string]any) string {
+	for id, v := range after {
+		was, there := before[id]
+		switch {
+		case s.Merge == "strictest" && !there:
+			was = s.Strictest()
+		case s.Merge == "max" && !there:
+			continue
+		}
+		if how := looser(s, was, v); how != "" {
+			return id + ": " + how
 		}
 	}
 	return ""

@@ -123,7 +123,8 @@ type Rationality struct {
 
 // SideEffects sums up what the action leaves behind.
 type SideEffects struct {
-	Severity    string   `json:"severity"` // none, low, medium, high, critical
+	Severity    string   `json:"severity"`             // none, low, medium, high, critical: that of the worst effect
+	Severities  []string `json:"severities,omitempty"` // that of each of the action's effects, in their order
 	Reversible  bool     `json:"reversible"`
 	Kinds       []string `json:"kinds,omitempty"`
 	Mitigations []string `json:"mitigations,omitempty"`

@@ -136,6 +136,7 @@ func shortenScores(d *engine.Decision, text, list int) {
 		r.Issues, r.Suggestions = clipList(r.Issues, text, list), clipList(r.Suggestions, text, list)
 	}
 	if e := d.SideEffects; e != nil {
+		e.Severities = e.Severities[:min(len(e.Severities), list)]
 		e.Kinds, e.Mitigations = clipList(e.Kinds, text, list), clipList(e.Mitigations, text, list)
 	}
 }

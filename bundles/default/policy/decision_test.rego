@@ -75,7 +75,7 @@ test_high_risk_and_low_rationality if {
 test_side_effects_are_told_with_their_mitigations if {
 	got := reviewer.decision with input as _delete({"reversibility": "R4"}) with data.reviewer.catalog as given.catalog
 	got.side_effects == {
-		"severity": "high", "reversible": false, "kinds": ["file_delete"],
+		"severity": "high", "severities": ["high"], "reversible": false, "kinds": ["file_delete"],
 		"mitigations": [data.reviewer.side_effects.mitigations.file_delete],
 	}
 }

@@ -120,15 +120,27 @@ _missing := round((count([p | some p in input.history.presupposes; not p.met]) /
 # METADATA
 # title: What would make more sense
 # description: One for each component that is not above medium, where the whole is not high.
-rationality_suggestions := [text |
+rationality_suggestions := [data.reviewer.rationality.suggestions[component] | some component in _weak]
+
+# METADATA
+# title: A cheaper way to what the action is for
+cheaper := [data.reviewer.rationality.suggestions.efficiency | _efficiency < 1]
+
+# The components that are not above medium, where the whole is not high.
+_weak := [component |
 	some component in ["goal_alignment", "logical_progression", "efficiency", "completeness"]
 	_components[component] <= data.reviewer.rationality.medium_threshold
-	text := data.reviewer.rationality.suggestions[component]
 ] if {
 	rationality_level != "high"
 } else := []
 
-_issues := ["irrational"] if {
+_issues := array.concat(_irrational, [_issue(component) | some component in _weak])
+
+_issue("logical_progression") := progression
+
+_issue(component) := data.reviewer.rationality.issues[component]
+
+_irrational := ["irrational"] if {
 	rationality_level == "low"
 	rationality_score < data.reviewer.rationality.low_threshold
 } else := []

@@ -25,7 +25,6 @@ test_rationality_score[name] if {
 	}
 	case.score == scores.rationality.score with input as given.call({"history": case.history})
 	case.level == scores.rationality.level with input as given.call({"history": case.history})
-	[] == scores.rationality.issues with input as given.call({"history": case.history})
 }
 
 test_rationality_components if {
@@ -68,7 +67,7 @@ test_rationality_level_boundaries[name] if {
 }
 
 test_irrational[name] if {
-	some name, case in {"below": {"alignment": 0.2999, "issues": ["irrational"]}, "at": {"alignment": 0.3, "issues": []}}
+	some name, case in {"below": {"alignment": 0.2999, "issues": ["irrational", "off_goal"]}, "at": {"alignment": 0.3, "issues": ["off_goal"]}}
 	only_alignment := {"goal_alignment": 1, "logical_progression": 0, "efficiency": 0, "completeness": 0}
 	case.issues == scores.rationality.issues with input as given.call({})
 		with data.reviewer.rationality.weights as only_alignment
@@ -77,7 +76,7 @@ test_irrational[name] if {
 
 # What is at least of medium sense is not irrational, wherever that begins.
 test_irrational_is_low_too if {
-	scores.rationality.issues == [] with input as given.call({"history": {"follows": ["contradicts"]}})
+	scores.rationality.issues == ["contradicts"] with input as given.call({"history": {"follows": ["contradicts"]}})
 		with data.reviewer.rationality.low_threshold as 0.9
 }
 
@@ -184,4 +183,20 @@ test_suggestions if {
 test_no_suggestions_where_all_is_well if {
 	again := given.call({"action": {"effects": [given.effect("file_read", {})]}, "history": {"follows": ["repeats"], "presupposes": []}})
 	[] == scores.rationality.suggestions with input as again with data.reviewer.rationality.high_threshold as 0.6
+}
+
+# What is weak is named, and what would be better is said, in the same order.
+test_issues[name] if {
+	some name, case in {
+		"reads again": {"kind": "file_read", "follows": ["repeats"], "issues": ["repeats", "inefficient"], "cheaper": 1},
+		"contradicts": {"kind": "file_write", "follows": ["contradicts"], "issues": ["contradicts"], "cheaper": 0},
+		"unprepared": {"kind": "file_write", "presupposes": [{"what": "a", "met": false}], "issues": ["unprepared"], "cheaper": 0},
+		"makes sense": {"kind": "file_write", "follows": ["builds_on"], "issues": [], "cheaper": 0},
+	}
+	doc := given.call({
+		"action": {"effects": [given.effect(case.kind, {})]},
+		"history": {"follows": object.get(case, "follows", []), "presupposes": object.get(case, "presupposes", [])},
+	})
+	got := {"issues": scores.rationality.issues, "cheaper": count(scores.cheaper), "suggestions": count(scores.rationality_suggestions)} with input as doc
+	got == {"issues": case.issues, "cheaper": case.cheaper, "suggestions": count(case.issues)}
 }

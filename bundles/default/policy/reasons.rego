@@ -68,7 +68,7 @@ _rationality := [_fill(_texts.low_rationality, {
 	scores.rationality_level == "low"
 } else := []
 
-_progress := concat(", ", array.concat(scores.rationality.issues, [scores.progression]))
+_progress := concat(", ", array.concat(scores.rationality.issues, [word | word := scores.progression; not word in scores.rationality.issues]))
 
 _effects := [_fill(_texts.side_effects, {
 	"{kinds}": concat(", ", scores.kinds),
@@ -102,14 +102,18 @@ _pardon := [_texts.first_time] if {
 
 # METADATA
 # title: Safer ways
-# description: Those of the rules that spoke, else those of the kinds of effects.
+# description: Those of the rules that spoke, else those of the kinds of effects; and a cheaper way that is known.
 alternatives := [] if {
 	outcome.decision == "allow"
-} else := _safer if {
-	_safer != []
-} else := scores.mitigations if {
-	count(scores.mitigations) > 0
+} else := _ways if {
+	_ways != []
 } else := [_texts.no_alternative]
+
+_ways := array.concat(_instead, [way | some way in scores.cheaper; not way in _instead])
+
+_instead := _safer if {
+	_safer != []
+} else := scores.mitigations
 
 _safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]
 

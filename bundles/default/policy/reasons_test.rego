@@ -30,7 +30,7 @@ test_order_of_reasons if {
 		with data.reviewer.rationality.suggestions as {"goal_alignment": "A", "logical_progression": "L", "completeness": "C"}
 	got == [
 		"High risk action: file_deletion, failed_before, reversibility",
-		"Low rationality: contradicts; L; C",
+		"Low rationality: contradicts, unprepared; L; C",
 		"Side effects: file_delete (high)",
 		"says_block on ./a.txt",
 		"says_warn on ./a.txt",

@@ -115,6 +115,20 @@ _decides(id) if {
 	data.policies[layer].catalog[id].decision in {"modify", "ask", "block"}
 }
 
+# What a layer's own findings add.
+_modifiers[concat(":", ["rule", id])] := amount if {
+	some id, amount in _cfg.added
+	_found(id)
+}
+
+_found(id) if id in input.findings
+
+_found(id) if {
+	some layer
+	some f in data.policies[layer].findings
+	f.id == id
+}
+
 _modifiers["reads_only"] := _cfg.reversibility.R0 if {
 	"reads_only" in input.facts
 	not out_of_scope
@@ -245,9 +259,12 @@ _only_asks(e) if {
 
 # METADATA
 # title: Side effects
-# description: The worst severity, whether everything can be undone, and of what kinds they are.
+# description: >-
+#   The worst severity and that of each effect in the order of the action's,
+#   whether everything can be undone, and of what kinds they are.
 side_effects := {
 	"severity": data.reviewer.side_effects.names[worst],
+	"severities": [data.reviewer.side_effects.names[_left(e)] | some e in input.action.effects],
 	"reversible": _reversible,
 	"kinds": kinds,
 } if {
@@ -264,6 +281,11 @@ mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations
 default worst := 0
 
 worst := max([_severity(e) | some e in _changes]) if "changes" in input.facts
+
+# A read leaves nothing behind.
+_left(e) := 0 if {
+	e.kind == "file_read"
+} else := _severity(e)
 
 _severity(e) := 0 if {
 	e.location == "null"

@@ -205,3 +205,18 @@ test_scope_is_a_setting if {
 	scores.score == 0.3 with input as doc
 	scores.score == 0.6 with input as doc with data.reviewer.scope.locations as ["inside", "self"]
 }
+
+# A layer's findings count as the settings say, and are named.
+test_added[name] if {
+	some name, case in {
+		"nothing added": {"findings": ["after_hours"], "added": {}, "score": 0.4, "factors": []},
+		"a condition": {"findings": ["after_hours"], "added": {"after_hours": 0.2, "other": 0.5}, "score": 0.6, "factors": ["rule:after_hours"]},
+		"Rego of a layer": {"policies": {"organisation": {"findings": [{"id": "frozen"}]}}, "added": {"frozen": 0.3}, "score": 0.7, "factors": ["rule:frozen"]},
+		"none of them": {"findings": [], "added": {"after_hours": 0.2}, "score": 0.4, "factors": []},
+	}
+	got := scores.risk with input as given.call({"action": {"types": ["file_modification"]}, "findings": object.get(case, "findings", [])})
+		with data.policies as object.get(case, "policies", {})
+		with data.reviewer.risk.added as case.added
+	got.score == case.score
+	got.factors == case.factors
+}

@@ -143,3 +143,15 @@ _excepted(row) if {
 	some e in data.policies[layer].exceptions
 	e.rule == row.id
 }
+
+# Settings say it of one workspace, of rules that the user may make exceptions of.
+_excepted(row) if {
+	"user" in row.overridable
+	some place, ids in data.reviewer.rules.disabled_in
+	row.id in ids
+	_within(input.session.workspace, place)
+}
+
+_within(path, place) if path == place
+
+_within(path, place) if startswith(path, concat("", [trim_suffix(place, "/"), "/"]))

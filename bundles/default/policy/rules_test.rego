@@ -263,3 +263,18 @@ test_layers_rules_have_exceptions[name] if {
 		}
 	case.left == _ids(got)
 }
+
+# The user may switch a rule off for one workspace, if its row lets them make exceptions.
+test_disabled_in[name] if {
+	some name, case in {
+		"here": {"place": "/srv/shop", "left": ["says_more", "says_ask"]},
+		"above": {"place": "/srv/", "left": ["says_more", "says_ask"]},
+		"a like name": {"place": "/srv/sho", "left": ["says_more", "says_block", "says_ask"]},
+		"elsewhere": {"place": "/srv/other", "left": ["says_more", "says_block", "says_ask"]},
+		"no exceptions": {"place": "/srv/shop", "ids": ["says_more"], "left": ["says_more", "says_block", "says_ask"]},
+	}
+	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_block", "says_more"]})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.rules.disabled_in as {case.place: object.get(case, "ids", ["says_block"])}
+	_ids(got) == case.left
+}

@@ -90,3 +90,14 @@ test_no_side_effects if {
 test_the_worst_of_a_read_is_nothing if {
 	scores.worst == 0 with input as given.action("file_read", [given.effect("file_read", {})])
 }
+
+# Each effect has a severity of its own, in the order in which they come.
+test_severity_of_each_effect if {
+	effects := [
+		given.effect("file_read", {}), given.effect("file_delete", {}), given.request({}),
+		given.effect("file_write", {"short": "~/.ssh/config"}), given.effect("file_write", {"location": "null"}),
+	]
+	got := scores.side_effects with input as given.action("unknown", effects)
+	got.severities == ["none", "high", "medium", "critical", "none"]
+	got.severity == "critical"
+}
