@@ -127,6 +127,11 @@ func whereabouts(v string) bool {
 	return true
 }
 
+// folder says that a value is a path: pwd also stands for the working directory.
+func folder(v string) bool {
+	return strings.HasPrefix(v, "/") || strings.IndexByte(v, '/') > 0 && symbols(v) == 0 && (v[1] == ':' || !mixed(v))
+}
+
 // phrase says that a text of several words is a pass phrase and no sentence:
 // four small words or more, none of those that sentences are made of.
 func phrase(s string) bool {
