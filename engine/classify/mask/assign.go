@@ -150,6 +150,9 @@ func (w named) assigned(t scanned) (assignment, bool) {
 			return b, true
 		}
 	}
+	if a.glued && v < len(s) && s[v] == w.before && (w.before == '"' || w.before == '\'') && at == w.end {
+		return a, false // "PASSWORD=" + x: the quote ends the string
+	}
 	a, ok := a.readValue(s, v)
 	return a, ok && (a.quoted || !compare)
 }

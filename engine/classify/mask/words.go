@@ -149,6 +149,9 @@ func nameLike(s string) bool { return wordingOf(strings.TrimLeft(s, "*&@")).name
 // or a field in code, of a file, or a word that stands for a secret. People make
 // passwords of words too, so that of a password the form around it decides.
 func (a assignment) names(k Keyword) bool {
+	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
+		return true
+	}
 	code := a.next == ')' || a.next == ',' && (a.then == ' ' || a.then == '\n')
 	if !nameLike(a.value) && !(code && !a.quoted && expression(a.value)) {
 		return false
@@ -166,8 +169,12 @@ func (a assignment) names(k Keyword) bool {
 	return true
 }
 
-// describes says that a value says itself what it stands for: client-token-1.
+// describes says that a value says itself what it stands for: client-token-1,
+// encryptionKey2.
 func (a assignment) describes(k Keyword) bool {
+	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
+		return true
+	}
 	value := strings.ReplaceAll(Lower(a.value), "-", "_")
 	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
 }
