@@ -1,6 +1,9 @@
 package mask
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // This file tells names from what was drawn by lot. Names of variables, types,
 // files and settings are words put together; no letter of a secret says what the
@@ -204,3 +207,33 @@ func ofType(s string) bool {
 	}
 	return true
 }
+
+// Distinct reports whether a secret that was found in a text is one wherever it
+// stands. What an issuer made is; what only the name before it announced has to
+// look as if drawn by lot, or the next text with that word would hold a secret.
+func Distinct(kind, value string) bool {
+	switch {
+	case !announced()[kind] || strings.ContainsAny(value, " \t"):
+		return true
+	case kind == "password" || kind == "url_password":
+		return madeUp(value) && !nameLike(value) || phrase(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(value))
+	}
+	return len(value) >= leastDistinct && (HasDigit(value) || scrambled(value) || oneWord(value)) && !numeric(value) && !nameLike(value)
+}
+
+// leastDistinct is the length from which a value of letters and digits can be
+// taken for drawn by lot.
+const leastDistinct = 12
+
+// announced are the kinds of secrets that are found by what stands before them.
+var announced = sync.OnceValue(func() map[string]bool {
+	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
+	for _, k := range Keywords {
+		kinds[k.kind] = true
+	}
+	return kinds
+})
+
+// Placeholder reports whether a value stands for one: a variable, an example, a
+// mask.
+func Placeholder(v string) bool { return placeholder(v) }
