@@ -151,7 +151,7 @@ func (k *Marker) OfFound(text string, asked bool) []string {
 			continue
 		}
 		for line := range strings.Lines(text[s.Start:s.End]) { // a key has several
-			if line = strings.TrimSpace(line); len(line) >= secretValue && !strings.HasPrefix(line, "-----") {
+			if line = strings.TrimSpace(line); len(line) >= secretValue && !strings.HasPrefix(line, "-----") && mask.Distinct(s.Kind, line) {
 				l.secret(line)
 			}
 		}

@@ -107,7 +107,7 @@ func secretValues(line string) []string {
 		}
 		return nil
 	}
-	if len(value) < secretValue || plainWords(value) && !namesSecret(name) ||
+	if len(value) < secretValue || mask.Placeholder(value) && !Dense(value) || plainWords(value) && !namesSecret(name) ||
 		strings.Trim(value, "0123456789.") == "" && len(value) < longToken ||
 		HostName(value) || strings.ContainsAny(value, " \t") && value == line {
 		return nil

@@ -85,6 +85,7 @@ type assignment struct {
 	sure       bool // the form leaves no doubt: any value is a secret
 	name       string
 	next       byte // the character after the value
+	then       byte // and the one after that
 }
 
 // named is a name that holds a keyword.
@@ -148,6 +149,9 @@ func (w named) assigned(t scanned) (assignment, bool) {
 		if b, ok := a.readLine(s, v); ok {
 			return b, true
 		}
+	}
+	if a.glued && v < len(s) && s[v] == w.before && (w.before == '"' || w.before == '\'') && at == w.end {
+		return a, false // "PASSWORD=" + x: the quote ends the string
 	}
 	a, ok := a.readValue(s, v)
 	return a, ok && (a.quoted || !compare)
@@ -330,6 +334,9 @@ func (a assignment) readValue(s string, i int) (assignment, bool) {
 	if a.end < len(s) {
 		a.next = s[a.end]
 	}
+	if a.end+1 < len(s) {
+		a.then = s[a.end+1]
+	}
 	return a, a.value != ""
 }
 
@@ -358,6 +365,7 @@ var harmless = []string{
 	"tokens", "tokenizer", "keyword", "keywords", "keyboard", "public_key", "public-key", "publickey", "pub_key", "primary_key", "foreign_key",
 	"sort_key", "sortkey", "partition_key", "cachekey", "primarykey", "foreignkey", "idempotency_key", "idempotency-key", "lookup_key", "translation_key", "key_id", "keyid", "partitionkey", "cache_key", "cache-key", "hotkey", "shortcut_key", "object_key", "row_key", "i18n_key", "oldpwd",
 	"site_key", "site-key", "sitekey", "secret-id", "secretname", "recv-keys", "recv-key", "send-keys", "secret-keys", "default-key",
+	"credentialsid", "credentialid", "credentials_id", "credential_id", "credentials-id", "credential-id", "_sock",
 	"label", "_subject", "_message", "_title", "_text", "_description", "placeholder",
 }
 
@@ -370,13 +378,13 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 			return false
 		}
 	}
-	if strings.Contains(a.name, "tokenizer") {
+	if strings.Contains(a.name, "tokenizer") || k.Word == "_auth" && strings.Contains(a.name, "_author") || k.Word == "pwd" && folder(v) {
 		return false
 	}
 	if a.amazon() {
 		return true
 	}
-	if isPublished(v) || k.weak && wordy(v) || a.itself() {
+	if isPublished(v) || k.weak && wordy(v) || a.itself() || !a.sure && a.names(k) {
 		return false
 	}
 	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) ||
@@ -390,7 +398,8 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 		return a.spaced(k)
 	case f.unissued(v):
 		return false
-	case !k.weak && (longNumber(v) || oneWord(v) && entropy(v) >= 3.2) || scrambled(v) && (!k.weak || len(v) >= 24):
+	case !k.weak && (longNumber(v) || oneWord(v) && !nameLike(v) && entropy(v) >= 3.2) ||
+		scrambled(v) && !nameLike(v) && (!k.weak || len(v) >= 24):
 		return true
 	case a.random:
 		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())

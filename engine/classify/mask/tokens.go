@@ -53,10 +53,12 @@ func slackForm(rest string) bool {
 // artifactory's keys have no fixed length. Filler counts too: nothing else
 // begins like them and is made of letters and digits alone.
 func artifactory(rest string) bool {
-	if len(rest) == 0 || !mixed(rest) && !repetitive(rest[1:]) {
-		return false
-	}
-	return true
+	return len(rest) > 0 && (mixed(rest) || repetitive(rest[1:])) && !nameLike(rest)
+}
+
+// artifactoryPassword is one of those whose first digit is hexadecimal.
+func artifactoryPassword(rest string) bool {
+	return len(rest) > 0 && strings.IndexByte("0123456789ABCDEF", rest[0]) >= 0 && artifactory(rest)
 }
 
 // twilioForm is hexadecimal, or filler in its place.
@@ -340,6 +342,8 @@ func checkNamed(name string) func(string) bool {
 		return func(string) bool { return true }
 	case "artifactory":
 		return artifactory
+	case "artifactory_password":
+		return artifactoryPassword
 	case "authress":
 		return authressForm
 	case "aws_id":
@@ -363,9 +367,9 @@ func moreChecks(name string) func(string) bool {
 	case "lower":
 		return lowerDigit
 	case "mixed":
-		return mixed
+		return func(rest string) bool { return mixed(rest) && !nameLike(rest) }
 	case "mixed_or_scrambled":
-		return func(rest string) bool { return mixed(rest) || scrambled(rest) }
+		return func(rest string) bool { return (mixed(rest) || scrambled(rest)) && !nameLike(rest) }
 	case "openai":
 		return openaiForm
 	case "openai_old":

@@ -30,7 +30,7 @@ func longNumber(s string) bool {
 // wordy says that a value is put together of words and numbers, as the names of
 // objects, files and caches are: item-2024-a1b2, exports/2025/report.csv.
 func wordy(s string) bool {
-	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_./:#", r) })
+	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_./:#,=", r) })
 	for _, p := range parts {
 		word := strings.TrimRight(p, "0123456789")
 		if len(p) > 4 && (word != "" && !identifier(word) || len(p)-len(word) > 4 && word != "" || len(word) > 12) {
@@ -121,6 +121,27 @@ func whereabouts(v string) bool {
 	}
 	for part := range strings.SplitSeq(v[i+1:], "/") {
 		if len(part) > 24 || mixed(part) || Digits(part) > 3 || strings.ContainsAny(part, "+=") {
+			return false
+		}
+	}
+	return true
+}
+
+// folder says that a value is a path: pwd also stands for the working directory.
+func folder(v string) bool {
+	return strings.HasPrefix(v, "/") || strings.IndexByte(v, '/') > 0 && symbols(v) == 0 && (v[1] == ':' || !mixed(v))
+}
+
+// addressOfWords says that a value is the address of a page or an endpoint: it has
+// no login and no query, and words and small numbers are its path.
+func addressOfWords(v string) bool {
+	scheme, rest, ok := strings.Cut(v, "://")
+	if !ok || !identifier(scheme) || strings.ContainsAny(rest, "@?") {
+		return false
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	for part := range strings.SplitSeq(path, "/") {
+		if len(part) > 6 && !nameLike(part) && !identifier(part) || len(part) > 24 && !strings.ContainsAny(part, "-_.") {
 			return false
 		}
 	}

@@ -172,7 +172,7 @@ func parseRun(class, count string) (Run, error) {
 }
 
 // tokenChecks are the names of the checks that a form may name.
-var tokenChecks = strings.Fields(`airtable any artifactory authress aws_id digit harness infisical jwt jwt_in_base64 lower
+var tokenChecks = strings.Fields(`airtable any artifactory artifactory_password authress aws_id digit harness infisical jwt jwt_in_base64 lower
 	mixed mixed_or_scrambled openai openai_old routable slack twilio upper_groups`)
 
 // TokenChecks lists the checks that a form may name, for what characters and

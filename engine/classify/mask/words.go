@@ -1,0 +1,239 @@
+package mask
+
+import (
+	"strings"
+	"sync"
+)
+
+// This file tells names from what was drawn by lot. Names of variables, types,
+// files and settings are words put together; no letter of a secret says what the
+// next one is.
+
+// letterBits says how surprising a letter is behind another one: twice the bits,
+// from a for none. The rows are the letter before, the columns the letter: the
+// end of the word, then a to z. It was counted in the words of which the names in
+// the standard libraries of Go and Python are made.
+var letterBits = [27]string{
+	"zijhijjkljpojjkkipigjkklnqq", // the beginning of a word
+	"jojhipnktkrngjhtjshigmmpnnu", // a
+	"ghlkmhlnthlrgooimqiimhqqtlr", // b
+	"hgolnhnmhkxijmnfnqjjhlmrtoz", // c
+	"djnmjfmosgrtlookopjjnlopoox", // d
+	"fjoihlllrourjkhploghiqmokpt", // e
+	"ginlkignqfyuilmhlujjkjtppnt", // f
+	"dkplnfomkiytknjilsiimlqpsss", // g
+	"ffqolfprphzpkmohotjljktpvms", // h
+	"kklijkkjusvsjjehlrkihsltnzl", // i
+	"ggllmglnqipnollhlyrhogolqpy", // j
+	"ejpomenkphrukmlmmqnhlnqmrov", // k
+	"ghpmjfopqgwohpohnspkklppujs", // l
+	"gfknmfpqqhyolkphhspjmjqtrpy", // m
+	"gioihhlgqjsmmomjnsphgmmruqt", // n
+	"jllhjpllsmtnjifkiwgjjjjkpuu", // o
+	"ggplngooljznilqhjsgjikqqrmz", // p
+	"ejomkmpqnntrkloqpkjjndtoqoo", // q
+	"fhpllenmrhznmllhmskijmoqsmy", // r
+	"ekpkogpojhxolnolkpnjgjqorlt", // s
+	"fhplnfnqjgyslnpjluhjklqqpkr", // t
+	"kkikmjklsjyxhifnjrhhgtutnys", // u
+	"hgmkmekpnhwtkkmkinmjlopmpsp", // v
+	"ffomlhmojgvqmoihmrhinopoour", // w
+	"ejkjlhjqnjtvmmolhqmkgnlplou", // x
+	"cnplnlposlstljingwnhkwppqqo", // y
+	"fionocsophszopokpznmppsomok", // z
+}
+
+// surprise is how surprising a word of letters is, in half bits.
+func surprise(word string) int {
+	sum, before := 0, byte(0)
+	for i := range len(word) {
+		letter := word[i]&^0x20 - 'A' + 1
+		sum += int(letterBits[before][letter] - 'a')
+		before = letter
+	}
+	return sum + int(letterBits[before][0]-'a')
+}
+
+// The limits of what a name may be.
+const (
+	nameSurprise = 17 // quarters of a bit for each letter and word, on average
+	mostSurprise = 11 // what a letter of a short word or of capitals counts at most
+	shortWord    = 3  // letters of an abbreviation: ctx, str, id
+	acronym      = 6  // capitals in a row: HTTPS
+	longName     = 40 // letters without a sign or a capital between them
+)
+
+// numerals are numbers of three digits and more in the names of algorithms,
+// types and answers of servers; shorter ones may be any. Years are ones too.
+const numerals = " 100 128 160 192 200 201 204 224 255 256 301 302 304 320 384 400 401 403 404 409 422 429 448 500 501 502 503 504 509 512 521 640 720" +
+	" 1024 1080 1305 2048 3072 4096 8192 16384 25519 32768 65535 65536 "
+
+func numeral(digits string) bool {
+	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
+}
+
+// wording is what a text is put together of.
+type wording struct {
+	letters, words, bits int
+	single, longest      int // words of one letter, and the length of the longest one
+	numbers, digits      int
+	odd                  bool // a part is in no name
+}
+
+// wordingOf takes a text apart at signs, digits and capitals.
+func wordingOf(s string) wording {
+	var w wording
+	for i := 0; i < len(s) && !w.odd; {
+		end := i
+		switch c := s[i]; {
+		case Digit(c):
+			end = Run(s, i, len(s), Digit)
+			w.numbers++
+			w.digits += end - i
+			w.odd = !numeral(s[i:end])
+		case Alnum(c):
+			end = humpEnd(s, i)
+			w.add(s[i:end])
+		case strings.IndexByte("_-.:/>", c) >= 0:
+			end = i + 1
+		default:
+			w.odd = true
+		}
+		i = end
+	}
+	return w
+}
+
+// humpEnd is where the word ends that begins at i: HTTPServer has two.
+func humpEnd(s string, i int) int {
+	upper := Run(s, i, len(s), upperChar)
+	if upper-i > 1 {
+		if upper < len(s) && lowerChar(s[upper]) {
+			return upper - 1
+		}
+		return upper
+	}
+	return Run(s, upper, len(s), lowerChar)
+}
+
+func upperChar(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func lowerChar(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func (w *wording) add(word string) {
+	w.letters += len(word)
+	w.words++
+	bits := surprise(word)
+	switch {
+	case len(word) > longName:
+		w.odd = true
+	case len(word) <= shortWord || len(word) <= acronym && upperChar(word[1]):
+		bits = min(bits, mostSurprise*(len(word)+1))
+	}
+	if len(word) == 1 {
+		w.single++
+	}
+	w.longest = max(w.longest, len(word))
+	w.bits += bits
+}
+
+// name says that the parts are those of a name.
+func (w wording) name() bool {
+	return !w.odd && w.longest > shortWord && w.single <= 1+w.words/4 && w.letters*2 >= w.words*5 &&
+		w.digits*2 <= w.letters && w.numbers <= max(1, w.words-1) && 2*w.bits <= nameSurprise*(w.letters+w.words)
+}
+
+// nameLike says that a value is the name of something: of a variable or a field
+// of one, a type, an algorithm, a file, a message. Words and small numbers are
+// put together in it as in names.
+func nameLike(s string) bool { return wordingOf(strings.TrimLeft(s, "*&@")).name() }
+
+// names says that what is given is the name of something: of a type, a variable
+// or a field in code, of a file, or a word that stands for a secret. People make
+// passwords of words too, so that of a password the form around it decides.
+func (a assignment) names(k Keyword) bool {
+	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
+		return true
+	}
+	code := a.next == ')' || a.next == ',' && (a.then == ' ' || a.then == '\n')
+	if !nameLike(a.value) && !(code && !a.quoted && expression(a.value)) {
+		return false
+	}
+	switch {
+	case a.quoted:
+		return !k.plain && (strings.ContainsAny(a.value, "./") || a.describes(k))
+	case a.glued && k.plain:
+		return code && compound(a.value)
+	case a.glued:
+		return code || k.weak || a.describes(k)
+	case k.plain:
+		return compound(a.value) && (code || a.next == ';' || a.next == ',' || ofType(a.value))
+	}
+	return true
+}
+
+// describes says that a value says itself what it stands for: client-token-1,
+// encryptionKey2.
+func (a assignment) describes(k Keyword) bool {
+	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
+		return true
+	}
+	value := strings.ReplaceAll(Lower(a.value), "-", "_")
+	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
+}
+
+// compound says that words are joined as in the names of code.
+func compound(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if upperChar(s[i]) && !upperChar(s[i-1]) || strings.IndexByte("._>", s[i]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ofType says that the numbers in a name are sizes in bits, as those of types and
+// algorithms are: Uint8Array.
+func ofType(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !Digit(s[i]) {
+			continue
+		}
+		end := Run(s, i, len(s), Digit)
+		if !strings.Contains(" 8 16 32 64 128 256 384 512 25519 ", " "+s[i:end]+" ") {
+			return false
+		}
+		i = end
+	}
+	return true
+}
+
+// Distinct reports whether a secret that was found in a text is one wherever it
+// stands. What an issuer made is; what only the name before it announced has to
+// look as if drawn by lot, or the next text with that word would hold a secret.
+func Distinct(kind, value string) bool {
+	switch {
+	case !announced()[kind] || strings.ContainsAny(value, " \t"):
+		return true
+	case kind == "password" || kind == "url_password":
+		return madeUp(value) && !nameLike(value) || phrase(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(value))
+	}
+	return len(value) >= leastDistinct && (HasDigit(value) || scrambled(value) || oneWord(value)) && !numeric(value) && !nameLike(value)
+}
+
+// leastDistinct is the length from which a value of letters and digits can be
+// taken for drawn by lot.
+const leastDistinct = 12
+
+// announced are the kinds of secrets that are found by what stands before them.
+var announced = sync.OnceValue(func() map[string]bool {
+	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
+	for _, k := range Keywords {
+		kinds[k.kind] = true
+	}
+	return kinds
+})
+
+// Placeholder reports whether a value stands for one: a variable, an example, a
+// mask.
+func Placeholder(v string) bool { return placeholder(v) }
