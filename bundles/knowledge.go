@@ -377,8 +377,8 @@ func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 
 // onlyAdds refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
-	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "go": row.Go != "", "replace": row.Replace,
-		"kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}
+	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "usage": row.Usage != "",
+		"go": row.Go != "", "replace": row.Replace, "kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}
 	for key, given := range taken {
 		if given {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)

@@ -123,7 +123,7 @@ func knowledgeJudge(part string, x, y any) Direction {
 	switch part {
 	case "about", "examples":
 		return Unaffected
-	case "reads_only", "replace", "dry_run":
+	case "reads_only", "replace", "dry_run", "usage":
 		switch {
 		case x == nil:
 			return Loosened

@@ -61,8 +61,12 @@ const (
 // out of it.
 const noWorkspace = "none"
 
-// GitStates lists what git can say of a file.
-func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored"} }
+// GitStates lists what git can say of a file. A file in conflict is dirty to all
+// that does not take a side.
+func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored", Conflict} }
+
+// Conflict is the state of a file that two branches have changed otherwise.
+const Conflict = "conflict"
 
 // File is what a path of the machine is: one of a file with a content, a
 // folder, a link, and another name of what is elsewhere.

@@ -11,7 +11,7 @@
 //	  src/: null                       # a folder; those above a file are there by themselves
 //	  current: {link: src}
 //	  SRC: {same: src}                 # another name of the same folder: a disk that ignores case
-//	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored; left out: not known
+//	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored, conflict; left out: not known
 //	mode: default                      # the agent's permission mode
 //	todo: why it does not hold yet                         # of a case or a row: it runs, and its failure is not counted
 //	incident: INC05                    # what happened somewhere, told again: some call is stopped where the case expects it, and none before

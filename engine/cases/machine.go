@@ -52,6 +52,9 @@ func (m *Machine) put(name string, f File) {
 // GitState tells what git says of a file; empty: the case does not say.
 func (c Case) GitState(name string) string {
 	for _, key := range sortedKeys(c.Git) {
+		if c.Path(key) == path.Clean(name) && c.Git[key] == Conflict {
+			return "dirty"
+		}
 		if c.Path(key) == path.Clean(name) {
 			return c.Git[key]
 		}

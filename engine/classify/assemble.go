@@ -29,6 +29,7 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 			a.Effects = append(a.Effects, res.Above(e)...)
 		}
 	}
+	keepMoves(a.Effects)
 	sortEffects(a.Effects)
 	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
 	signals := r.script.Signals

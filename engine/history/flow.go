@@ -67,7 +67,7 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 			if thirdParty(e.Place()) {
 				list = append(list, engine.LabelUntrusted)
 			}
-		case e.Kind == engine.EffectFileDelete && e.Verb == "move": // where it goes, its labels go
+		case e.Kind == engine.EffectFileDelete && e.Verb == "move", e.Verb == "rename": // where it goes, its labels go
 			if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
 				list = append(list, engine.LabelSecret)
 			}

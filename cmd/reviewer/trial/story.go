@@ -104,8 +104,11 @@ func (s *story) world() classify.World {
 // of the files whose state the case says. What is stashed is not known.
 func (s *story) unsaved(name string, what classify.Discard) string {
 	states := s.c.GitStates(name)
+	asked := map[string]bool{"dirty": what.Changes || what.Staged, "untracked": what.Untracked, "ignored": what.Ignored}
+	if slices.Contains(states, cases.Conflict) && asked["dirty"] && !what.Sides {
+		return "dirty"
+	}
 	for _, state := range []string{"dirty", "untracked", "ignored"} {
-		asked := map[string]bool{"dirty": what.Changes || what.Staged, "untracked": what.Untracked, "ignored": what.Ignored}
 		if asked[state] && slices.Contains(states, state) {
 			return state
 		}

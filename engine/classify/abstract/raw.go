@@ -10,7 +10,8 @@ import (
 // Discard says what a command of version control throws away, as far as it is
 // there: changes of tracked files against the index, what is staged against the
 // last commit, files that are not tracked, files that are ignored, the stash.
-type Discard struct{ Changes, Staged, Untracked, Ignored, Stash bool }
+// Sides: of files in conflict it takes one of the two sides, and loses nothing.
+type Discard struct{ Changes, Staged, Untracked, Ignored, Stash, Sides bool }
 
 // certainty of a value that a shell word, an argument or a literal in embedded
 // code evaluates to before anything has run.

@@ -43,7 +43,7 @@ func (v *gitView) losses(r *repository, name string, what abstract.Discard) []st
 		list = append(list, v.stashed(r))
 	}
 	if what.Changes {
-		list = append(list, v.changed(r, name))
+		list = append(list, v.changed(r, name, what.Sides))
 	}
 	if what.Staged {
 		list = append(list, v.staged(r))
@@ -75,13 +75,17 @@ func (v *gitView) stashed(r *repository) string {
 const maxTracked = 20000
 
 // changed says whether some tracked file at or below a path differs from the
-// index. What is missing is given back, and is no loss.
-func (v *gitView) changed(r *repository, name string) string {
+// index. What is missing is given back, and is no loss. With sides, neither is
+// what is in conflict.
+func (v *gitView) changed(r *repository, name string, sides bool) string {
 	list := r.below(name)
 	if len(list) > maxTracked {
 		return ""
 	}
 	for _, e := range list {
+		if sides && e.stage != 0 {
+			continue
+		}
 		at := Join(r.root, e.path)
 		info, err := v.world.Lstat(at)
 		if err != nil || info.IsDir() { // a submodule keeps its own books

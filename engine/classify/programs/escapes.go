@@ -87,6 +87,7 @@ func elsewhere() map[string]func(*shell.Call) {
 		"gitPager":         gitPager,
 		"gitRemovesTree":   gitRemovesTree,
 		"gitRestore":       gitRestore,
+		"gitSides":         gitSides,
 		"gitSaves":         gitSaves,
 		"gitSettings":      gitSettings,
 		"gitShows":         gitShows,

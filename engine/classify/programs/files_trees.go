@@ -235,6 +235,18 @@ func findExec(c *shell.Call, how string, template, roots []abstract.Arg, name st
 	}
 }
 
+// plainMarks writes the marks of fd and parallel for parts of a path as those for
+// the whole: what is named by them lies below the same folders.
+func plainMarks(words []abstract.Arg) []abstract.Arg {
+	plain := strings.NewReplacer("{.}", "{}", "{/}", "{}", "{/.}", "{}", "{//}", "{}/..")
+	out := make([]abstract.Arg, len(words))
+	for i, a := range words {
+		a.Text = plain.Replace(a.Text)
+		out[i] = a
+	}
+	return out
+}
+
 // fd is find with a friendlier grammar.
 func fd(c *shell.Call) {
 	args := c.Args
@@ -260,6 +272,7 @@ func fd(c *shell.Call) {
 		return
 	}
 	marked := false
+	template = plainMarks(template)
 	for i, a := range template {
 		if a.Is(";") {
 			template = template[:i]

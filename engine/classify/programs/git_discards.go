@@ -108,6 +108,18 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 	}
 }
 
+// gitSides takes our side, or theirs, of files in conflict. Other files are
+// overwritten by what the index holds, as by git restore.
+func gitSides(c *shell.Call) {
+	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "resolve", Discards: abstract.Discard{Changes: true, Sides: true}}
+	for _, p := range c.Opts.Operands[1:] {
+		if p.Is(":/") {
+			p = abstract.Word(".")
+		}
+		c.Emit(e, p)
+	}
+}
+
 // gitCheckout is git checkout of a branch or of files, which only the repository
 // knows for sure.
 func gitCheckout(c *shell.Call) {

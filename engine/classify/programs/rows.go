@@ -73,13 +73,21 @@ func (r *reader) row(p rows.Program) {
 	defer r.far(p.Daemon)()
 	r.Service = r.talksTo(p)
 	r.names(p)
-	if p.DryRun != "" && given(r.Opts, p.DryRun) {
+	if p.DryRun != "" && given(r.Opts, p.DryRun) || r.asksUsage(p.Usage) {
 		r.Signal(engine.SignalDryRun)
 		return
 	}
 	r.cases(p)
 	r.notes(p.Notes)
 	r.embedded(p)
+}
+
+// asksUsage reports whether a call says nothing but the names of subcommands and
+// one of the words with which the program says how it is used.
+func (r *reader) asksUsage(words string) bool {
+	n := len(r.Args)
+	return words != "" && n > 0 && n <= len(r.Subs)+1 && rows.Has(words, r.Args[n-1].Text) &&
+		!slices.ContainsFunc(r.Args[:n-1], func(a abstract.Arg) bool { return a.HasPrefix("-") || !a.Known() })
 }
 
 // notes does what all of the cases say that hold.
@@ -112,7 +120,7 @@ func (r *reader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	}
 	sub = inside(p, sub)
 	if !r.operands[0].Known() {
-		sub.DryRun = "" // who knows whether it has that
+		sub.DryRun, sub.Usage = "", "" // who knows whether it has that
 	}
 	r.enter(sub)
 	return sub, true
@@ -130,6 +138,7 @@ func inside(p, sub rows.Program) rows.Program {
 	}
 	join := func(a, b string) string { return strings.TrimSpace(a + " " + b) }
 	sub.Persistent, sub.DryRun = join(rows.Without(p.Persistent, sub.Flags), sub.Persistent), join(p.DryRun, sub.DryRun)
+	sub.Usage = join(p.Usage, sub.Usage)
 	sub.Endpoint, sub.Daemon = join(p.Endpoint, sub.Endpoint), join(p.Daemon, sub.Daemon)
 	if sub.Service == "" {
 		sub.Service = p.Service

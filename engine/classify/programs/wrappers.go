@@ -335,7 +335,7 @@ func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	if len(items) > shell.MaxAlts {
 		items = []abstract.Arg{abstract.JoinArgs(items)}
 	}
-	code := shell.JoinWords(template)
+	code := shell.JoinWords(plainMarks(template))
 	var last shell.Outcome
 	for _, item := range items {
 		var text abstract.Arg

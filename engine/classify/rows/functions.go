@@ -9,7 +9,7 @@ func Functions() []string {
 		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fifo", "find", "formats", "ftp", "ghAPI",
 		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",
 		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
-		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitTransports", "gitUnseen", "grantsRole",
+		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitSides", "gitTransports", "gitUnseen", "grantsRole",
 		"handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp",
 		"makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "nodeInstall", "npm",
 		"otherSettings", "packageScripts", "parallel", "patch", "permit", "pours", "printFiles", "puts", "redis", "remoteShell",

@@ -27,6 +27,7 @@ type Program struct {
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: as far as cases ask for them
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
+	Usage       string             `json:"usage,omitempty" yaml:"usage"`             // words with which, alone behind the names of subcommands, it only says how it is used
 	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command among its arguments
 	Hops        []Hop              `json:"hops,omitempty" yaml:"hops"`               // it runs code on another machine or in a container
 	Code        string             `json:"code,omitempty" yaml:"code"`               // options whose value is a command line
@@ -303,7 +304,7 @@ func (p Program) over(higher Program) Program {
 		}
 	}
 	p.Endpoint, p.Daemon = join(p.Endpoint, higher.Endpoint), join(p.Daemon, higher.Daemon)
-	p.Optional = join(p.Optional, higher.Optional)
+	p.Optional, p.Usage = join(p.Optional, higher.Optional), join(p.Usage, higher.Usage)
 	p.Subcommands = joined(p.Subcommands, higher.Subcommands)
 	return p
 }

@@ -131,7 +131,8 @@ func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 			s.Add(e)
 		}
 	}
-	if bare, ok := t.Emptied(); ok && e.Recursive && e.Kind == engine.EffectFileDelete && rootPattern(bare) {
+	if bare, ok := t.Emptied(); ok && e.Recursive && e.Kind == engine.EffectFileDelete && rootPattern(bare) &&
+		(e.Verb != "move" || e.Privileged) { // without privileges nothing that lies there moves
 		e.Target, e.Contents = abstract.Value{Sure: abstract.Glob, Text: "/*"}, true
 		s.Add(e)
 	}

@@ -19,6 +19,7 @@ speaks contains "move_into_missing" if {
 	_of_many(e)
 	not _said_to_be_folder(e)
 	not _made_meanwhile(e)
+	not _next_to_it(e)
 }
 
 # The landing is the folder with a pattern in it, or the folder alone.
@@ -27,20 +28,53 @@ _of_many(e) if e.certainty == "glob"
 _of_many(e) if {
 	e.certainty == "exact"
 	some away in input.action.effects
-	away.verb == "move"
-	away.kind == "file_delete"
+	_leaves(away)
 	away.certainty == "glob"
 	away.command == e.command
 }
+
+# One after the other, as a program that reads their names is told to.
+_of_many(e) if {
+	e.certainty == "exact"
+	"xargs" in input.action.commands[e.command].via
+	some away in input.action.effects
+	_leaves(away)
+	away.certainty in {"prefix", "unknown"}
+	away.command == e.command
+}
+
+_leaves(e) if {
+	e.verb == "move"
+	e.kind == "file_delete"
+}
+
+_leaves(e) if e.verb == "rename"
 
 _said_to_be_folder(e) if {
 	operands := input.action.commands[e.command].operands
 	endswith(operands[count(operands) - 1], "/")
 }
 
+# Where it is, and above it, there is one.
+_said_to_be_folder(e) if {
+	operands := input.action.commands[e.command].operands
+	regex.match(`^(.*/)?\.\.?$`, operands[count(operands) - 1])
+}
+
 _said_to_be_folder(e) if {
 	some f in input.action.commands[e.command].flags
 	regex.match(`^(-[A-Za-z]*t|--target-directory)`, f)
+}
+
+# A pattern in the folder that the files are in: each gets another name there.
+_next_to_it(e) if {
+	e.certainty == "glob"
+	some from in input.action.effects
+	from.verb in {"move", "rename"}
+	from.certainty == "glob"
+	from.command == e.command
+	from.target == e.target
+	from != e
 }
 
 # Something before it puts the folder there.

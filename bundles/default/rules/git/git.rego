@@ -39,6 +39,20 @@ speaks contains "git_discard" if {
 
 # METADATA
 # title: Uncommitted work is thrown away
+# description: A side is taken of a file that is in no conflict, and has changed.
+# custom:
+#   id: git_discard
+speaks contains "git_discard" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.verb == "resolve"
+	e.git == "dirty"
+	not scores.step(e) in {"R0", "R1", "R2", "R3"}
+}
+
+# METADATA
+# title: Uncommitted work is thrown away
 # description: What is discarded is not named, so all of it may be at stake.
 # custom:
 #   id: git_discard
