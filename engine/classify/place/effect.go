@@ -300,9 +300,6 @@ func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" +
 // the worst of what it matches now.
 func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	abs, ok := r.absolute(Slashes(text), dir)
-	if Drive(Slashes(text)) {
-		abs, ok = WindowsClean(Slashes(text)), true
-	}
 	if !ok {
 		e.Certainty, e.Location, e.Class = engine.CertaintyUnknown, engine.LocationUnknown, r.Class("/?/"+text)
 		return
