@@ -126,6 +126,7 @@ type Location string
 const (
 	LocationInside   Location = "inside"    // below the workspace
 	LocationSelf     Location = "self"      // the workspace itself, or all that is in it
+	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
@@ -142,7 +143,7 @@ const (
 // Locations lists every Location.
 func Locations() []string {
 	return []string{
-		string(LocationInside), string(LocationSelf), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
+		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
 		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
 		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
 	}

@@ -149,7 +149,7 @@ func staysBelow(v abstract.Value) bool {
 // disposable says that a folder with a tool's name can belong to a project there.
 func disposable(l engine.Location) bool {
 	switch l {
-	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside:
+	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationWorktree:
 		return true
 	}
 	return false
@@ -181,6 +181,7 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 	if raw.Contents {
 		e.Certainty, e.Short = engine.CertaintyGlob, e.Short+"/*"
 	}
+	r.ofWorktree(e, raw)
 	if r.look(e); raw.Contents && r.HoldsGit(e) {
 		e.Class = engine.ClassGitData
 	}

@@ -35,7 +35,9 @@ type Resolver struct {
 	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
 	asked     int                 // paths whose git state was asked
 	tables    *tables
-	protected []string  // files that another name may stand for; nil: not listed yet
+	protected []string // files that another name may stand for; nil: not listed yet
+	trees     []string // other working trees of the workspace's repository
+	treesRead bool
 	far       *Resolver // for paths of other machines; nil: not made yet
 }
 
