@@ -231,6 +231,7 @@ type Effect struct {
 	Secret        bool          `json:"secret,omitempty"`     // the file holds something of a credential or env file; joined from history
 	Untrusted     bool          `json:"untrusted,omitempty"`  // the file holds something that nobody in the session wrote; joined from history
 	Named         bool          `json:"named,omitempty"`      // a person named the path, or a folder that holds it; joined from history
+	Given         bool          `json:"given,omitempty"`      // a person gave the path, or that of a folder that holds it, in full: /…, ~/… or ../…; joined from history
 	Run           bool          `json:"run,omitempty"`        // the file is read by a command that runs something: joined for policy
 	Scoped        bool          `json:"scoped,omitempty"`     // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
@@ -263,6 +264,10 @@ func OpaqueReasons() []string {
 		"encoding",  // bytes that are no text, invisible or look-alike characters
 	}
 }
+
+// ObjectWorktree is the object of effects that make or remove a working tree
+// with git worktree.
+const ObjectWorktree = "worktree"
 
 // WrittenNamed is the place of what a person named, wherever it lies.
 const WrittenNamed = "named"

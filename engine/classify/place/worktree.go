@@ -14,10 +14,6 @@ const (
 	maxGitFile = 4096 // bytes of a file that holds one path
 )
 
-// ObjectWorktree is the object of effects that make or remove a working tree
-// with git worktree.
-const ObjectWorktree = "worktree"
-
 // worktrees are the folders of the other working trees of the repository that
 // the workspace lies in. A tree counts where both sides say so: its .git file
 // names a folder of the repository, and that folder names the tree. One side
@@ -139,7 +135,7 @@ func (r *Resolver) inWorktree(p string) bool {
 // ofWorktree places what git worktree makes or removes. Git refuses to remove what
 // is no tree of the repository, and to make one where files are.
 func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
-	if raw.Object != ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
+	if raw.Object != engine.ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
 		e.Location != engine.LocationOutside && e.Location != engine.LocationHome ||
 		!Within(r.workspace, r.native(Slashes(raw.Dir.Text))) && !r.inWorktree(Join(raw.Dir.Text, "x")) {
 		return

@@ -8,7 +8,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -240,7 +239,7 @@ func treeObject(c *shell.Call) string {
 	if !c.Opts.Operand(0).Is("worktree") || c.Opts.Has("--git-dir", "--work-tree") {
 		return ""
 	}
-	return place.ObjectWorktree
+	return engine.ObjectWorktree
 }
 
 // gitApply is the patch that git apply and git am read: it says which files it
