@@ -126,6 +126,7 @@ type Location string
 const (
 	LocationInside   Location = "inside"    // below the workspace
 	LocationSelf     Location = "self"      // the workspace itself, or all that is in it
+	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
@@ -142,7 +143,7 @@ const (
 // Locations lists every Location.
 func Locations() []string {
 	return []string{
-		string(LocationInside), string(LocationSelf), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
+		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
 		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
 		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
 	}
@@ -230,6 +231,7 @@ type Effect struct {
 	Secret        bool          `json:"secret,omitempty"`     // the file holds something of a credential or env file; joined from history
 	Untrusted     bool          `json:"untrusted,omitempty"`  // the file holds something that nobody in the session wrote; joined from history
 	Named         bool          `json:"named,omitempty"`      // a person named the path, or a folder that holds it; joined from history
+	Given         bool          `json:"given,omitempty"`      // a person gave the path, or that of a folder that holds it, in full: /…, ~/… or ../…; joined from history
 	Run           bool          `json:"run,omitempty"`        // the file is read by a command that runs something: joined for policy
 	Scoped        bool          `json:"scoped,omitempty"`     // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
@@ -262,6 +264,10 @@ func OpaqueReasons() []string {
 		"encoding",  // bytes that are no text, invisible or look-alike characters
 	}
 }
+
+// ObjectWorktree is the object of effects that make or remove a working tree
+// with git worktree.
+const ObjectWorktree = "worktree"
 
 // WrittenNamed is the place of what a person named, wherever it lies.
 const WrittenNamed = "named"

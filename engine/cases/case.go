@@ -377,10 +377,15 @@ func (e *Event) title() string {
 	return e.Tool + " " + string(args)
 }
 
+// absolute says that a path begins at the root, or at a drive of Windows: C:/a.
+func absolute(p string) bool {
+	return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/'
+}
+
 // check says what is wrong with a case whose keys and types are right.
 func (c *Case) check(d *decoder, n *yaml.Node) {
 	for _, dir := range []string{c.Workspace, c.Home} {
-		if dir != noWorkspace && (!path.IsAbs(dir) || path.Clean(dir) != dir) {
+		if dir != noWorkspace && (!absolute(dir) || path.Clean(dir) != dir) {
 			d.wrong(n, "%q: expected an absolute path such as %s", dir, defaultWorkspace)
 		}
 	}

@@ -3,7 +3,7 @@
 // order, and what policy is to make of it. Only what is listed is compared.
 //
 //	name: a force push becomes one with a lease
-//	workspace: /srv/shop              # these three are the defaults; workspace: none says that none is known
+//	workspace: /srv/shop              # these three are the defaults; workspace: none says that none is known, C:/shop that it is a Windows
 //	home: /home/anna
 //	now: 2026-03-02T09:00:00Z          # a Monday; each event is a second later than the one before
 //	files:                             # the machine; left out: nothing is known of it

@@ -270,10 +270,12 @@ func (c Case) Path(name string) string {
 	switch rest, home := strings.CutPrefix(name, "~"); {
 	case home && (rest == "" || rest[0] == '/'):
 		return path.Join(c.Home, rest)
-	case path.IsAbs(name):
+	case absolute(name):
 		return path.Clean(name)
+	case c.workspace() == "":
+		return path.Join("/", name)
 	}
-	return path.Join("/", c.workspace(), name)
+	return path.Join(c.workspace(), name)
 }
 
 // short cuts a title where it would fill the screen.

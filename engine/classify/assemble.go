@@ -149,7 +149,7 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		e.Guard = res.Guard(e)
-		e.Repository = e.Certainty == engine.CertaintyExact && res.HoldsGit(e) // of a pattern the class says so
+		e.Repository = e.Certainty == engine.CertaintyExact && e.Object != engine.ObjectWorktree && res.HoldsGit(e) // of a pattern the class says so
 		if broad(e) {
 			signals[engine.SignalBroadDelete] = true
 		}

@@ -134,6 +134,8 @@ func (r *reading) text(a toolArg, text string) {
 	case rows.RoleCode:
 		r.opaque("code", a.name)
 		r.contents[a.name] = text
+	case rows.RolePage:
+		r.page(a.name, text)
 	case rows.RoleText, rows.RolePrivate:
 		r.contents[a.name] = text
 	}

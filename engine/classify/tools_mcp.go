@@ -126,6 +126,8 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 		r.scanCommand(m, text)
 	case r.keyIs(key, sqlWords) || lastWord(key, []string{"query"}) && r.isDatabase():
 		r.scanSQL(text)
+	case r.keyIs(key, codeWords) && r.isBrowser():
+		r.page(key, text)
 	case r.keyIs(key, codeWords) && verb == "run":
 		r.opaque("code", key)
 	case r.keyIs(key, pathWords) && pathLike(text):

@@ -36,7 +36,7 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += h.Goals.size() + len(h.Hosts) + sum(h.Bins, (*bin).size)
+	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
 }
 
@@ -137,7 +137,7 @@ func (a *allowed) size() int {
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
-		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(string(c.Outcome))
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome))
 	if len(c.Creates) > 0 {
 		n += 7
 	}
@@ -212,7 +212,7 @@ func (h *State) boundCalls() {
 	size := sum(h.Calls, (*callEntry).size)
 	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
 		size -= h.Calls[i].size()
-		h.Calls[i].Creates = nil
+		h.Calls[i].Creates, h.Calls[i].Tree = nil, ""
 		size += h.Calls[i].size()
 	}
 	for len(h.Calls) > maxCalls || size > callBytes {

@@ -89,7 +89,7 @@ func (a *agentState) changed(e *engine.Effect, own bool) {
 		switch {
 		case tests || key != "" && hasDigits(c.Reads, keyDigits(key)):
 			c.Edited[c.kind(tests, own)] = true
-		case e.Location == engine.LocationInside && e.Class == "":
+		case (e.Location == engine.LocationInside || e.Location == engine.LocationWorktree) && e.Class == "":
 			c.Source = true
 		}
 	}

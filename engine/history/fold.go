@@ -128,7 +128,7 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	if denied {
 		c.Outcome = engine.OutcomeDenied
 	}
-	c.Creates = creates(r.Executed())
+	c.Creates, c.Tree = creates(r.Executed()), madeTree(r.Executed())
 	if c.Enforced == engine.Ask {
 		h.Asked++
 	}
@@ -171,6 +171,7 @@ func (h *State) foldDelete(n int64, e *engine.Effect) {
 		h.Deleted++
 	}
 	h.mark(e.Place(), engine.LedgerDeleted, n)
+	h.dropTree(e)
 	h.place(e)
 }
 
@@ -196,7 +197,7 @@ func (h *State) place(e *engine.Effect) {
 		h.Paths = append(h.Paths, pathEntry{Key: key, State: ledgerPending, N: h.N + 1})
 	}
 	p := h.path(key)
-	if p.Where = boundKey(string(e.Location), digestLength); h.Goals.named(e) {
+	if p.Where = boundKey(string(h.location(e)), digestLength); h.Goals.named(e) {
 		p.Where = engine.WrittenNamed
 	}
 }
@@ -211,7 +212,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.foldFate(c, r, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
-	c.Decision, c.Enforced, c.Args, c.Creates = "", "", "", nil
+	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree = "", "", "", nil, ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
 	h.foldOutput(r, outcome)
@@ -250,6 +251,7 @@ func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
 	for _, key := range c.Creates {
 		h.mark(key, engine.LedgerCreated, r.N)
 	}
+	h.addTree(c.Tree)
 	h.foldReads(r)
 	return len(h.Paths) > before || len(c.Creates) > 0
 }

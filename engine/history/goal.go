@@ -1,6 +1,7 @@
 package history
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,15 +30,25 @@ func (h *State) foldGoal(g *engine.Goal) {
 		s.Intents = slices.Compact(known)
 	}
 	for _, name := range g.Names {
-		s.Names = keepLast(appendOnce(s.Names, truncateKey(strings.TrimPrefix(name, "./"))), maxNames)
+		s.Names = keepLast(appendOnce(s.Names, truncateKey(h.inFull(name))), maxNames)
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
 	for _, c := range g.Constraints {
+		c.What = h.inFull(c.What)
 		s.constrain(c)
 	}
 	h.forgive(g)
+}
+
+// inFull writes a path that leads out of the workspace as effects have it.
+func (h *State) inFull(name string) string {
+	name = strings.TrimPrefix(name, "./")
+	if strings.HasPrefix(name, "../") && strings.HasPrefix(h.Workspace, "/") {
+		return path.Join(h.Workspace, name)
+	}
+	return name
 }
 
 // ask notes beside each constraint what a later prompt asks for. Whether that
@@ -141,6 +152,19 @@ func (s *goalState) named(e *engine.Effect) bool {
 		return false
 	}
 	return s.scoped(place) || s.means(place) || e.Host == "" && s.means(e.Target)
+}
+
+// given says that a person wrote the path of an effect in full, or that of a
+// folder that holds it. A directory just below the root is no place to work in.
+func (s *goalState) given(e *engine.Effect) bool {
+	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return false
+	}
+	return slices.ContainsFunc(append(upwards(e.Short), upwards(e.Target)...), func(p string) bool {
+		return (strings.HasPrefix(p, "~/") || strings.Count(p, "/") > 1) && slices.ContainsFunc([]string{p, p + "/"}, func(p string) bool {
+			return slices.Contains(s.Names, truncateKey(p))
+		})
+	})
 }
 
 // means says that a person named a path or a folder above it. A name that was cut

@@ -136,6 +136,7 @@ type callEntry struct {
 	Enforced engine.Verdict `json:"v,omitempty"`
 	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
 	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it ran
+	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it ran
 	Outcome  engine.Outcome `json:"o"`
 }
 

@@ -20,7 +20,8 @@ func (h *State) join(a engine.Action) engine.Action {
 		if e.Kind == engine.EffectFileDelete && e.Recursive && h.movedBelow(&e) {
 			e.Ledger = engine.LedgerMoved
 		}
-		e.Named, e.Scoped = h.Goals.named(&e), h.Goals.added(&e)
+		e.Location = h.location(&e)
+		e.Named, e.Scoped, e.Given = h.Goals.named(&e), h.Goals.added(&e), h.Goals.given(&e)
 		e.Run = e.Kind == engine.EffectFileRead && sameCommandHas(&a, &e, func(o *engine.Effect) bool { return o.Kind == engine.EffectProcess })
 		effects[i] = e
 	}

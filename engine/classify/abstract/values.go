@@ -201,11 +201,16 @@ func LimitArgs(list []Arg, n int) []Arg {
 	return out
 }
 
+// Rooted says that a path begins at a root or at a drive: C:/a.
+func Rooted(p string) bool {
+	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
 // JoinDir resolves a word as a directory or file seen from dir, by its text
 // alone, as the shell's own cd does.
 func JoinDir(dir Value, a Arg) Value {
 	v := a.Value()
-	if strings.HasPrefix(v.Text, "/") {
+	if Rooted(v.Text) {
 		return cleanValue(v)
 	}
 	if v.Sure == Unknown || dir.Sure == Unknown {
@@ -220,7 +225,9 @@ func JoinDir(dir Value, a Arg) Value {
 
 func cleanValue(v Value) Value {
 	if v.Sure == Literal {
-		v.Text = path.Clean(v.Text)
+		if v.Text = path.Clean(v.Text); len(v.Text) == 2 && v.Text[1] == ':' && Rooted(v.Text+"/") {
+			v.Text += "/" // the drive, and not where one stands on it
+		}
 		return v
 	}
 	if v.Sure == Prefix && strings.Contains(v.Text, "/..") {

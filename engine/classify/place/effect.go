@@ -149,7 +149,7 @@ func staysBelow(v abstract.Value) bool {
 // disposable says that a folder with a tool's name can belong to a project there.
 func disposable(l engine.Location) bool {
 	switch l {
-	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside:
+	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationWorktree:
 		return true
 	}
 	return false
@@ -181,6 +181,7 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 	if raw.Contents {
 		e.Certainty, e.Short = engine.CertaintyGlob, e.Short+"/*"
 	}
+	r.ofWorktree(e, raw)
 	if r.look(e); raw.Contents && r.HoldsGit(e) {
 		e.Class = engine.ClassGitData
 	}
@@ -300,9 +301,6 @@ func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" +
 // the worst of what it matches now.
 func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	abs, ok := r.absolute(Slashes(text), dir)
-	if Drive(Slashes(text)) {
-		abs, ok = WindowsClean(Slashes(text)), true
-	}
 	if !ok {
 		e.Certainty, e.Location, e.Class = engine.CertaintyUnknown, engine.LocationUnknown, r.Class("/?/"+text)
 		return

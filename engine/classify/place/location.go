@@ -40,6 +40,9 @@ func (r *Resolver) awayLocation(p string) engine.Location {
 	if r.workspace != "" && Within(p, r.workspace) {
 		return engine.LocationAncestor
 	}
+	if r.inWorktree(p) {
+		return engine.LocationWorktree
+	}
 	if loc := r.tempLocation(p); loc != "" {
 		return loc
 	}
@@ -186,7 +189,7 @@ func Rank(l engine.Location) int {
 		return 4
 	case engine.LocationTempRoot:
 		return 3
-	case engine.LocationInside:
+	case engine.LocationInside, engine.LocationWorktree:
 		return 2
 	case engine.LocationTemp:
 		return 1

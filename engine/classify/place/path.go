@@ -35,7 +35,9 @@ type Resolver struct {
 	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
 	asked     int                 // paths whose git state was asked
 	tables    *tables
-	protected []string  // files that another name may stand for; nil: not listed yet
+	protected []string // files that another name may stand for; nil: not listed yet
+	trees     []string // other working trees of the workspace's repository
+	treesRead bool
 	far       *Resolver // for paths of other machines; nil: not made yet
 }
 
@@ -83,11 +85,10 @@ func appendNew(list []string, names ...string) []string {
 
 // known returns the real path of a configured absolute path, or nothing.
 func (r *Resolver) known(p string) string {
-	p = Slashes(p)
-	if !strings.HasPrefix(p, "/") {
-		if Drive(p) {
-			return WindowsClean(p)
-		}
+	switch p = Slashes(p); {
+	case Drive(p):
+		return WindowsClean(p)
+	case !strings.HasPrefix(p, "/"):
 		return ""
 	}
 	return r.Real(p, "/", true)
@@ -199,13 +200,12 @@ type spot struct {
 // locate resolves text as seen from dir.
 func (r *Resolver) locate(text, dir string, follow bool) spot {
 	text = Slashes(text)
-	if Drive(text) {
-		p := WindowsClean(text)
-		return spot{p, p, true}
-	}
 	abs, ok := r.absolute(text, dir)
-	if !ok {
+	switch {
+	case !ok:
 		return spot{}
+	case Drive(abs):
+		return spot{abs, abs, true}
 	}
 	follow = follow || strings.HasSuffix(text, "/") || strings.HasSuffix(text, "/.")
 	return spot{path.Clean(abs), r.spelling(r.Real(abs, dir, follow)), true}
@@ -213,7 +213,31 @@ func (r *Resolver) locate(text, dir string, follow bool) spot {
 
 // absolute applies the home directory and the working directory.
 func (r *Resolver) absolute(text, dir string) (string, bool) {
+	abs, ok := r.based(r.native(text), r.native(dir))
+	if ok && Drive(abs) {
+		abs = WindowsClean(abs)
+	}
+	return abs, ok
+}
+
+// native writes a path as Windows does where the session's folders have drives:
+// the shells there write /c/Users for C:/Users, some of them with a folder above.
+func (r *Resolver) native(p string) string {
+	if !Drive(r.workspace) && !Drive(r.home) || !strings.HasPrefix(p, "/") {
+		return p
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(p, "/cygdrive"), "/mnt")
+	if len(rest) < 2 || rest[0] != '/' || len(rest) > 2 && rest[2] != '/' || !Drive(rest[1:2]+":") {
+		return p
+	}
+	return rest[1:2] + ":/" + strings.TrimPrefix(rest[2:], "/")
+}
+
+// based is a path as seen from a folder.
+func (r *Resolver) based(text, dir string) (string, bool) {
 	switch {
+	case Drive(text):
+		return text, true
 	case strings.HasPrefix(text, "/"):
 		return text, true
 	case text == "~" || strings.HasPrefix(text, "~/"):
@@ -222,11 +246,11 @@ func (r *Resolver) absolute(text, dir string) (string, bool) {
 		}
 		return r.World.Home + text[1:], true
 	case strings.HasPrefix(text, "~+"):
-		return dir + text[2:], strings.HasPrefix(dir, "/")
+		return dir + text[2:], abstract.Rooted(dir)
 	case strings.HasPrefix(text, "~") && plainName(userOf(text)):
 		return r.userHome(text), true
 	}
-	return dir + "/" + text, strings.HasPrefix(dir, "/")
+	return dir + "/" + text, abstract.Rooted(dir)
 }
 
 func userOf(text string) string {

@@ -229,8 +229,17 @@ func gitMakesTree(c *shell.Call) {
 	if err != nil {
 		return
 	}
-	c.Writes("create", c.Opts.Operand(n))
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "create", Object: treeObject(c)}, c.Opts.Operand(n))
 	makesTree(c, c.Opts.Operand(n))
+}
+
+// treeObject names what git worktree is about, unless options say that the
+// repository is another than that of the folder where it runs.
+func treeObject(c *shell.Call) string {
+	if !c.Opts.Operand(0).Is("worktree") || c.Opts.Has("--git-dir", "--work-tree") {
+		return ""
+	}
+	return engine.ObjectWorktree
 }
 
 // gitApply is the patch that git apply and git am read: it says which files it
@@ -255,11 +264,15 @@ func gitRemovesTree(c *shell.Call) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Forced: forced, Reversible: engine.R3}, dir)
 		return
 	}
+	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Object: treeObject(c)}
 	if !forced {
-		c.Deletes(true, false, dir)
+		if e.Verb = "delete"; e.Object != "" {
+			e.Reversible = engine.R3 // the branch stays, and git adds the tree again
+		}
+		c.Emit(e, dir)
 		return
 	}
-	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
+	e = abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Object: e.Object,
 		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true, Ignored: true}}
 	discards(c, e, dir)
 }

@@ -16,7 +16,7 @@ import (
 const (
 	maxPromptEnd   = 64 << 10 // bytes, of either end
 	MaxGoalNames   = 24
-	MaxGoalName    = 64 // bytes
+	MaxGoalName    = 160 // bytes: paths in full are long
 	maxConstraints = 16
 	maxClause      = 80  // words of a clause that are looked at
 	maxQuoted      = 400 // bytes between quotes

@@ -47,6 +47,7 @@ const (
 	RoleShell      = "shell"      // run by a POSIX shell
 	RolePowerShell = "powershell" // run by PowerShell
 	RoleCode       = "code"       // run by something that is not looked into
+	RolePage       = "page"       // JavaScript that runs in the page of a browser
 	RoleFetch      = "fetch"      // fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts
 	RolePrivate    = "private"    // not stored, and it leaves the machine
@@ -56,12 +57,12 @@ const (
 // Roles lists the roles of arguments.
 func Roles() []string {
 	return []string{RoleNone, RoleRead, RoleSearch, RoleWrite, RoleEdit, RoleMake, RoleSend, RoleShell, RolePowerShell, RoleCode,
-		RoleFetch, RoleText, RolePrivate, RoleMessage}
+		RolePage, RoleFetch, RoleText, RolePrivate, RoleMessage}
 }
 
 // Hides reports whether a role takes something out of the facts of a call: only
 // the base and the organisation's layer give it to arguments.
-func Hides(role string) bool { return Has("none text private code", role) }
+func Hides(role string) bool { return Has("none text private code page", role) }
 
 // ToolOps lists the keys of which a step of a tool's row has one. Their values,
 // and what on, if, unless, recursive, forced and confirmed name, are arguments,

@@ -75,7 +75,7 @@ func (d *Disk) look(real string) codeFile {
 		return f
 	}
 	location := d.res.Location(real)
-	f.Own = location == engine.LocationInside || location == engine.LocationTemp
+	f.Own = location == engine.LocationInside || location == engine.LocationWorktree || location == engine.LocationTemp
 	state := d.state(real)
 	if state == "clean" {
 		return f

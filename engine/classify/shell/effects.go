@@ -140,7 +140,7 @@ func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 }
 
 func relative(e abstract.RawEffect) bool {
-	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !strings.HasPrefix(e.Target.Text, "/")
+	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !abstract.Rooted(e.Target.Text)
 }
 
 // Everything tells whether a pattern takes all that is in its directory.

@@ -21,7 +21,7 @@ speaks contains "delete_untracked" if {
 _only_copy(e) if {
 	e.exists == "yes"
 	e.entry == "file"
-	e.location in {"inside", "self"} # self: what a pattern stands for there
+	e.location in {"inside", "self", "worktree"} # self: what a pattern stands for there
 	scores.known_path(e)
 	not _kept(e)
 }

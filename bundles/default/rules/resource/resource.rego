@@ -52,7 +52,7 @@ speaks contains "test_deleted" if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	e.verb in {"delete", "trash", "discard"}
-	e.location == "inside"
+	e.location in {"inside", "worktree"}
 	not e.exists == "no"
 	not e.class == "generated"
 	not e.ledger == "created"

@@ -9,7 +9,7 @@ speaks contains "secret_search" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "file_read"
-	not e.location in {"inside", "self", "temp", "null"}
+	not e.location in {"inside", "self", "worktree", "temp", "null"}
 	_many_files(e)
 	some word in _sought(e)
 	some pattern in data.reviewer.secrets.hunted

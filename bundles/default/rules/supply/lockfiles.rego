@@ -12,7 +12,7 @@ speaks contains "lockfile_edit" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "file_write"
-	e.location == "inside"
+	e.location in {"inside", "worktree"}
 	_base_name(e.short) in data.reviewer.packages.lockfiles
 	not e.verb in {"rename", "move", "copy", "chmod", "chown", "restrict", "discard"}
 }

@@ -83,6 +83,28 @@ outside_place(e) if {
 	not scores.in_scope(e)
 	not _untold(e)
 	not _allowed_place(e)
+	not _asked_for(e)
+}
+
+# A person wrote the path in full, or that of a folder above it, and wants more
+# than something to be read. What steers programs, or holds secrets, is asked
+# about all the same: a prompt can be forged.
+_asked_for(e) if {
+	e.given
+	e.location in _workspace.given
+	_plain_file(e)
+	not _only_looking
+}
+
+_plain_file(e) if not e.class
+
+_plain_file(e) if e.class in {"generated", "test"}
+
+_only_looking if {
+	input.goal.intents != []
+	every i in input.goal.intents {
+		not "file_modification" in data.reviewer.rationality.alignment.kinds[i]
+	}
 }
 
 _untold(e) if e.location == "device"

@@ -1,0 +1,135 @@
+package classify
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+)
+
+// Lists of names in JavaScript that runs in the page of a browser.
+const (
+	pageSends   = "page.sends"
+	pageLeads   = "page.leads"
+	pageStorage = "page.storage"
+	pageHides   = "page.hides"
+)
+
+// What effects of code in a page are about.
+const (
+	objectPage    = "page"            // something leaves by way of the page
+	objectStorage = "browser storage" // cookies and what sites keep
+)
+
+var (
+	pageName = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	// A call with nothing but a plain text as its first argument.
+	pageFetch = regexp.MustCompile("\\bfetch\\s*\\(\\s*(?:'([^'\\\\\n]*)'|\"([^\"\\\\\n]*)\"|`([^`$\\\\]*)`)\\s*[,)]")
+	// What makes names out of parts, or reaches for one that is not written out.
+	pageBuilt = regexp.MustCompile("\\\\[xu0-7]|['\"`]\\s*\\+\\s*['\"`]|\\$\\{\\s*['\"`]|" +
+		`\b(window|self|globalThis|top|parent|frames|document|navigator|location|this|defaultView|contentWindow|ownerDocument)\s*(\?\.)?\s*\[|` +
+		`=\s*(window|self|globalThis|top|parent|frames)\s*($|[;,\n)\]}])|[(,]\s*(window|self|globalThis|top|frames)\s*[,)]`)
+)
+
+// isBrowser says that a tool runs code in the page of a browser, by its name.
+func (r *reading) isBrowser() bool {
+	low := strings.ToLower(r.name)
+	return slices.ContainsFunc(r.in.Rows.Words("servers.browsers"), func(w string) bool { return strings.Contains(low, w) })
+}
+
+// page reads JavaScript that runs in the page of a browser: it sees what the page
+// shows, and no file of this machine. Names are looked for in the text as it
+// stands, in strings and comments too; code that builds names is not understood.
+func (r *reading) page(key, text string) {
+	r.contents[key] = text
+	names := map[string]bool{}
+	for _, name := range pageName.FindAllString(text, -1) {
+		names[name] = true
+	}
+	if pageBuilt.MatchString(text) || r.anyOf(pageHides, names) {
+		r.opaque("code", key)
+	}
+	if r.anyOf(pageStorage, names) {
+		r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "read", Object: objectStorage, Target: abstract.Value{Text: r.server()}})
+	}
+	if r.anyOf(pageSends, names) || r.leads(text) {
+		r.sendsFromPage(abstract.Value{Sure: abstract.Unknown})
+	}
+	if names["fetch"] {
+		r.fetchesInPage(text, names["method"] || names["body"])
+	}
+}
+
+func (r *reading) anyOf(list string, names map[string]bool) bool {
+	return slices.ContainsFunc(r.in.Rows.Words(list), func(w string) bool { return names[w] })
+}
+
+// pageLocation is a name of its own, and not only a property: what is assigned to
+// it is loaded.
+const pageLocation = "location"
+
+// leads says that something is assigned to a property which makes the page load
+// or show what is given, or that a style names an address.
+func (r *reading) leads(text string) bool {
+	if strings.Contains(text, "url(") {
+		return true
+	}
+	for _, name := range r.in.Rows.Words(pageLeads) {
+		for rest := text; ; {
+			at := strings.Index(rest, name)
+			if at < 0 {
+				break
+			}
+			before := name == pageLocation && (at == 0 || !wordByte(rest[at-1])) || at > 0 && strings.IndexByte(".'\"`", rest[at-1]) >= 0
+			rest = rest[at+len(name):]
+			if before && (rest == "" || !wordByte(rest[0])) && assigned(rest) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// assigned says that what stands before a text is given a value, as the target of
+// an assignment, in a pattern or by a loop.
+func assigned(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n)]}'\"`")
+	for _, op := range []string{"+", "||", "??", "&&"} {
+		if strings.HasPrefix(rest, op+"=") {
+			return true
+		}
+	}
+	return strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>") ||
+		strings.HasPrefix(rest, "of ") || strings.HasPrefix(rest, "in ")
+}
+
+// fetchesInPage are requests of the page. One to a path of its own site that sends
+// nothing only reads; where the address is not written out, something may leave.
+func (r *reading) fetchesInPage(text string, sends bool) {
+	calls := pageFetch.FindAllStringSubmatch(text, -1)
+	if len(calls) < strings.Count(text, "fetch") {
+		r.sendsFromPage(abstract.Value{Sure: abstract.Unknown})
+		return
+	}
+	for _, c := range calls {
+		url := c[1] + c[2] + c[3]
+		switch {
+		case abstract.WebURL(url):
+			r.sendsFromPage(abstract.Value{Text: url})
+		case sends || strings.Contains(url, ":") || strings.HasPrefix(url, "//") || strings.HasPrefix(url, `\`):
+			r.sendsFromPage(abstract.Value{Sure: abstract.Unknown})
+		}
+	}
+}
+
+func (r *reading) sendsFromPage(to abstract.Value) {
+	here := place.Loopback(place.HostOf(to))
+	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: objectPage, Egress: !here, Target: to})
+}
