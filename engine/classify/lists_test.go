@@ -34,6 +34,10 @@ var wordCases = map[string]wordCase{
 	"verbs.make":       {bash: "stripe refunds zzqx"},
 	"verbs.change":     {bash: "gcloud dns zzqx r1"},
 
+	"watches.commands": {bash: "zzqx list"},
+	"watches.beside":   {bash: "ps | zzqx"},
+	"watches.files":    {bash: "tail a.zzqx", word: ".zzqx"},
+
 	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
 	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
 	"arguments.paths":    {tool: "mcp__a__b", args: `{"zzqx":"a.txt"}`},
