@@ -44,6 +44,8 @@ var wordCases = map[string]wordCase{
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
+	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
+
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
 
