@@ -290,6 +290,9 @@ func (r Rule) row() (map[string]any, error) {
 			row[k] = v
 		}
 	}
+	if r.Hysteresis != nil {
+		row["hysteresis"] = *r.Hysteresis
+	}
 	b, err := json.Marshal(row) // one kind of list for every consumer
 	if err != nil {
 		return nil, fmt.Errorf("rule %q: %w", r.ID, err)

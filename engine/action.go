@@ -62,6 +62,7 @@ type Action struct {
 	Marks       []string                `json:"marks,omitempty"`       // keyed hashes (8 hex) of the texts in it that could have come from elsewhere, as they are and decoded: addresses, hosts, paths, packages, long words; at most 28
 	Check       bool                    `json:"check,omitempty"`       // it looks whether the work is good: tests, linters, validators
 	Waits       bool                    `json:"waits,omitempty"`       // it sleeps before it does something
+	Watches     bool                    `json:"watches,omitempty"`     // it only looks at what changes by itself: a process in the background, a pipeline, a server of this machine
 	Carries     []Label                 `json:"carries,omitempty"`     // labels of what it shares with earlier outputs; joined from history
 	SecretsOut  []WayOut                `json:"secrets_out,omitempty"` // ways in which something of a secret that was read reaches another machine by it; joined from history
 	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored

@@ -220,19 +220,20 @@ type WindowFacts struct {
 	Failed    int64            `json:"failed"`
 	Denied    int64            `json:"denied"`
 	ByType    map[string]int64 `json:"by_type"`
-	Errors    map[string]int64 `json:"errors"`     // by error class
-	MaxErrors int64            `json:"max_errors"` // the largest of Errors
-	Distinct  int64            `json:"distinct"`   // distinct fingerprints
-	Same      int64            `json:"same"`       // times the call was made, itself included, as long as no other result is known and the agent changed nothing in between
-	SameError int64            `json:"same_error"` // times the event's error class came up, itself included; 0: no error
-	Missing   int64            `json:"missing"`    // references to what does not exist and nothing made, the action's own included
-	Edits     int64            `json:"edits"`      // actions that write or delete files and were not denied
-	Places    int64            `json:"places"`     // distinct folders
-	Returns   int64            `json:"returns"`    // times a folder was come back to
-	Goals     int64            `json:"goals"`      // actions while a goal was known
-	Named     int64            `json:"named"`      // of them, those that touch something a person named
-	Words     float64          `json:"words"`      // mean share of their words that people used
-	WordsTend float64          `json:"words_tend"` // the same of the newer half less that of the older
+	Errors    map[string]int64 `json:"errors"`              // by error class
+	MaxErrors int64            `json:"max_errors"`          // the largest of Errors
+	Distinct  int64            `json:"distinct"`            // distinct fingerprints
+	Same      int64            `json:"same"`                // times the call was made and is not running any more, itself included, as long as no other result is known and the agent changed nothing in between
+	InFlight  int64            `json:"in_flight,omitempty"` // of the same calls, those that are still running
+	SameError int64            `json:"same_error"`          // times the event's error class came up, itself included; 0: no error
+	Missing   int64            `json:"missing"`             // references to what does not exist and nothing made, the action's own included
+	Edits     int64            `json:"edits"`               // actions that write or delete files and were not denied
+	Places    int64            `json:"places"`              // distinct folders
+	Returns   int64            `json:"returns"`             // times a folder was come back to
+	Goals     int64            `json:"goals"`               // actions while a goal was known
+	Named     int64            `json:"named"`               // of them, those that touch something a person named
+	Words     float64          `json:"words"`               // mean share of their words that people used
+	WordsTend float64          `json:"words_tend"`          // the same of the newer half less that of the older
 }
 
 // Window names a stretch of history. Exactly one of Last and For is set.

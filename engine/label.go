@@ -8,11 +8,14 @@ type Label string
 // The labels.
 const (
 	LabelUntrusted Label = "untrusted" // written by nobody in the session: pages, answers of services, files fetched
+	LabelService   Label = "service"   // ids, branches and places of its own that a service of the repository named
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )
 
 // Labels lists every Label that policy sees.
-func Labels() []string { return []string{string(LabelUntrusted), string(LabelSecret)} }
+func Labels() []string {
+	return []string{string(LabelUntrusted), string(LabelService), string(LabelSecret)}
+}
 
 // WayOut says how something of a secret that was read reaches another machine
 // by an action.

@@ -40,7 +40,7 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 	}
 	a.Types = typesOf(r, a)
 	a.Intent = intentOf(r, a.Types)
-	a.Check, a.Waits = checks(a, r.in.Rows), waits(r, a)
+	a.Check, a.Waits, a.Watches = checks(a, r.in.Rows), waits(r, a), watches(r, a)
 	if a.Commands == nil {
 		a.Commands = []engine.Command{}
 	}

@@ -44,6 +44,27 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+func TestWatches(t *testing.T) {
+	for _, command := range []string{
+		"ps aux", "ps aux | grep serve | head -2", "pgrep -fl serve", "gh run view 7 --log-failed | tail -20", "gh pr checks", "cd api && kubectl -n web get pods",
+		"kubectl logs deploy/web --tail=20", "docker compose logs api", "curl -s localhost:3000/health", "curl -s http://127.0.0.1:9000/a | jq .state", "tail -n 30 /tmp/a.log",
+		"journalctl -u web -n 20 --no-pager", "systemctl is-active web", "squeue -u me", "date; ps -p 12", "tmux capture-pane -pt web",
+	} {
+		if !shellAction(t, "Bash", command).Watches {
+			t.Errorf("%s does not watch", command)
+		}
+	}
+	for _, command := range []string{
+		"ls", "cat a.go", "go test ./...", "ps aux | xargs kill", "gh run rerun 7", "gh pr merge 7", "kubectl delete pod web", "kubectl get pods -o name | xargs kubectl delete",
+		"docker logs web > web.log", "curl -X POST localhost:3000/restart", "curl -s -d a=b localhost:3000/a", "curl -s https://example.com/health", "make; tail a.log", "./jobs status",
+		"systemctl restart web", "docker ps && rm a.log", "tail a.log | sh", "echo done",
+	} {
+		if shellAction(t, "Bash", command).Watches {
+			t.Errorf("%s watches", command)
+		}
+	}
+}
+
 func TestWaits(t *testing.T) {
 	for _, command := range []string{
 		"sleep 5; ls", "sleep 1m", "sleep infinity", "while true; do ls; sleep 2; done", "watch -n1 ls", "tail -f a.log", "kubectl rollout status deploy/x", "kubectl wait --for=condition=ready pod/x", "kubectl get pods -w", "gh run watch 12",

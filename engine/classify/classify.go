@@ -32,6 +32,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -217,7 +218,11 @@ func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k
 	content := m.ContentOf(text)
 	f.Content = &content
 	if k != nil {
-		f.Marks = k.OfOutput(text, a)
+		if own := ownHosts(set, a); own != nil && !marks.ReadsSecrets(a) {
+			f.Marks, f.Names = k.OfAnswer(text, own)
+		} else {
+			f.Marks = k.OfOutput(text, a)
+		}
 		if asked := marks.AsksForSecret(a); asked || len(content.Secrets) > 0 {
 			f.Secrets = k.OfFound(text, asked)
 		}
@@ -269,8 +274,12 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 // marker returns what makes marks for a session in a workspace.
 func (c *Classifier) marker(m *mask.Masker, workspace string) *marks.Marker {
 	looks := marks.MaxLooks
+	branch := sync.OnceValue(func() string { return c.branch(workspace) })
 	return &marks.Marker{Mac: c.MAC, Masks: m, Known: func(s string) bool {
 		if workspace != "" && (place.Within(workspace, s) || s == path.Base(workspace) || strings.Contains("/"+workspace+"/", "/"+s+"/")) {
+			return true
+		}
+		if strings.Contains("/"+branch()+"/", "/"+s+"/") {
 			return true
 		}
 		if workspace == "" || c.World.Lstat == nil || strings.ContainsAny(s, " \x00@:") || strings.HasPrefix(s, "~") || len(s) > 255 ||
@@ -281,6 +290,20 @@ func (c *Classifier) marker(m *mask.Masker, workspace string) *marks.Marker {
 		_, err := c.World.Lstat(workspace + "/" + s)
 		return err == nil
 	}}
+}
+
+// branch is the name of the branch that is checked out in a workspace; empty where
+// there is none, or where it is not known.
+func (c *Classifier) branch(workspace string) string {
+	if workspace == "" || c.World.ReadFile == nil {
+		return ""
+	}
+	b, err := c.World.ReadFile(workspace+"/.git/HEAD", 4096)
+	if err != nil {
+		return ""
+	}
+	name, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: refs/heads/")
+	return name
 }
 
 // Mask takes the secrets out of a text that is no part of an event, such as the

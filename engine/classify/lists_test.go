@@ -34,6 +34,10 @@ var wordCases = map[string]wordCase{
 	"verbs.make":       {bash: "stripe refunds zzqx"},
 	"verbs.change":     {bash: "gcloud dns zzqx r1"},
 
+	"watches.commands": {bash: "zzqx list"},
+	"watches.beside":   {bash: "ps | zzqx"},
+	"watches.files":    {bash: "tail a.zzqx", word: ".zzqx"},
+
 	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
 	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
 	"arguments.paths":    {tool: "mcp__a__b", args: `{"zzqx":"a.txt"}`},
@@ -45,6 +49,7 @@ var wordCases = map[string]wordCase{
 	"page.leads":       {tool: "mcp__browser__evaluate", args: `{"code":"a.zzqx = b"}`},
 	"page.storage":     {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
 	"page.hides":       {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
+	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},

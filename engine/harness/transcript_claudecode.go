@@ -20,15 +20,18 @@ import (
 // what is not known is passed over, what cannot be read is listed in Bad.
 //
 // All branches are read, also those that a person rewound: the calls did run.
-// Results are paired by id; a call without a result stays a call.
+// Results are paired by id; a call without a result stays a call. The calls of one
+// message come before any of their results: the agent chose them all before it saw
+// one.
 func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
 	t := claudeReader{
 		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
-		agents: map[string]string{}, refused: map[string]bool{},
+		agents: map[string]string{}, refused: map[string]bool{}, batch: map[string]string{},
 	}
 	t.out.Harness, t.out.Unasked = ClaudeCode, map[string]bool{}
 	err := eachLine(r, maxTranscriptLine, t.line)
 	t.markRefused()
+	t.out.Events = inBatches(t.out.Events, t.batch)
 	return t.out, err
 }
 
@@ -41,6 +44,8 @@ type claudeReader struct {
 	prompts map[string]bool   // uuids of prompts: a resumed session repeats them
 	agents  map[string]string // uuid of a side chain's line -> its agent
 	refused map[string]bool   // tool_use ids that a line beside the result says were refused
+	batch   map[string]string // tool_use id -> id of the message that it is part of
+	turn    string            // id of the message that is read
 	cwd     string
 	mode    string
 	prompt  string // id of the latest prompt
@@ -81,6 +86,7 @@ type claudeLine struct {
 }
 
 type claudeMessage struct {
+	ID      string          `json:"id"`
 	Content json.RawMessage `json:"content"`
 }
 
@@ -200,6 +206,7 @@ func (t *claudeReader) message(l claudeLine) error {
 	if err := json.Unmarshal(orNull(l.Message), &m); err != nil {
 		return fmt.Errorf("message: %w", err)
 	}
+	t.turn = m.ID
 	var text string
 	if json.Unmarshal(orNull(m.Content), &text) == nil {
 		t.human(l, text)
@@ -249,12 +256,36 @@ func (t *claudeReader) call(l claudeLine, b claudeBlock) error {
 	}
 	e := t.event(l, preToolUse)
 	e.Call, e.Tool, e.Args = b.ID, b.Name, b.Input
-	t.calls[b.ID] = len(t.out.Events)
+	t.calls[b.ID], t.batch[b.ID] = len(t.out.Events), t.turn
 	t.out.Events = append(t.out.Events, e)
 	if b.Name == "EndConversation" {
 		t.out.Unasked[b.ID] = true
 	}
 	return nil
+}
+
+// inBatches moves each result behind the last call of the message that made its
+// call. batch names the messages by their calls.
+func inBatches(events []engine.Event, batch map[string]string) []engine.Event {
+	last := map[string]int{}
+	for i := range events {
+		if m := batch[events[i].Call]; m != "" && events[i].Phase == engine.PhasePre {
+			last[m] = i
+		}
+	}
+	held := map[string][]engine.Event{}
+	out := make([]engine.Event, 0, len(events))
+	for i, e := range events {
+		m := batch[e.Call]
+		if m != "" && i < last[m] && e.Phase == engine.PhasePost {
+			held[m] = append(held[m], e)
+			continue
+		}
+		if out = append(out, e); m != "" && i == last[m] {
+			out = append(out, held[m]...)
+		}
+	}
+	return out
 }
 
 // result pairs a result with its call. only: the line holds no other result,

@@ -229,3 +229,39 @@ func TestRecognise(t *testing.T) {
 		}
 	}
 }
+
+// A client writes a result as soon as it has it, also between the calls of one
+// message. The agent had seen none of them when it chose these calls.
+func TestCallsOfOneMessage(t *testing.T) {
+	call := func(message, id string) string {
+		return fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"id":%q,"role":"assistant","content":[`+
+			`{"type":"tool_use","id":%q,"name":"Read","input":{"file_path":"/srv/shop/%s"}}]}}`, message, id, id)
+	}
+	result := func(id string) string {
+		return fmt.Sprintf(`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}}`, id)
+	}
+	for name, test := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"one after the other": {[]string{call("m", "a"), result("a"), call("n", "b"), result("b")}, []string{"pre a", "post a", "pre b", "post b"}},
+		"together":            {[]string{call("m", "a"), result("a"), call("m", "b"), result("b")}, []string{"pre a", "pre b", "post a", "post b"}},
+		"three, and another": {
+			[]string{call("m", "a"), result("a"), call("m", "b"), result("b"), call("m", "c"), result("c"), call("n", "d"), result("d")},
+			[]string{"pre a", "pre b", "pre c", "post a", "post b", "post c", "pre d", "post d"},
+		},
+		"a message without an id": {[]string{call("", "a"), result("a"), call("", "b")}, []string{"pre a", "post a", "pre b"}},
+	} {
+		tr, err := ReadClaudeCodeTranscript(strings.NewReader(strings.Join(test.lines, "\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range tr.Events {
+			got = append(got, string(e.Phase)+" "+e.Call)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -9,6 +9,10 @@ import (
 // labelPerson is a label of marks only: a person wrote it.
 const labelPerson engine.Label = "person"
 
+// labelOwn is a label of marks only: the agent wrote it before it stood in
+// anything that it read.
+const labelOwn engine.Label = "own"
+
 // maxMarks is how many marks of one label are kept; the latest. When one of a
 // secret is forgotten, the session's own label remains.
 const maxMarks = 160
@@ -37,19 +41,33 @@ func (h *State) label(agent string, l engine.Label, n int64) {
 }
 
 // carries lists the labels of what an action shares with earlier outputs. What
-// a person wrote themselves is not untrusted, wherever else it stands too.
+// a person wrote themselves, or the agent before it read it, is not untrusted,
+// wherever else it stands too.
 func (h *State) carries(a *engine.Action) []engine.Label {
 	var list []engine.Label
 	for _, m := range a.Marks {
 		if hasDigits(h.Marks[engine.LabelSecret], m) {
 			list = append(list, engine.LabelSecret)
 		}
-		if hasDigits(h.Marks[engine.LabelUntrusted], m) && !hasDigits(h.Marks[labelPerson], m) {
-			list = append(list, engine.LabelUntrusted)
+		if hasDigits(h.Marks[labelPerson], m) || hasDigits(h.Marks[labelOwn], m) {
+			continue
+		}
+		for _, l := range []engine.Label{engine.LabelUntrusted, engine.LabelService} {
+			if hasDigits(h.Marks[l], m) {
+				list = append(list, l)
+			}
 		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// foldOwn takes down what an action is the first to say. Where it repeats anything
+// that was read, the rest may be that in another form.
+func (h *State) foldOwn(a *engine.Action) {
+	if len(h.carries(a)) == 0 {
+		h.addMarks(labelOwn, a.Marks)
+	}
 }
 
 // outputLabels lists the labels of what a call returns: those of the files that
@@ -109,6 +127,7 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 		h.label(agentOf(r), l, r.N)
 		h.addMarks(l, res.Marks)
 	}
+	h.addMarks(engine.LabelService, res.Names)
 	h.addMarks(engine.LabelSecret, res.Secrets)
 	for _, l := range h.turned(r.Action) {
 		h.addMarks(l, res.Marks)
@@ -144,7 +163,7 @@ func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 		h.label(agentOf(r), l, r.N)
 	}
 	h.foldCommit(a)
-	labels := append(h.carries(a), returns...)
+	labels := slices.DeleteFunc(append(h.carries(a), returns...), func(l engine.Label) bool { return l == engine.LabelService })
 	if len(labels) == 0 {
 		return
 	}

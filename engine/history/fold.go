@@ -162,6 +162,7 @@ func (h *State) foldEffects(r *engine.Record) {
 		}
 	}
 	h.foldFlow(r, a)
+	h.foldOwn(a)
 	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
 	h.foldUse(a)
 }

@@ -40,13 +40,14 @@ func (a *agentState) cycle(print string) engine.CycleFacts {
 }
 
 // periodic counts the calls from the newest back that lie in a period. A period
-// of equal calls is a loop, no cycle.
+// of equal calls is a loop, no cycle. Calls that are still running were chosen
+// together, and end it.
 func (a *agentState) periodic(print string, period int) int {
 	at := func(i int) string { // counted from the newest, which is print
 		switch {
 		case i == 0:
 			return print
-		case i > len(a.Ring):
+		case i > len(a.Ring) || a.Ring[len(a.Ring)-i].Outcome == engine.OutcomePending:
 			return ""
 		}
 		return a.Ring[len(a.Ring)-i].Print
@@ -70,26 +71,29 @@ func (p *past) over() bool {
 
 // same counts how often the newest call of a stretch was made, itself included,
 // back to where its result was another, or the agent changed something. Where
-// nobody says what came of a call, its result was no other.
-func same(stretch []past, print string) int64 {
-	n, result, known := int64(1), "", false
+// nobody says what came of a call, its result was not another; those that are
+// still running show neither that results are the same nor that they differ.
+func same(stretch []past, print string) (n, inFlight int64) {
+	n = 1
+	result, known := "", false
 	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
 		p := &stretch[i]
-		if p.Print != print {
-			if p.altered() {
-				break
-			}
-			continue
-		}
-		if p.over() {
-			if known && p.Result != result {
-				break
-			}
+		switch {
+		case p.Print != print && p.altered():
+			return n, inFlight
+		case p.Print != print:
+		case p.Outcome == engine.OutcomePending:
+			inFlight++
+		case p.Outcome == engine.OutcomeUnknown:
+			n++
+		case known && p.Result != result:
+			return n, inFlight
+		default:
 			result, known = p.Result, true
+			n++
 		}
-		n++
 	}
-	return n
+	return n, inFlight
 }
 
 // alters compares an action with the agent's latest one that altered its target.

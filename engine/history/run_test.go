@@ -57,21 +57,21 @@ func TestSame(t *testing.T) {
 		tale *tale
 		want int64
 	}{
-		"the first":                   {newTale(), 1},
-		"another":                     {newTale().ran(b, "x"), 1},
-		"three times":                 {newTale().ran(a, "x").ran(a, "x"), 3},
-		"with others between":         {newTale().ran(a, "x").ran(b, "y").ran(a, "x").ran(b, "z"), 3},
-		"the results differ":          {newTale().ran(a, "x").ran(a, "y"), 2},
-		"…and came back":              {newTale().ran(a, "x").ran(a, "y").ran(a, "x"), 2},
-		"it fails the same way":       {newTale().failed(a, "e").failed(a, "e").failed(a, "e"), 4},
-		"denied each time":            {newTale().answered(a, engine.Block).answered(a, engine.Block), 3},
-		"ran, then denied":            {newTale().ran(a, "x").answered(a, engine.Block), 2},
-		"nobody says what came of it": {newTale().asked(a).asked(a).asked(a), 4},
-		"…by the end of the turn":     {newTale().asked(a).asked(a).lost(), 3},
-		"one of them is on its way":   {newTale().ran(a, "x").asked(a).ran(a, "x"), 4},
-		"…between two that differ":    {newTale().ran(a, "x").asked(a).ran(a, "y"), 3},
-		"of another agent":            {newTale().by("sub").ran(a, "x").ran(a, "x").by(""), 1},
-		"long ago":                    {times(newTale().ran(a, "x").ran(a, "x"), 20), 1},
+		"the first":                {newTale(), 1},
+		"another":                  {newTale().ran(b, "x"), 1},
+		"three times":              {newTale().ran(a, "x").ran(a, "x"), 3},
+		"with others between":      {newTale().ran(a, "x").ran(b, "y").ran(a, "x").ran(b, "z"), 3},
+		"the results differ":       {newTale().ran(a, "x").ran(a, "y"), 2},
+		"…and came back":           {newTale().ran(a, "x").ran(a, "y").ran(a, "x"), 2},
+		"it fails the same way":    {newTale().failed(a, "e").failed(a, "e").failed(a, "e"), 4},
+		"denied each time":         {newTale().answered(a, engine.Block).answered(a, engine.Block), 3},
+		"ran, then denied":         {newTale().ran(a, "x").answered(a, engine.Block), 2},
+		"they are all running":     {newTale().asked(a).asked(a).asked(a), 1},
+		"…by the end of the turn":  {newTale().asked(a).asked(a).lost(), 3},
+		"one of them is running":   {newTale().ran(a, "x").asked(a).ran(a, "x"), 3},
+		"…between two that differ": {newTale().ran(a, "x").asked(a).ran(a, "y"), 2},
+		"of another agent":         {newTale().by("sub").ran(a, "x").ran(a, "x").by(""), 1},
+		"long ago":                 {times(newTale().ran(a, "x").ran(a, "x"), 20), 1},
 	} {
 		if got := test.tale.window(a).Same; got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)

@@ -145,7 +145,7 @@ func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.
 	f.Places, f.Returns = walk(stretch)
 	countGoals(&f, stretch)
 	if r.Action != nil && r.Phase == engine.PhasePre {
-		f.Same = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
+		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
 		f.Missing += h.missing(r.Action)
 	}
 	if res := resultOf(r); res != nil && r.Phase == engine.PhasePost && res.Class != "" {
@@ -320,6 +320,9 @@ func (a *agentState) repeats(act engine.Action) bool {
 				break
 			}
 			continue
+		}
+		if p.Outcome == engine.OutcomePending {
+			continue // chosen together with this one
 		}
 		if found && p.Result != result {
 			return false

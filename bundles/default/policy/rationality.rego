@@ -13,10 +13,22 @@ rationality := {
 
 # METADATA
 # title: How an action follows from those before
-# description: The first of rationality.ladder that is so; one that is none of these explores.
-progression := [word | some word in data.reviewer.rationality.ladder; word in input.history.follows][0] if {
-	count(input.history.follows) > 0
+# description: >-
+#   The first of rationality.ladder that is so; one that is none of these explores.
+#   To look again at what changes by itself repeats nothing.
+progression := _following[0] if {
+	count(_following) > 0
 } else := "explores"
+
+_following := [word |
+	some word in data.reviewer.rationality.ladder
+	word in input.history.follows
+	not _looks_again(word)
+] if {
+	count(input.history.follows) > 0
+} else := []
+
+_looks_again("repeats") if input.action.watches
 
 _components := {
 	"goal_alignment": _alignment,

@@ -28,14 +28,22 @@ _all_active(c) if {
 
 # METADATA
 # title: The agent was told this already
-# description: Only warnings are not repeated, and only as long as it does not get worse.
+# description: >-
+#   A warning is not repeated for a while, and only as long as it does not get
+#   worse. A question or a denial is repeated each time, unless its row names a
+#   hysteresis of its own.
 told(id, row) if {
-	row.decision == "warn"
-	level := input.finding[id].level
+	_rests(row)
 	before := input.history.fired[id]
 	before.told <= _quiet(row)
-	_rank[level] <= _rank[before.told_level]
+	_no_worse(id, before)
 }
+
+_rests(row) if row.decision == "warn"
+
+_rests(row) if row.hysteresis
+
+_no_worse(id, before) if _rank[input.finding[id].level] <= _rank[before.told_level]
 
 _quiet(row) := object.get(row, "hysteresis", data.reviewer.patterns.hysteresis)
 

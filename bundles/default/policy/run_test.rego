@@ -100,11 +100,24 @@ test_told[name] if {
 	is == [true | case.told]
 }
 
-# Whoever is asked or denied is told so each time.
+# Whoever is asked or denied is told so each time, unless the row names a hysteresis.
 test_told_warnings_only[decision] if {
 	some decision in ["ask", "block", "modify"]
 	doc := object.union(_both, _fired("one", "critical", 1))
 	not run.told("one", {"decision": decision}) with input as doc
+}
+
+test_told_question_once[name] if {
+	some name, case in {
+		"just before": {"fired": _fired("one", "medium", 1), "told": true},
+		"at the end of the quiet": {"fired": _fired("one", "medium", 3), "told": true},
+		"after it": {"fired": _fired("one", "medium", 4), "told": false},
+		"never": {"fired": {}, "told": false},
+		"it got worse": {"fired": _fired("one", "low", 1), "told": false},
+	}
+	doc := object.union(_both, case.fired)
+	is := [true | run.told("one", {"decision": "ask", "hysteresis": 3})] with input as doc
+	is == [true | case.told]
 }
 
 test_told_is_not_said_again if {

@@ -46,6 +46,28 @@ type literals struct {
 	seen map[string]bool
 	room int  // how many more of a rank are collected than can be kept
 	act  bool // of an action, which may hold pieces of secrets
+
+	// Of the answer of a service: what it names, apart from what could order
+	// something, and which hosts are its own. Nil: there is no such difference.
+	names *literals
+	own   func(host string) bool
+}
+
+// named is where names are collected.
+func (l *literals) named() *literals {
+	if l.names != nil {
+		return l.names
+	}
+	return l
+}
+
+// address collects an address. One of the service that is asked is a name.
+func (l *literals) address(rank int, s string) {
+	host, _, _ := strings.Cut(s[strings.LastIndexByte(s, '@')+1:], "/")
+	if l.own != nil && l.own(host) {
+		l = l.named()
+	}
+	l.add(rank, s)
 }
 
 func newLiterals(keep int) *literals { return &literals{seen: map[string]bool{}, room: 4 * keep} }
@@ -98,10 +120,20 @@ func (k *Marker) hashes(l *literals, n int) []string {
 
 // OfOutput returns the marks of what an action printed.
 func (k *Marker) OfOutput(text string, a *engine.Action) []string {
-	if readsSecrets(a) {
+	if ReadsSecrets(a) {
 		return k.ofSecrets(text)
 	}
 	return k.OfText(text)
+}
+
+// OfAnswer returns the marks of what a service of the repository printed: of what
+// could order something, such as commands, packages and addresses elsewhere; and
+// of what it only names, such as ids, branches and its own addresses.
+func (k *Marker) OfAnswer(text string, own func(host string) bool) (orders, names []string) {
+	l := newLiterals(MaxResultMarks)
+	l.names, l.own = newLiterals(MaxResultMarks), own
+	l.text(abstract.Clip(text, maxMarked), rankToken)
+	return k.hashes(l, MaxResultMarks), k.hashes(l.names, MaxResultMarks)
 }
 
 // OfText returns the marks of an output or a prompt.
@@ -211,24 +243,24 @@ func pieces(line string) []string {
 func (l *literals) piece(p string, place, token int) {
 	p = strings.TrimRight(p, ".:!?*")
 	for _, address := range addresses(p) {
-		l.add(place, address)
+		l.address(place, address)
 	}
 	if packageSpec(p) {
 		l.add(place, p)
 	}
 	if !strings.HasPrefix(p, "-") && foreignPath(p) {
-		l.add(place, p)
+		l.named().add(place, p)
 	}
 	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune(":/?&#@%!$^~*=", r) }) {
 		if part = strings.Trim(part, ".-_+"); rare(part) {
-			l.add(token, part)
+			l.named().add(token, part)
 			l.between(part, token)
 			l.pieces(part)
 		}
 	}
 	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") &&
 		!strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
-		l.add(token, coded) // base64, whose letters two of these are
+		l.named().add(token, coded) // base64, whose letters two of these are
 		l.pieces(coded)
 	}
 }

@@ -123,9 +123,9 @@ func AsksForSecret(a *engine.Action) bool {
 	}))
 }
 
-// readsSecrets says that a file with secrets is read, so that what comes out is
+// ReadsSecrets says that a file with secrets is read, so that what comes out is
 // one.
-func readsSecrets(a *engine.Action) bool {
+func ReadsSecrets(a *engine.Action) bool {
 	return a != nil && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		return e.Kind == engine.EffectFileRead && (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile)
 	})

@@ -19,6 +19,7 @@ type Tool struct {
 	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: what the arguments mean
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it does, and with any value but false
+	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it looks at what changes by itself, such as what a process in the background printed
 	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it does, whatever it is given
 	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that holds, by value, option and without: names of arguments
 	Go       string        `json:"go,omitempty" yaml:"go"`             // a function in Go for what rows cannot say
@@ -102,6 +103,7 @@ func (t Tool) Over(higher Tool) Tool {
 		}
 	}
 	t.Args = append(t.Args[:len(t.Args):len(t.Args)], higher.Args...)
+	t.Watches = t.Watches || higher.Watches
 	t.Contents = strings.TrimSpace(t.Contents + " " + higher.Contents)
 	if higher.Do != nil {
 		t.Do = append(higher.Do[:len(higher.Do):len(higher.Do)], t.Do...)
