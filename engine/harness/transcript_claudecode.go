@@ -22,14 +22,18 @@ import (
 // All branches are read, also those that a person rewound: the calls did run.
 // Results are paired by id; a call without a result stays a call.
 func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
-	t := claudeReader{
-		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
-		agents: map[string]string{}, refused: map[string]bool{},
-	}
-	t.out.Harness, t.out.Unasked = ClaudeCode, map[string]bool{}
+	t := newClaudeReader()
 	err := eachLine(r, maxTranscriptLine, t.line)
 	t.markRefused()
 	return t.out, err
+}
+
+func newClaudeReader() *claudeReader {
+	return &claudeReader{
+		out:   Transcript{Harness: ClaudeCode, Unasked: map[string]bool{}},
+		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
+		agents: map[string]string{}, refused: map[string]bool{},
+	}
 }
 
 // claudeReader holds what one line says about the next.
