@@ -36,6 +36,7 @@ func Readers() []Reader {
 		{Name: "pi-jsonl", Is: isPiSession, Read: readPiSession},
 		{Name: "gemini-contents-json", Is: isContents, Read: readContents},
 		{Name: "mini-swe-agent-traj", Is: isMiniTrajectory, Read: readMiniTrajectory},
+		{Name: "specstory-md", Is: isSpecStory, Read: readSpecStory},
 	}
 }
 
