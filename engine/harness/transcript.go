@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -31,6 +32,10 @@ type Transcript struct {
 	// are the agent's own, and the same id in another file is the same call: a
 	// resumed or forked session holds copies of what came before.
 	Local bool
+
+	// Partial says that the file holds part of a session's calls, such as a hook's log
+	// does: where another file tells of the session, that one counts.
+	Partial bool
 }
 
 // BadLine is a line that was left out, or a part of it, and why.
@@ -61,11 +66,11 @@ func (t Transcript) Calls() []engine.Event {
 }
 
 // Merge joins transcripts of the same session, such as the files of its
-// sub-agents, in order of time; each call is kept once. Sessions keep the order
-// in which they came.
+// sub-agents, in order of time; each call is kept once, and each prompt. Sessions
+// keep the order in which they came.
 func Merge(list []Transcript) []Transcript {
 	var merged []Transcript
-	for _, t := range list {
+	for _, t := range withoutParts(list) {
 		i := slices.IndexFunc(merged, func(m Transcript) bool { return m.Session == t.Session && t.Session != "" })
 		if i < 0 {
 			merged = append(merged, t)
@@ -77,34 +82,85 @@ func Merge(list []Transcript) []Transcript {
 }
 
 func join(a, b Transcript) Transcript {
-	type key struct {
-		call  string
-		phase engine.Phase
-	}
-	seen := map[key]bool{}
 	if b.Local {
 		b = b.renamed(a)
 	}
 	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
-		Local: a.Local || b.Local}
+		Local: a.Local || b.Local, Partial: a.Partial && b.Partial}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
+	seen := map[happening]bool{}
 	var strands [2][]engine.Event
 	for i, events := range [][]engine.Event{a.Events, b.Events} {
+		own := map[happening]bool{}
 		for _, e := range events {
-			k := key{e.Call, e.Phase}
-			if e.Call == "" || !seen[k] {
-				seen[k] = true
+			what := happeningOf(e)
+			if !seen[what] && (e.Call == "" || !own[what]) {
 				strands[i] = append(strands[i], e)
 			}
+			own[what] = true
 		}
+		maps.Copy(seen, own)
 	}
 	out.Events = weave(strands[:])
+	if out.Partial {
+		out.Events = ResultsBehindCalls(out.Events)
+	}
 	for _, unasked := range []map[string]bool{a.Unasked, b.Unasked} {
 		for id := range unasked {
 			out.Unasked[id] = true
 		}
 	}
 	return out
+}
+
+// happening is what makes events of two files the same: their call, and of what
+// has none, when it was and what was said.
+type happening struct {
+	call, agent, prompt string
+	phase               engine.Phase
+	time                int64
+}
+
+func happeningOf(e engine.Event) happening {
+	if e.Call != "" {
+		return happening{call: e.Call, phase: e.Phase}
+	}
+	return happening{agent: e.Agent, prompt: e.Prompt, phase: e.Phase, time: e.Time}
+}
+
+// Split parts a file in its sessions, where one follows the other; name is the
+// session of events that name none. Where ids alternate, or change in the middle
+// of a turn, it is one session: clients name the old one and the new one in the
+// lines of a resumed session.
+func Split(t Transcript, name string) []Transcript {
+	t.Session = cmp.Or(t.Session, name)
+	var runs []Transcript
+	seen := map[string]bool{}
+	begin := 0
+	for i, e := range t.Events {
+		id := cmp.Or(e.Session, t.Session)
+		if i > 0 && id == cmp.Or(t.Events[i-1].Session, t.Session) {
+			continue
+		}
+		if turn := i > 0 && e.Phase != engine.PhasePrompt && e.Time != 0; !t.Partial && (seen[id] || turn) {
+			return []Transcript{t}
+		}
+		seen[id] = true
+		if i > 0 {
+			runs = append(runs, t.run(begin, i))
+			begin = i
+		}
+	}
+	if len(seen) < 2 {
+		return []Transcript{t}
+	}
+	return append(runs, t.run(begin, len(t.Events)))
+}
+
+func (t Transcript) run(from, to int) Transcript {
+	t.Events = t.Events[from:to]
+	t.Session = cmp.Or(t.Events[0].Session, t.Session)
+	return t
 }
 
 // weave joins strands of events in order of time. A strand keeps its order: an

@@ -24,15 +24,17 @@ import (
 // message come before any of their results: the agent chose them all before it saw
 // one.
 func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
-	t := claudeReader{
+	t := newClaudeReader()
+	err := eachLine(r, maxTranscriptLine, t.line)
+	return t.end(), err
+}
+
+func newClaudeReader() *claudeReader {
+	return &claudeReader{
+		out:   Transcript{Harness: ClaudeCode, Unasked: map[string]bool{}},
 		calls: map[string]int{}, done: map[string]int{}, prompts: map[string]bool{},
 		agents: map[string]string{}, refused: map[string]bool{}, batch: map[string]string{},
 	}
-	t.out.Harness, t.out.Unasked = ClaudeCode, map[string]bool{}
-	err := eachLine(r, maxTranscriptLine, t.line)
-	t.markRefused()
-	t.out.Events = inBatches(t.out.Events, t.batch)
-	return t.out, err
 }
 
 // claudeReader holds what one line says about the next.
@@ -407,6 +409,13 @@ func (t *claudeReader) attachment(l claudeLine) error {
 }
 
 // markRefused applies what stood beside the results, before or after them.
+// end says what only the whole transcript can.
+func (t *claudeReader) end() Transcript {
+	t.markRefused()
+	t.out.Events = inBatches(t.out.Events, t.batch)
+	return t.out
+}
+
 func (t *claudeReader) markRefused() {
 	for id := range t.refused {
 		if i, ok := t.done[id]; ok && t.out.Events[i].Result.Failed {

@@ -207,6 +207,10 @@ func (c *codexReader) called(i codexItem) {
 	}
 	switch i.Type {
 	case "function_call":
+		if i.Name == "wait" { // for a script that runs
+			c.note(i.Call, []toolCall{encoded("BashOutput", map[string]any{"bash_id": cellOf(i.Arguments)})})
+			return
+		}
 		c.call(i.Call, codexTool(i), i.Arguments)
 	case "tool_search_call":
 		c.call(i.Call, "tool_search", i.Arguments)
@@ -214,6 +218,10 @@ func (c *codexReader) called(i codexItem) {
 		var text string
 		if json.Unmarshal(orNull(i.Input), &text) != nil {
 			text = string(i.Input)
+		}
+		if i.Name == "exec" && i.Namespace == "" {
+			c.note(i.Call, scriptCalls(text))
+			return
 		}
 		c.note(i.Call, translate(codexTool(i), map[string]any{"input": text}))
 	case "local_shell_call":
@@ -223,6 +231,12 @@ func (c *codexReader) called(i codexItem) {
 	default: // a tool that came later
 		c.call(cmp.Or(i.Call, i.ID), i.Type, i.Action)
 	}
+}
+
+// cellOf is the script that a call waits for.
+func cellOf(raw json.RawMessage) any {
+	args, _ := arguments(raw) // what cannot be read names none
+	return args["cell_id"]
 }
 
 // codexTool is the name of a function in Claude Code's notation. That of a

@@ -100,6 +100,9 @@ func codexResult(i codexItem) engine.Result {
 // codexExit is the exit code that the head of a result names. Of a command that
 // still runs no more is known than that it ran.
 func codexExit(head string) string {
+	if strings.HasPrefix(head, "Script failed") || strings.HasPrefix(head, "Script terminated") {
+		return "1"
+	}
 	for line := range strings.Lines(head) {
 		for _, start := range []string{"Process exited with code ", "Exit code: "} {
 			if code, is := strings.CutPrefix(line, start); is {

@@ -16,16 +16,27 @@ type Reader struct {
 	// follows could not be read, since the file is cut, damaged beyond that, or
 	// gone: the Transcript then holds what came before.
 	Read func(r io.Reader) (Transcript, error)
+
+	// Several says that a file may hold several sessions, in any order: which ones,
+	// its beginning does not say.
+	Several bool
 }
 
 // Readers lists the formats, in the order in which they are tried.
 func Readers() []Reader {
 	return []Reader{
 		{Name: ClaudeCode, Is: IsClaudeCodeTranscript, Read: ReadClaudeCodeTranscript},
+		{Name: "claude-chat-json", Is: isClaudeChat, Read: readClaudeChat},
+		{Name: "claude-hook-log", Is: isHookLog, Read: readHookLog, Several: true},
 		{Name: Codex, Is: isCodexRollout, Read: readCodexRollout},
 		{Name: ATIF, Is: isATIF, Read: readATIF},
 		{Name: Gemini, Is: isGeminiSession, Read: readGeminiSession},
 		{Name: SWEAgent, Is: isSWETrajectory, Read: readSWETrajectory},
+		{Name: "copilot-events", Is: isCopilotEvents, Read: readCopilotEvents},
+		{Name: "pi-jsonl", Is: isPiSession, Read: readPiSession},
+		{Name: "gemini-contents-json", Is: isContents, Read: readContents},
+		{Name: "mini-swe-agent-traj", Is: isMiniTrajectory, Read: readMiniTrajectory},
+		{Name: "specstory-md", Is: isSpecStory, Read: readSpecStory},
 	}
 }
 
@@ -41,7 +52,11 @@ const (
 	Codex    = "codex"
 	Gemini   = "gemini"
 	SWEAgent = "swe-agent"
+	Copilot  = "copilot"
+	Pi       = "pi"
 	ATIF     = "atif"
+
+	MiniSWEAgent = "mini-swe-agent"
 )
 
 // Recognise returns the reader of a file that begins with head.

@@ -66,10 +66,10 @@ func TestCutTranscripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _ := Recognise(raw)
-		for n := 0; n < len(raw); n += 97 {
+		for n := 1; n < len(raw); n += 97 {
 			tr, err := r.Read(bytes.NewReader(raw[:n]))
 			holds(t, tr)
-			document := !strings.HasSuffix(path, ".jsonl")
+			document := !strings.HasSuffix(path, ".jsonl") && !strings.HasSuffix(path, ".md") // whose lines may all be whole
 			if document && !errors.Is(err, io.ErrUnexpectedEOF) && len(bytes.TrimSpace(raw[n:])) > 0 {
 				t.Errorf("%s, cut at %d: error %v", path, n, err)
 			}
@@ -242,7 +242,11 @@ func (endless) Read(p []byte) (int, error) {
 func TestReadersFailingReader(t *testing.T) {
 	broken := errors.New("disk is gone")
 	for _, r := range Readers() {
-		if _, err := r.Read(io.MultiReader(strings.NewReader("{"), failing{broken})); !errors.Is(err, broken) {
+		start := "{"
+		if r.Name == "claude-chat-json" || r.Name == "gemini-contents-json" {
+			start = "["
+		}
+		if _, err := r.Read(io.MultiReader(strings.NewReader(start), failing{broken})); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v", r.Name, err)
 		}
 	}
@@ -294,3 +298,23 @@ func FuzzCodexTranscript(f *testing.F)  { fuzzReader(f, Codex) }
 func FuzzGeminiTranscript(f *testing.F) { fuzzReader(f, Gemini) }
 func FuzzSWETranscript(f *testing.F)    { fuzzReader(f, SWEAgent) }
 func FuzzATIFTranscript(f *testing.F)   { fuzzReader(f, ATIF) }
+func FuzzHookLog(f *testing.F)          { fuzzReader(f, "claude-hook-log") }
+func FuzzSpecStory(f *testing.F)        { fuzzReader(f, "specstory-md") }
+
+// A hook's log is split in its sessions, whichever way they alternate, and counts
+// where no other file tells of the session.
+func TestPartsOfSessions(t *testing.T) {
+	logs := Split(readTranscript(t, "testdata/transcripts/hooklog-several.json"), "")
+	if len(logs) != 2 || logs[0].Session != "one" || logs[1].Session != "two" || len(logs[0].Calls()) != 3 || len(logs[1].Calls()) != 2 {
+		t.Fatalf("the log is split in %d sessions", len(logs))
+	}
+	whole := readTranscript(t, "testdata/transcripts/newer.jsonl")
+	whole.Session = "two"
+	merged := Merge(append(logs, whole))
+	if len(merged) != 2 || merged[1].Partial || len(merged[1].Calls()) != len(whole.Calls()) {
+		t.Errorf("a log beside the session's own file: %d sessions", len(merged))
+	}
+	if again := Merge(append(logs[:1:1], logs[0])); len(again) != 1 || len(again[0].Calls()) != 3 {
+		t.Error("a log that is there twice counts twice")
+	}
+}

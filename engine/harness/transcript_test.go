@@ -30,7 +30,11 @@ func fixtures(t testing.TB) []string {
 }
 
 func formatOf(path string) string {
-	for start, format := range map[string]string{"codex-": Codex, "gemini-": Gemini, "swe-": SWEAgent, "atif-": ATIF} {
+	for start, format := range map[string]string{
+		"codex-": Codex, "gemini-": Gemini, "swe-": SWEAgent, "atif-": ATIF, "chat-": "claude-chat-json", "hooklog-": "claude-hook-log",
+		"copilot-": "copilot-events", "pi-": "pi-jsonl", "contents-": "gemini-contents-json", "mini-": "mini-swe-agent-traj",
+		"specstory-": "specstory-md",
+	} {
 		if strings.HasPrefix(filepath.Base(path), start) {
 			return format
 		}

@@ -31,7 +31,7 @@ var (
 	aliasRead  = alias{"Read", map[string][]string{"file_path": files}}
 	aliasWrite = alias{"Write", map[string][]string{"file_path": files, "content": {"content", "contents", "file_text", "text"}}}
 	aliasEdit  = alias{"Edit", map[string][]string{
-		"file_path": files, "old_string": {"old_string", "old_str", "oldString"}, "new_string": {"new_string", "new_str", "newString"},
+		"file_path": files, "old_string": {"old_string", "old_str", "oldString", "oldText"}, "new_string": {"new_string", "new_str", "newString", "newText"},
 	}}
 	aliasList   = alias{"LS", map[string][]string{"path": dirs}}
 	aliasGlob   = alias{"Glob", map[string][]string{"pattern": {"pattern", "glob_pattern"}, "path": dirs}}
@@ -51,8 +51,10 @@ var aliases = map[string]alias{
 	"run_shell_command": aliasBash, "run_terminal_cmd": aliasBash, "execute_bash": aliasBash, "execute_command": aliasBash,
 	"bash": aliasBash, "bash_command": aliasBash, "run_command": aliasBash,
 
-	"read_file": aliasRead, "view_image": aliasRead, "read": aliasRead,
-	"write_file": aliasWrite, "write_to_file": aliasWrite, "create_file": aliasWrite, "write": aliasWrite,
+	"powershell": {"PowerShell", aliasBash.names},
+
+	"read_file": aliasRead, "view_image": aliasRead, "read": aliasRead, "view": aliasRead,
+	"write_file": aliasWrite, "write_to_file": aliasWrite, "create_file": aliasWrite, "write": aliasWrite, "create": aliasWrite,
 	"replace": aliasEdit, "edit": aliasEdit,
 	"list_directory": aliasList, "list_dir": aliasList, "list_files": aliasList, "list": aliasList,
 	"glob": aliasGlob, "find_file": aliasGlob,
@@ -86,6 +88,12 @@ func translate(tool string, args map[string]any) []toolCall {
 		return []toolCall{editorCall(tool, args)}
 	case "write_stdin":
 		return []toolCall{typedCall(args)}
+	case "read_bash":
+		return []toolCall{encoded("BashOutput", map[string]any{"bash_id": args["shellId"]})}
+	case "stop_bash":
+		return []toolCall{encoded("KillShell", map[string]any{"shell_id": args["shellId"]})}
+	case "rg":
+		return searches(args)
 	}
 	to, known := aliases[tool]
 	switch {
@@ -121,6 +129,22 @@ func each(as, name string, values []string, tool string, args map[string]any) []
 	var calls []toolCall
 	for _, v := range values {
 		calls = append(calls, encoded(as, map[string]any{name: v}))
+	}
+	return calls
+}
+
+// searches is a search in one place or in several: then a call for each.
+func searches(args map[string]any) []toolCall {
+	places := texts(args, "paths", "path")
+	if len(places) == 0 || len(places) > maxTouched {
+		return []toolCall{encoded("Grep", aliasGrep.renamed(args))}
+	}
+	var calls []toolCall
+	for _, place := range places {
+		one := aliasGrep.renamed(args)
+		delete(one, "paths")
+		one["path"] = place
+		calls = append(calls, encoded("Grep", one))
 	}
 	return calls
 }

@@ -29,6 +29,7 @@ const (
 type head struct {
 	kind     kind
 	format   string   // of a transcript
+	several  bool     // of a format whose files hold several sessions, in any order
 	sessions []string // ids, in the order in which they come up; of a chain one
 	session  string   // the first of them
 	harness  string   // of a chain: the agent whose hook wrote it
@@ -76,6 +77,9 @@ func (h head) isWhole(text []byte) bool {
 	case broken:
 		return !errors.Is(h.why, errHalf) || len(text) > maxExportedLine
 	case transcript:
+		if h.several {
+			return false
+		}
 		much := len(text) >= nextLook && bytes.Count(text, []byte("\n")) > 50
 		return much || h.session != "" && (len(h.links) > 0 || len(text) >= nextLook)
 	}
@@ -90,7 +94,8 @@ func headOf(text []byte) head {
 		return chainHead(raw, true)
 	}
 	if format, ok := harness.Recognise(text); ok {
-		h := head{kind: transcript, format: format.Name, sessions: sessionsOf(format, text), links: links(text), orphan: orphan(text)}
+		h := head{kind: transcript, format: format.Name, several: format.Several, sessions: sessionsOf(format, text),
+			links: links(text), orphan: orphan(text)}
 		if len(h.sessions) > 0 {
 			h.session = h.sessions[0]
 		}
@@ -153,9 +158,15 @@ func chainHead(line []byte, exported bool) head {
 func sessionsOf(format harness.Reader, text []byte) []string {
 	var ids []string
 	if format.Name != harness.ClaudeCode { // whose lines all name it
-		if t, _ := format.Read(bytes.NewReader(text)); t.Session != "" {
-			ids = append(ids, t.Session)
+		t, _ := format.Read(bytes.NewReader(text))
+		for _, part := range harness.Split(t, "") {
+			if part.Session != "" && !slices.Contains(ids, part.Session) {
+				ids = append(ids, part.Session)
+			}
 		}
+	}
+	if format.Several {
+		return ids
 	}
 	for _, key := range []string{"sessionId", "session_id"} {
 		for _, id := range values(text, key, maxLinks) {

@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -20,7 +19,7 @@ import (
 // without what programs put behind its name.
 func fileSession(name string) string {
 	base := path.Base(filepath.ToSlash(name))
-	for _, end := range []string{".gz", ".zst", ".jsonl", ".json", ".traj"} {
+	for _, end := range []string{".gz", ".zst", ".jsonl", ".json", ".traj", ".md"} {
 		if short := strings.TrimSuffix(base, end); short != "" {
 			base = short
 		}
@@ -128,39 +127,13 @@ func (f *Family) note(t *tale, p place, read harness.Transcript, err error) {
 	}
 }
 
-// split parts a file in its sessions, where one follows the other. Where ids
-// alternate, or change in the middle of a turn, it is one session: clients name
-// the old one and the new one in the lines of a resumed session.
+// split parts a file in its sessions, where one follows the other.
 func split(t harness.Transcript, name string) []strand {
-	t.Session = cmp.Or(t.Session, name)
-	whole := []strand{{transcript: t}}
 	var runs []strand
-	seen := map[string]bool{}
-	begin := 0
-	for i, e := range t.Events {
-		id := cmp.Or(e.Session, t.Session)
-		if i > 0 && id == cmp.Or(t.Events[i-1].Session, t.Session) {
-			continue
-		}
-		if seen[id] || i > 0 && e.Phase != engine.PhasePrompt && e.Time != 0 {
-			return whole
-		}
-		seen[id] = true
-		if i > 0 {
-			runs = append(runs, run(t, begin, i))
-			begin = i
-		}
+	for _, part := range harness.Split(t, name) {
+		runs = append(runs, strand{transcript: part})
 	}
-	if len(seen) < 2 {
-		return whole
-	}
-	return append(runs, run(t, begin, len(t.Events)))
-}
-
-func run(t harness.Transcript, from, to int) strand {
-	t.Events = t.Events[from:to]
-	t.Session = cmp.Or(t.Events[0].Session, t.Session)
-	return strand{transcript: t}
+	return runs
 }
 
 // count says of each call in which session it is counted: the first that holds

@@ -2,9 +2,11 @@ package sources
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // weave joins what the files of a session tell to one sequence: in order of
@@ -12,6 +14,7 @@ import (
 // tell is taken once, from the first. Calls that the agent turned down before
 // anybody was asked are counted and left out: no hook would have heard of them.
 func (t *tale) weave() {
+	t.leaveParts()
 	unasked := map[string]bool{}
 	for i := range t.strands {
 		t.strands[i].rename(i)
@@ -33,7 +36,18 @@ func (t *tale) weave() {
 		}
 		t.events = append(t.events, e)
 	}
+	if t.strands[0].transcript.Partial {
+		t.events = harness.ResultsBehindCalls(t.events)
+	}
 	t.sources.Unasked += int64(len(skipped))
+}
+
+// leaveParts leaves out what tells of part of the session, such as a hook's log,
+// where another file tells of all of it.
+func (t *tale) leaveParts() {
+	if slices.ContainsFunc(t.strands, func(s strand) bool { return !s.transcript.Partial }) {
+		t.strands = slices.DeleteFunc(t.strands, func(s strand) bool { return s.transcript.Partial })
+	}
 }
 
 // inOrder iterates over the events of all strands. An event whose clock went
