@@ -44,11 +44,11 @@ var wordCases = map[string]wordCase{
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
-	"servers.browsers": {tool: "mcp__zzqx__evaluate", args: `{"code":"document.title"}`},
-	"page.sends":       {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
-	"page.leads":       {tool: "mcp__browser__evaluate", args: `{"code":"a.zzqx = b"}`},
-	"page.storage":     {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
-	"page.hides":       {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
+	"servers.browsers":    {tool: "mcp__zzqx__evaluate", args: `{"code":"document.title"}`},
+	"page.sends":          {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
+	"page.leads":          {tool: "mcp__browser__evaluate", args: `{"code":"a.zzqx = b"}`},
+	"page.storage":        {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
+	"page.hides":          {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},

@@ -17,32 +17,38 @@ type measures struct {
 	arg      int // bytes of each string among the arguments
 	args     int // bytes of all arguments
 	text     int // bytes of any other string
+	join     int // effects, and commands: beyond it those that say the same of several files become one
 	effects  int
 	commands int
 	operands int // and flags and subcommands, each
 	list     int // paths, hosts, contents, opaque pieces
+	notes    int // of what was cut; where they are few, without MACs
 	hashes   int // words and marks, each: what is lost of them makes a comparison worse and nothing wrong
 }
 
 // attempts get stricter until the facts fit; the first ones lose nothing of a
 // usual call. The last is small enough for any input.
 var attempts = []measures{
-	{512, 1024, 2048, 512, 40, 24, 12, 40, 64},
-	{512, 1024, 2048, 512, 40, 24, 12, 40, 24},
-	{512, 1024, 2048, 512, 40, 24, 12, 40, 12},
-	{512, 512, 1024, 256, 40, 24, 12, 40, 12},
-	{256, 256, 768, 200, 24, 24, 12, 24, 12},
-	{256, 256, 512, 160, 24, 24, 8, 16, 8},
-	{200, 160, 384, 120, 20, 20, 6, 12, 8},
-	{160, 120, 256, 96, 20, 20, 4, 8, 8},
-	{120, 80, 160, 96, 16, 16, 4, 8, 6},
-	{160, 120, 256, 96, 12, 12, 4, 8, 4},
-	{160, 120, 256, 96, 8, 8, 4, 8, 4},
-	{120, 80, 160, 64, 6, 6, 3, 6, 4},
-	{64, 40, 80, 48, 4, 4, 2, 4, 2},
-	{40, 24, 0, 32, 2, 2, 1, 2, 2},
-	{16, 0, 0, 12, 1, 1, 0, 1, 0},
-	{0, 0, 0, 0, 0, 0, 0, 0, 0},
+	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 64},
+	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 24},
+	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 12},
+	{512, 512, 1024, 256, 40, 40, 24, 12, 40, 12, 12},
+	{256, 256, 768, 200, 40, 40, 24, 12, 24, 12, 12},
+	{256, 256, 512, 160, 24, 40, 24, 8, 16, 12, 8},
+	{200, 160, 384, 120, 16, 40, 24, 6, 12, 12, 8},
+	{160, 120, 256, 96, 12, 40, 24, 4, 8, 12, 8},
+	{160, 120, 200, 96, 8, 40, 24, 4, 6, 12, 6},
+	{120, 80, 160, 96, 4, 40, 24, 3, 4, 12, 6},
+	{120, 80, 120, 72, 1, 40, 24, 2, 2, 4, 4},
+	{80, 60, 100, 56, 1, 40, 24, 2, 1, 4, 4},
+	{120, 80, 160, 96, 1, 16, 16, 4, 8, 12, 6},
+	{160, 120, 256, 96, 1, 12, 12, 4, 8, 12, 4},
+	{160, 120, 256, 96, 1, 8, 8, 4, 8, 12, 4},
+	{120, 80, 160, 64, 1, 6, 6, 3, 6, 4, 4},
+	{64, 40, 80, 48, 1, 4, 4, 2, 4, 4, 2},
+	{40, 24, 0, 32, 1, 2, 2, 1, 2, 4, 2},
+	{16, 0, 0, 12, 1, 1, 1, 0, 1, 2, 0},
+	{0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0},
 }
 
 // shorten makes facts fit into limit bytes of JSON: event, action and the
@@ -57,7 +63,7 @@ func shorten(f *engine.Facts, limit int, mac func([]byte) string) {
 	}
 	for i, m := range attempts {
 		short := *f
-		c := cutter{m: m, mac: mac, cuts: slices.Clone(first.cuts), joined: first.joined}
+		c := cutter{m: m, mac: mac, cuts: slices.Clone(first.cuts)}
 		c.event(&short.Event)
 		if f.Action != nil {
 			action := joined
@@ -95,22 +101,22 @@ func jsonSize(v any) int {
 
 // cutter shortens one copy of facts and notes what it cut.
 type cutter struct {
-	m      measures
-	mac    func([]byte) string
-	cuts   []engine.Cut
-	joined bool // commands and effects that can be one are one
+	m    measures
+	mac  func([]byte) string
+	cuts []engine.Cut
 }
 
 // maxCuts bounds the notes: the last one stands for all further ones.
 const maxCuts = 12
 
 func (c *cutter) note(field string, size int, text string) {
-	if len(c.cuts) >= maxCuts {
-		c.cuts[maxCuts-1] = engine.Cut{Field: "…", Bytes: c.cuts[maxCuts-1].Bytes + int64(size)}
+	if last := c.m.notes - 1; len(c.cuts) > last {
+		c.cuts = c.cuts[:c.m.notes]
+		c.cuts[last] = engine.Cut{Field: "…", Bytes: c.cuts[last].Bytes + int64(size)}
 		return
 	}
 	cut := engine.Cut{Field: head(field, 64), Bytes: int64(size)}
-	if text != "" && c.m.effects > 1 {
+	if text != "" && c.m.notes == maxCuts {
 		cut.MAC = c.mac([]byte(text))[:16]
 	}
 	c.cuts = append(c.cuts, cut)

@@ -9,7 +9,7 @@ import (
 )
 
 // commands keeps the first commands of an action, those with an effect before
-// the others. It says whether one is missing.
+// the others. It says whether one is missing that does more than print.
 func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	keep := keepCommands(a, c.m.commands)
 	at := make([]int, len(a.Commands))
@@ -21,8 +21,11 @@ func (c *cutter) commands(a *engine.Action) (dropped bool) {
 		at[i] = len(list)
 		list = append(list, c.command(a.Commands[i]))
 	}
-	if dropped = len(keep) < len(a.Commands); dropped {
+	if len(keep) < len(a.Commands) {
 		c.note("action.commands", len(a.Commands), "")
+	}
+	for i, cmd := range a.Commands {
+		dropped = dropped || at[i] < 0 && !onlyPrints(cmd.Name)
 	}
 	a.Commands, a.Effects = list, pointed(a.Effects, at)
 	return dropped
@@ -112,8 +115,12 @@ func keepCommands(a *engine.Action, n int) []int {
 			add(e.Command)
 		}
 	}
-	for i := range a.Commands {
-		add(i)
+	for _, prints := range []bool{false, true} {
+		for i, cmd := range a.Commands {
+			if onlyPrints(cmd.Name) == prints {
+				add(i)
+			}
+		}
 	}
 	slices.Sort(keep)
 	return keep
@@ -133,21 +140,18 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 // that differ only in their operands become one. What says the same of several
 // files of one directory becomes one effect on a pattern in it, which says more
 // than a list that is cut: first equal effects of several commands, then reads,
-// then writes for which the file makes no difference.
+// then writes for which the file makes no difference, then reads of plain files
+// of the workspace wherever they are.
 func (c *cutter) join(a *engine.Action) {
-	if c.joined {
-		return
-	}
 	commands, effects := len(a.Commands), len(a.Effects)
-	if commands > c.m.commands {
+	if commands > min(c.m.join, c.m.commands) {
 		c.joinCommands(a)
 	}
-	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite} {
-		if len(a.Effects) > c.m.effects {
+	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite, anyPlainRead} {
+		if len(a.Effects) > c.m.join {
 			a.Effects = gather(a.Effects, form)
 		}
 	}
-	c.joined = commands > c.m.commands && len(a.Effects) > c.m.effects // again it would change nothing
 	if len(a.Commands) < commands {
 		c.note("action.commands", commands, "")
 	}
@@ -215,8 +219,27 @@ func anyRead(e engine.Effect) engine.Effect {
 	return anyFile(e)
 }
 
+// anyPlainRead is the effect on any files of the workspace, or of a directory for
+// temporary ones.
+func anyPlainRead(e engine.Effect) engine.Effect {
+	known := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
+	if e.Kind != engine.EffectFileRead || e.Class != "" || !known || !ownPlace(e) || e.Privileged || e.Egress {
+		return e
+	}
+	if e.Target, e.Short = "", "./**"; e.Location != engine.LocationInside {
+		e.Short = "**"
+	}
+	e.Certainty, e.Exists, e.Entry, e.Git, e.Recursive, e.Command = engine.CertaintyGlob, "", "", "", false, -1
+	return e
+}
+
+// ownPlace says that a file lies where the session works.
+func ownPlace(e engine.Effect) bool {
+	return e.Location == engine.LocationInside || e.Location == engine.LocationTemp
+}
+
 func anyWrite(e engine.Effect) engine.Effect {
-	plain := e.Kind == engine.EffectFileWrite && (e.Class == "" || e.Class == engine.ClassTest) && e.Location == engine.LocationInside
+	plain := e.Kind == engine.EffectFileWrite && (e.Class == "" || e.Class == engine.ClassTest) && ownPlace(e)
 	if !plain || e.Recursive || e.Forced || e.Persistence || e.Privileged {
 		return e
 	}

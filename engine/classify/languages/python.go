@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -149,14 +150,25 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	case "globals", "vars", "locals":
 		return nameValue("builtins")
 	case "getattr":
-		if text, ok := argAt(args, 1).texts()[0].Literal(); ok {
+		text, literal := argAt(args, 1).texts()[0].Literal()
+		if of := argAt(args, 0); pythonModule(of.name) {
 			c.Signal(engine.SignalObfuscated)
-			return pythonAttr(argAt(args, 0), text)
+			if literal {
+				return pythonAttr(of, text)
+			}
 		}
 	default:
 		return pythonValue(r, name, args, named)
 	}
 	return unknownValue()
+}
+
+// pythonModule says that a name is one of the modules whose functions run, load
+// or change things. Nobody takes a function out of them by getattr, unless its
+// name is to be hidden; of any other object it is the usual way to a field.
+func pythonModule(name string) bool {
+	root, _, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"builtins", "__builtins__", "os", "posix", "nt", "subprocess", "shutil", "pty", "sys", "importlib", "runpy", "ctypes", "pickle", "marshal", "socket"}, root)
 }
 
 // pythonFiles are the calls that change files or only name them; it reports
