@@ -137,7 +137,7 @@ func wrappedJWT(rest string) bool {
 // filler says that people made a value up to show where one goes: it has hardly
 // any different characters, or a long run of one.
 func filler(s string) bool {
-	if repetitive(s) || strings.Contains(s, "EXAMPLE") {
+	if repetitive(s) || strings.Contains(s, "EXAMPLE") || dull(s) {
 		return true
 	}
 	for i, n := 1, 1; i < len(s); i++ {
