@@ -68,7 +68,7 @@ func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
 	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set,
 		n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
-		if a, ok := read(t); ok && a.secret(t.formats, k) {
+		if a, ok := read(t); ok && (a.secret(t.formats, k) || k.plain && n.besideUser(t) && a.logsIn(t.formats)) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
 	}
