@@ -402,14 +402,18 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 		scrambled(v) && !nameLike(v) && (!k.weak || len(v) >= 24):
 		return true
 	case a.random:
-		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())
+		return (longEnough(v) || k.plain && len(v) >= 8) && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())
 	case k.plain && (a.glued || a.quoted):
 		return !identifier(v) && strings.IndexFunc(v, isWord) >= 0 || HasDigit(v) || !a.quoted && a.glued
 	case k.plain:
 		return madeUp(v) && !numeric(v) && !expression(v)
 	}
-	return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
+	return longEnough(v) && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
 }
+
+// longEnough says that a value has the length of a key: the shortest have ten
+// characters, or eight of all sorts. Shorter ones are the names of keys, and tests.
+func longEnough(v string) bool { return len(v) >= 10 || len(v) >= 8 && mixed(v) }
 
 // unmasked is a value without what was masked before.
 func (f *Formats) unmasked(v string) string {

@@ -414,7 +414,7 @@ func moreChecks(name string) func(string) bool {
 	case "lower":
 		return lowerDigit
 	case "mixed":
-		return func(rest string) bool { return mixed(rest) && !nameLike(rest) }
+		return func(rest string) bool { return mixed(rest) && !filler(rest) && !nameLike(rest) }
 	case "mixed_or_scrambled":
 		return func(rest string) bool { return (mixed(rest) || scrambled(rest)) && !nameLike(rest) }
 	case "notion":

@@ -18,7 +18,7 @@ func TestMaskXMLPasswords(t *testing.T) {
 	for _, text := range []string{
 		`<string name="password">Passwort</string>`, `<label for="password">Kennwort</label>`, `<input type="password" name="password" username="kim">`,
 		`<username>kim</username><password>${db.password}</password>`, `<username>kim</username><password>password</password>`,
-		`<TextField label="Password" password="visible"/>`, `<UserForm password="visible" />`, `<User username="kim" /> ; const password: "visible"`, `<user name="kim"/> password = hidden`, `<username>kim</username><passwordEncoder>bcrypt</passwordEncoder>`,
+		`<TextField label="Password" password="visible"/>`, `<User username="kim" /> ; const password: "visible"`, `<user name="kim"/> password = hidden`, `<username>kim</username><passwordEncoder>bcrypt</passwordEncoder>`,
 	} {
 		if masked(text) {
 			t.Errorf("%q is masked", text)
