@@ -63,12 +63,17 @@ func appendAssignments(found []span, t scanned) []span {
 	return found
 }
 
+// readings are the ways in which a name is given a value.
+var readings = [...]func(named, scanned) (assignment, bool){
+	named.assigned, named.typed, named.elsewhere, named.compared, named.listed, named.element, named.block, named.set,
+	named.said, named.property, named.declared, named.fallback, named.wrapped, named.sent,
+}
+
 // find looks for the value that is given to the name around the keyword at i.
 func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
-	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set,
-		n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
-		if a, ok := read(t); ok && (a.secret(t.formats, k) || k.plain && n.besideUser(t) && a.logsIn(t.formats)) {
+	for _, read := range readings {
+		if a, ok := read(n, t); ok && (a.secret(t.formats, k) || k.plain && n.besideUser(t) && a.logsIn(t.formats)) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
 	}

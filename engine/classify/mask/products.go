@@ -49,22 +49,23 @@ func (f *Formats) appendProducts(found []span, t scanned) []span {
 	return found
 }
 
+var productReadings = [...]func(named, scanned) (assignment, bool){
+	named.assigned, named.typed, named.elsewhere, named.listed, named.element, named.property, named.set,
+}
+
 // find looks for the value that is given to the name around the word at i.
 func (p product) find(t scanned, i int) (span, bool) {
 	w := readName(t, i, len(p.word))
 	if !p.bare && !slices.ContainsFunc(keyWords, func(k string) bool { return strings.Contains(w.name, k) }) {
 		return span{}, false
 	}
-	reads := []func(scanned) (assignment, bool){w.assigned, w.typed, w.elsewhere, w.listed, w.element, w.property, w.set}
-	if p.bare {
-		reads = append(reads, w.behind)
-	}
-	for _, read := range reads {
-		if a, ok := read(t); ok && p.fits(a.value) {
+	for _, read := range productReadings {
+		if a, ok := read(w, t); ok && p.fits(a.value) {
 			return span{a.start, a.end, p.kind}, true
 		}
 	}
-	return span{}, false
+	a, ok := w.behind(t)
+	return span{a.start, a.end, p.kind}, ok && p.bare && p.fits(a.value)
 }
 
 // fits says that a value has the product's form.

@@ -427,6 +427,8 @@ func moreChecks(name string) func(string) bool {
 		return routable
 	case "sentry":
 		return sentryForm
+	case "slack", "slack_app", "slack_bot", "slack_config", "slack_user":
+		return slackChecks[name]
 	case "sourcegraph":
 		return sourcegraphForm
 	case "sumo":
@@ -438,7 +440,7 @@ func moreChecks(name string) func(string) bool {
 	case "uuid":
 		return uuidForm
 	}
-	return slackChecks[name]
+	return nil
 }
 
 // Tried returns how many secrets of each kind a text holds by the rows of a set

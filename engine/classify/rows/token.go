@@ -107,7 +107,7 @@ const MaxRun = 512
 // no part of base64), exclusive (nobody else's values begin so: one that does not
 // fit is no secret), and the checks of [TokenChecks].
 func ParseForm(text string) (Form, error) {
-	return parseForm(text, "word", "exclusive", func() []string { return append([]string{"alone"}, tokenChecks...) })
+	return parseForm(text, "word", "exclusive", formWords)
 }
 
 // ParseNamed reads "shop alnum 24": a word that the name holds which the value is
@@ -192,6 +192,11 @@ func parseRun(class, count string) (Run, error) {
 var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory_password authress aws_id digit drawn harness infisical jwt jwt_in_base64 lower
 	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
 	twilio upper_groups uuid`)
+
+// formWordList are the words of a form beside word and exclusive.
+var formWordList = append([]string{"alone"}, tokenChecks...)
+
+func formWords() []string { return formWordList }
 
 // TokenChecks lists the checks that a form may name, for what characters and
 // their number cannot say. They are in the package mask.
