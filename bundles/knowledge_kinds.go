@@ -284,13 +284,14 @@ func (c *rowCheck) token(names string, row rows.Token, n *yaml.Node) {
 			c.p.wrong(n, "%q: a kind of secret is 2 to 30 small letters, digits and _", name)
 		}
 	}
-	if len(row.Forms)+len(row.Inside) == 0 && row.Go == "" {
+	if len(row.Forms)+len(row.Inside)+len(row.Named) == 0 && row.Go == "" {
 		c.p.wrong(n, "%s: a token needs forms, such as shop_live_ alnum 24", names)
 	}
 	nodes := RowValues(n)
 	c.forms(nodes["forms"], row.Forms, rows.ParseForm)
 	c.forms(nodes["inside"], row.Inside, rows.ParseInside)
-	if c.adds && (len(row.Inside) > 0 || row.Go != "") {
+	c.forms(nodes["named"], row.Named, rows.ParseNamed)
+	if c.adds && (len(row.Inside)+len(row.Named) > 0 || row.Go != "") {
 		c.p.wrong(n, "%s: a token of the %s layer has forms only, which begin in their own way", names, c.layer)
 	}
 	c.words(nodes["go"], row.Go, rows.TokenFunctions(), "a function that finds tokens")

@@ -16,7 +16,7 @@ func MAC(b []byte) string {
 
 // Secrets are put together here, so that this file holds none.
 var (
-	GitHubToken = "ghp_" + strings.Repeat("a1B2", 9)
+	GitHubToken = "ghp_" + "a7B2kQ9mZx3LpV6tRw1Yc8NdHs5GfJ4uEo0i"
 	AwsKey      = "AKIA" + "QX3ZP7LM2WTN5RSV"
 	SlackToken  = "xoxb-" + "2149850147-8812312912-Kq3vXn8TzPw1"
 	Password    = "Tr0ub4dor-and-3"

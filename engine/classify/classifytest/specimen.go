@@ -48,7 +48,7 @@ func IssuedRows() []Row {
 		{Kind: "databricks_token", Secret: "dapi" + Made(16, 32, HexDigits)},
 		{Kind: "google_key", Secret: "AIza" + Made(17, 35, all)},
 		{Kind: "docker_token", Secret: "dckr_pat_" + Made(18, 27, all)},
-		{Kind: "notion_token", Secret: "ntn_" + Made(19, 46, all)},
+		{Kind: "notion_token", Secret: "ntn_" + Made(19, 11, Numerals) + Made(19, 35, all)},
 		{Kind: "airtable_token", Secret: "pat" + Made(20, 14, all) + "." + Made(21, 64, HexDigits)},
 		{Kind: "tailscale_key", Secret: "tskey-auth-" + Made(22, 17, all) + "-" + Made(23, 32, all)},
 		{Kind: "telegram_token", Secret: Made(24, 10, "123456789") + ":AA" + Made(25, 33, all)},

@@ -63,12 +63,17 @@ func appendAssignments(found []span, t scanned) []span {
 	return found
 }
 
+// readings are the ways in which a name is given a value.
+var readings = [...]func(named, scanned) (assignment, bool){
+	named.assigned, named.typed, named.elsewhere, named.compared, named.listed, named.element, named.block, named.set,
+	named.said, named.property, named.declared, named.fallback, named.wrapped, named.sent,
+}
+
 // find looks for the value that is given to the name around the keyword at i.
 func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
-	for _, read := range []func(scanned) (assignment, bool){n.assigned, n.typed, n.elsewhere, n.compared, n.listed, n.element, n.block, n.set,
-		n.said, n.property, n.declared, n.fallback, n.wrapped, n.sent} {
-		if a, ok := read(t); ok && a.secret(t.formats, k) {
+	for _, read := range readings {
+		if a, ok := read(n, t); ok && (a.secret(t.formats, k) || k.plain && n.besideUser(t) && a.logsIn(t.formats)) {
 			return span{a.start, a.whole(t.raw), k.kind}, true
 		}
 	}
@@ -402,14 +407,18 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 		scrambled(v) && !nameLike(v) && (!k.weak || len(v) >= 24):
 		return true
 	case a.random:
-		return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())
+		return (longEnough(v) || k.plain && len(v) >= 8) && madeUp(v) && !numeric(v) && !expression(v) && (k.plain || entropy(v) >= a.floor())
 	case k.plain && (a.glued || a.quoted):
 		return !identifier(v) && strings.IndexFunc(v, isWord) >= 0 || HasDigit(v) || !a.quoted && a.glued
 	case k.plain:
 		return madeUp(v) && !numeric(v) && !expression(v)
 	}
-	return len(v) >= 8 && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
+	return longEnough(v) && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
 }
+
+// longEnough says that a value has the length of a key: the shortest have ten
+// characters, or eight of all sorts. Shorter ones are the names of keys, and tests.
+func longEnough(v string) bool { return len(v) >= 10 || len(v) >= 8 && mixed(v) }
 
 // unmasked is a value without what was masked before.
 func (f *Formats) unmasked(v string) string {

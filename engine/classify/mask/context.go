@@ -155,7 +155,7 @@ var headers = []struct {
 
 // schemes are the words of an Authorization header before the secret.
 var schemes = []struct{ word, kind string }{
-	{"basic ", "basic_auth"}, {"bearer ", "bearer"}, {"token ", "bearer"}, {"apikey ", "bearer"}, {"api-key ", "bearer"}, {"key ", "bearer"},
+	{"basic ", "basic_auth"}, {"bearer ", "bearer"}, {"token ", "bearer"}, {"apikey ", "bearer"}, {"api-key ", "bearer"}, {"api-token ", "bearer"}, {"key ", "bearer"},
 	{"geniekey ", "bearer"}, {"ssws ", "bearer"}, {"splunk ", "bearer"}, {"digest ", "digest"}, {"negotiate ", "bearer"}, {"sso-key ", "bearer"}, {"bot ", "bearer"}, {"oauth ", "bearer"},
 }
 

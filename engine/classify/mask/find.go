@@ -35,6 +35,7 @@ func (f *Formats) Find(s string) []span {
 	found = appendKeyBlocks(found, s)
 	found = appendPutty(found, s)
 	found = appendUserInfo(found, s)
+	found = f.appendProducts(found, t)
 	found = appendAssignments(found, t)
 	found = appendHeaders(found, t)
 	found = appendOptions(found, s)

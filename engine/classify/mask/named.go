@@ -62,6 +62,36 @@ func (w named) element(t scanned) (assignment, bool) {
 	return a, a.value != "" && strings.HasPrefix(s[rest:], "</")
 }
 
+// besideUser says that XML gives the user whose password this is, as an attribute
+// of the same tag or as an element close by: then any word is a password.
+func (w named) besideUser(t scanned) bool {
+	begin := max(0, w.begin-judged/2)
+	lead := t.low[begin:w.begin]
+	tag := strings.LastIndexByte(lead, '<')
+	if tag < 0 || strings.IndexByte(lead[tag:], '>') >= 0 || !strings.HasSuffix(w.name, "password") && !strings.HasSuffix(w.name, "pass") &&
+		!strings.HasSuffix(w.name, "passwd") && !strings.HasSuffix(w.name, "pwd") {
+		return false
+	}
+	end := min(len(t.low), w.end+judged/2)
+	if !strings.Contains(lead[tag:], "name=\"") && lead[tag+1:] != "" {
+		begin += tag
+		if i := strings.IndexByte(t.low[w.end:end], '>'); i >= 0 {
+			end = w.end + i
+		}
+	}
+	around := t.low[begin:w.begin] + " " + t.low[w.end:end]
+	return slices.ContainsFunc(userMarks, func(m string) bool { return strings.Contains(around, m) })
+}
+
+// userMarks begin what gives a user in XML.
+var userMarks = []string{"<user>", "<username>", "<user-name>", "<userid>", "<login>", ` user="`, ` username="`, ` login="`, ` uid="`, `name="user`, `name="login"`, `key="user`}
+
+// logsIn says that a value can be a password beside a user.
+func (a assignment) logsIn(f *Formats) bool {
+	return a.quoted && len(a.value) >= 6 && !strings.ContainsAny(a.value, " \t<>/") && !placeholder(a.value) && !f.unissued(a.value) &&
+		strings.IndexFunc(a.value, isWord) >= 0 && f.unmasked(a.value) == a.value
+}
+
 // block reads the first line of a block of YAML: token: |, token: >-.
 func (w named) block(t scanned) (assignment, bool) {
 	s := t.raw

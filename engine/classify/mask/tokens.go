@@ -3,6 +3,7 @@ package mask
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type issued struct {
 	start  bool              // only where no letter or digit stands before
 	check  func(string) bool // of what follows the prefix; nil: no filler
 	header bool              // the prefix begins a header, behind which a payload may begin alike
+	alone  bool              // no part of base64
 }
 
 // judged is how much of a run decides whether it is a token. It bounds the work
@@ -35,19 +37,6 @@ func awsID(rest string) bool {
 func routable(rest string) bool {
 	i := strings.IndexByte(rest, '.')
 	return i >= 20 && len(rest)-i > 9 && !filler(rest)
-}
-
-// slackForm is the number of a team or a user and then, after a dash, a part
-// with letters; only the oldest form has no number.
-func slackForm(rest string) bool {
-	number, secret, ok := strings.Cut(rest, "-")
-	if !ok || strings.Trim(number, "0123456789") != "" {
-		return !ok && HasDigit(rest) && mixed(rest)
-	}
-	if len(number) == 1 { // a version
-		return HasDigit(secret) && !filler(secret)
-	}
-	return len(number) >= 6 && !numeric(secret) && !filler(secret)
 }
 
 // artifactory's keys have no fixed length. Filler counts too: nothing else
@@ -71,7 +60,7 @@ func lowerDigit(rest string) bool { return rest == Lower(rest) && HasDigit(rest)
 // keyWithout is a key of OpenAI and of those who copied its prefix: without
 // mixed characters it is a name that begins with sk-.
 func keyWithout(rest string) bool {
-	for _, own := range []string{"proj-", "svcacct-", "admin-"} {
+	for _, own := range []string{"proj-", "svcacct-", "admin-", "ant-"} {
 		if strings.HasPrefix(rest, own) {
 			return false // judged by its own row
 		}
@@ -79,9 +68,10 @@ func keyWithout(rest string) bool {
 	return mixed(rest) || strings.Trim(rest, "0123456789abcdef") == ""
 }
 
-// openaiForm has a mark in its middle; what was cut before it has none.
+// openaiForm has a mark in the middle of its 48 characters. Newer keys are longer,
+// and what was cut is shorter; they may have none.
 func openaiForm(rest string) bool {
-	return !filler(rest) && (len(rest) < 40 || strings.Contains(rest, "T3BlbkFJ"))
+	return !filler(rest) && (len(rest) != 48 || strings.Contains(rest, "T3BlbkFJ"))
 }
 
 // upperGroups are the groups of a 1Password key.
@@ -105,13 +95,22 @@ func airtableForm(rest string) bool {
 	return len(rest) > 15 && rest[14] == '.' && strings.Trim(rest[15:], "0123456789abcdef") == ""
 }
 
-// jwtForm has a header that is JSON: other text begins with eyJ too.
+// jwtForm has a header or a signed payload that is JSON: other text begins with
+// eyJ too.
 func jwtForm(rest string) bool {
 	head, body, ok := strings.Cut(rest, ".")
 	if !ok || body == "" || strings.Count(body, ".") > 3 {
 		return false
 	}
-	b, err := base64.RawURLEncoding.DecodeString("eyJ" + head)
+	payload, signature, _ := strings.Cut(body, ".")
+	return holdsJSON("eyJ"+head) || len(signature) >= leastSignature && holdsJSON(payload) // a header may be damaged
+}
+
+// leastSignature is the length of the shortest signature in use, of 256 bits.
+const leastSignature = 43
+
+func holdsJSON(coded string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(coded)
 	return err == nil && json.Valid(b)
 }
 
@@ -138,7 +137,7 @@ func wrappedJWT(rest string) bool {
 // filler says that people made a value up to show where one goes: it has hardly
 // any different characters, or a long run of one.
 func filler(s string) bool {
-	if repetitive(s) || strings.Contains(s, "EXAMPLE") {
+	if repetitive(s) || strings.Contains(s, "EXAMPLE") || dull(s) {
 		return true
 	}
 	for i, n := 1, 1; i < len(s); i++ {
@@ -151,6 +150,44 @@ func filler(s string) bool {
 		}
 	}
 	return false
+}
+
+// drawn says that characters were drawn by lot: they are no filler, count nothing,
+// and are no name.
+func drawn(s string) bool { return !filler(s) && !dull(s) && !counted(s) && !nameLike(s) }
+
+// dull says that a text of some length has far fewer different characters than one
+// that was drawn by lot.
+func dull(s string) bool {
+	if len(s) < 16 {
+		return false
+	}
+	alphabet := 62.0
+	if strings.Trim(s, "0123456789abcdefABCDEF-") == "" {
+		alphabet = 16
+	}
+	if strings.Trim(s, "0123456789-") == "" {
+		alphabet = 10
+	}
+	return entropy(s) < leastEntropy*math.Log2(min(alphabet, float64(len(s))))
+}
+
+// leastEntropy is the share of what entropy a text of its length can have, below
+// which nothing that was drawn by lot is: less than one in a million.
+const leastEntropy = 0.62
+
+// counted says that half of a text or more is the alphabet, or counts.
+func counted(s string) bool {
+	longest, n := 0, 1
+	for i := 1; i < len(s); i++ {
+		if s[i] == s[i-1]+1 || s[i] == '0' && s[i-1] == '9' {
+			n++
+		} else {
+			n = 1
+		}
+		longest = max(longest, n)
+	}
+	return longest >= 8 && 2*longest >= len(s)
 }
 
 func (f *Formats) appendTokens(found []span, s string) []span {
@@ -190,7 +227,7 @@ func (k issued) match(s string, i int) (end int, ok bool) {
 	if n < k.min || k.max >= 0 && (n > k.max || end < len(s) && Alnum(s[end])) {
 		return 0, false
 	}
-	if len(k.prefix) == 2 && k.max < 0 && inBase64(s, i, end) {
+	if (k.alone || len(k.prefix) == 2 && k.max < 0) && inBase64(s, i, end) {
 		return 0, false // chance made the prefix
 	}
 	return end, k.plausible(s[begin:end])
@@ -238,6 +275,7 @@ func (k issued) plausible(rest string) bool {
 type Formats struct {
 	prefixes  byPair[issued]
 	shapes    []shape
+	named     []product
 	finders   []func(found []span, s string) []span
 	exclusive []string        // prefixes that nobody but their issuers use
 	kinds     map[string]bool // what a replacement may be named after
@@ -296,6 +334,11 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 				f.addShape(kind, form)
 			}
 		}
+		for _, text := range e.Row.Named {
+			if form, err := rows.ParseNamed(text); err == nil && !e.Adds {
+				f.named = append(f.named, newProduct(kind, form))
+			}
+		}
 		if e.Row.Go == "discord" && !e.Adds {
 			f.finders = append(f.finders, appendDiscord)
 		}
@@ -306,7 +349,7 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 // digit: no name, host or path is hidden by it.
 func (f *Formats) addForm(kind string, form rows.Form, adds bool) {
 	k := issued{kind: kind, prefix: form.Prefix, chars: form.After.Class, min: form.After.Min, max: form.After.Max,
-		start: slices.Contains(form.Words, "word")}
+		start: slices.Contains(form.Words, "word"), alone: slices.Contains(form.Words, "alone")}
 	for _, w := range form.Words {
 		if check := checkNamed(w); check != nil {
 			k.check = check
@@ -338,6 +381,8 @@ func checkNamed(name string) func(string) bool {
 	switch name {
 	case "airtable":
 		return airtableForm
+	case "anthropic":
+		return anthropicForm
 	case "any":
 		return func(string) bool { return true }
 	case "artifactory":
@@ -350,6 +395,8 @@ func checkNamed(name string) func(string) bool {
 		return awsID
 	case "digit":
 		return HasDigit
+	case "drawn":
+		return drawn
 	case "harness":
 		return harnessForm
 	case "infisical":
@@ -367,21 +414,31 @@ func moreChecks(name string) func(string) bool {
 	case "lower":
 		return lowerDigit
 	case "mixed":
-		return func(rest string) bool { return mixed(rest) && !nameLike(rest) }
+		return func(rest string) bool { return mixed(rest) && !filler(rest) && !nameLike(rest) }
 	case "mixed_or_scrambled":
 		return func(rest string) bool { return (mixed(rest) || scrambled(rest)) && !nameLike(rest) }
+	case "notion":
+		return notionForm
 	case "openai":
 		return openaiForm
 	case "openai_old":
 		return keyWithout
 	case "routable":
 		return routable
-	case "slack":
-		return slackForm
+	case "sentry":
+		return sentryForm
+	case "slack", "slack_app", "slack_bot", "slack_config", "slack_user":
+		return slackChecks[name]
+	case "sourcegraph":
+		return sourcegraphForm
+	case "sumo":
+		return sumoForm
 	case "twilio":
 		return twilioForm
 	case "upper_groups":
 		return upperGroups
+	case "uuid":
+		return uuidForm
 	}
 	return nil
 }

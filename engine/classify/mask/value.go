@@ -223,7 +223,7 @@ var dummies = []string{"example", "changeme", "change_me", "change-me", "placeho
 
 // placeholder says that a value stands for one: a variable, an example, a mask.
 func placeholder(v string) bool {
-	if reference(v) || repetitive(v) && !numeric(v) {
+	if reference(v) || (repetitive(v) || counted(v)) && !numeric(v) {
 		return true
 	}
 	low := Lower(v)

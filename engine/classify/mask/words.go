@@ -139,7 +139,11 @@ func (w *wording) add(word string) {
 
 // name says that the parts are those of a name.
 func (w wording) name() bool {
-	return !w.odd && w.longest > shortWord && w.single <= 1+w.words/4 && w.letters*2 >= w.words*5 &&
+	least := 5 // half letters to a word
+	if w.words > 5 {
+		least = 7
+	}
+	return !w.odd && w.longest > shortWord && w.single <= 1+w.words/4 && w.letters*2 >= w.words*least &&
 		w.digits*2 <= w.letters && w.numbers <= max(1, w.words-1) && 2*w.bits <= nameSurprise*(w.letters+w.words)
 }
 

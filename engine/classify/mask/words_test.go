@@ -50,7 +50,7 @@ func TestMaskLeavesCode(t *testing.T) {
 		"SSH_AUTH_SOCK=/tmp/ssh-Q7uRk2LmZ9pW/agent.20417; export SSH_AUTH_SOCK;", "// Manages the APIGatewayV2 of the shop",
 		`cmd.Env = append(cmd.Env, "PWD="+cfg.Dir2)`, `os.environ["X"] = "TOKEN=" + cfg.make(2)`, `tokenURL: "http://auth.example:8000/site/oauth2/access_token"`,
 		"	Items map[string]int `protobuf_key:\"bytes,1,opt,name=key,proto3\"`", `HMACWithSHA256 = "HMAC_WITH_SHA256"`, `"encryptionKey": "encryptionKey2"`,
-		`tool render --pwd "D:/work/shop2"`, "pwd: osc7/osc51", `git_author_test.go-14-	"GIT_EDITOR_TIME=1",`, "authKeyBytes: BigUint64Array", "hmac = crypto.createHmacSha256(body)", "sharedSecret: ArrayBuffer | Uint8Array = new Uint8Array(32),",
+		`{token: "abc123xyz"}`, `sort_token: "col-4a"`, `tool render --pwd "D:/work/shop2"`, "pwd: osc7/osc51", `git_author_test.go-14-	"GIT_EDITOR_TIME=1",`, "authKeyBytes: BigUint64Array", "hmac = crypto.createHmacSha256(body)", "sharedSecret: ArrayBuffer | Uint8Array = new Uint8Array(32),",
 	} {
 		if got := text; masked(text) {
 			m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
@@ -72,7 +72,7 @@ func TestMaskStill(t *testing.T) {
 			t.Errorf("%q stays", text)
 		}
 	}
-	for _, text := range []string{"password: TopSecret1\n", "DB_PASSWORD=correctHorse7", `"TOKEN='k4Rq9vW2zL8mT5xY'"`, `export PASSWORD="kR7#tq9Lz"`, `webhook_token: "https://hooks.shop.net/k4Rq9vW2zL8mT5xYb7"`, "DB_PWD=k4/Rq-9vW2z", `git_author_password: "kR7-tq9Lz2"`, `password = "BlueFish8Pond"`, "//reg.example/:_password=TopSecret1",
+	for _, text := range []string{"password: TopSecret1\n", "DB_PASSWORD=correctHorse7", `api_key: "W8Ih3Psw"`, "SHOP_TOKEN=k4rq9vw2zl", `"TOKEN='k4Rq9vW2zL8mT5xY'"`, `export PASSWORD="kR7#tq9Lz"`, `webhook_token: "https://hooks.shop.net/k4Rq9vW2zL8mT5xYb7"`, "DB_PWD=k4/Rq-9vW2z", `git_author_password: "kR7-tq9Lz2"`, `password = "BlueFish8Pond"`, "//reg.example/:_password=TopSecret1",
 		"mount -o username=kim,password=Winter2024,vers=3 //nas/share /mnt", "Server=db;Uid=kim;Pwd=Winter2024;", "{user: kim, password: Winter2024}",
 		"JWT_SECRET=SuperWinter2024", `secret: "SuperWinter2024"`, "VAULT_SECRET_ID=3f0c1f6e-58a4-4c0e-9d1b-7f3a2b6c8d90"} {
 		if !masked(text) {

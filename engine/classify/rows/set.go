@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -52,7 +53,7 @@ type Place struct {
 }
 
 // String returns layer/file:line.
-func (p Place) String() string { return fmt.Sprintf("%s/%s:%d", p.Layer, p.File, p.Line) }
+func (p Place) String() string { return p.Layer + "/" + p.File + ":" + strconv.Itoa(p.Line) }
 
 // Known is what the rows say of a program.
 type Known struct {

@@ -22,6 +22,7 @@ type Token struct {
 	About    string         `json:"about,omitempty" yaml:"about"`
 	Forms    []string       `json:"forms,omitempty" yaml:"forms"`   // a beginning, characters, how many of them, words: see ParseForm
 	Inside   []string       `json:"inside,omitempty" yaml:"inside"` // characters and how many, a mark, characters and how many, words
+	Named    []string       `json:"named,omitempty" yaml:"named"`   // a word of the names that it is given to, characters and how many, words
 	Go       string         `json:"go,omitempty" yaml:"go"`         // a function that finds them, for what forms cannot say
 	Examples *TokenExamples `json:"examples,omitempty" yaml:"examples"`
 }
@@ -56,8 +57,8 @@ func Tokens(sets ...*Set) []Entry[Token] {
 }
 
 func parseToken(text string) (Token, error) {
-	if v, ok := plain(text, "forms", "inside", "go"); ok {
-		return Token{Forms: v.list("forms"), Inside: v.list("inside"), Go: v.text("go")}, nil
+	if v, ok := plain(text, "forms", "inside", "named", "go"); ok {
+		return Token{Forms: v.list("forms"), Inside: v.list("inside"), Named: v.list("named"), Go: v.text("go")}, nil
 	}
 	return parse[Token](text)
 }
@@ -102,10 +103,26 @@ type Run struct {
 const MaxRun = 512
 
 // ParseForm reads "shop_live_ alnum 24", where 24+ are 24 or more and 16-26 so
-// many. Words may follow: word (no letter or digit stands before it), exclusive
-// (nobody else's values begin so: one that does not fit is no secret), and the
-// checks of [TokenChecks].
+// many. Words may follow: word (no letter or digit stands before it), alone (it is
+// no part of base64), exclusive (nobody else's values begin so: one that does not
+// fit is no secret), and the checks of [TokenChecks].
 func ParseForm(text string) (Form, error) {
+	return parseForm(text, "word", "exclusive", formWords)
+}
+
+// ParseNamed reads "shop alnum 24": a word that the name holds which the value is
+// given to, in small letters, and the characters of the value. Beside that word
+// the name says that it is of a key, unless the word bare follows. Checks may
+// follow too.
+func ParseNamed(text string) (Form, error) {
+	form, err := parseForm(text, "bare", "bare", TokenChecks)
+	if err == nil && (len(form.Prefix) < 3 || form.Prefix != strings.ToLower(form.Prefix)) {
+		err = fmt.Errorf("%q: the word of a name has three small letters or more", form.Prefix)
+	}
+	return form, err
+}
+
+func parseForm(text, a, b string, more func() []string) (Form, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 3 {
 		return Form{}, fmt.Errorf("%q: expected a beginning, characters and how many, such as shop_live_ alnum 24", text)
@@ -116,7 +133,7 @@ func ParseForm(text string) (Form, error) {
 	}
 	var err error
 	f.After, err = parseRun(fields[1], fields[2])
-	return f, orUnknown(err, f.Words, "word", "exclusive", TokenChecks)
+	return f, orUnknown(err, f.Words, a, b, more)
 }
 
 // ParseInside reads "hex 32 -us digit 1-2 alone": characters, a mark, and
@@ -132,8 +149,8 @@ func ParseInside(text string) (Form, error) {
 	if f.Before, err = parseRun(fields[0], fields[1]); err == nil {
 		f.After, err = parseRun(fields[3], fields[4])
 	}
-	if err == nil && (f.Before.Max < 0 || f.After.Max < 0 || len(f.Mark) < 2) {
-		err = fmt.Errorf("%q: a mark has two characters or more, and what stands on both sides of it has a limit", text)
+	if err == nil && (f.Before.Max < 0 || f.After.Max < 0 || len(f.Mark) < 2 && strings.Trim(f.Mark, nameChars) == "") {
+		err = fmt.Errorf("%q: a mark has two characters or more, or is a sign, and what stands on both sides of it has a limit", text)
 	}
 	return f, orUnknown(err, f.Words, "alone", "word", func() []string { return []string{"after_digit"} })
 }
@@ -172,8 +189,14 @@ func parseRun(class, count string) (Run, error) {
 }
 
 // tokenChecks are the names of the checks that a form may name.
-var tokenChecks = strings.Fields(`airtable any artifactory artifactory_password authress aws_id digit harness infisical jwt jwt_in_base64 lower
-	mixed mixed_or_scrambled openai openai_old routable slack twilio upper_groups`)
+var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory_password authress aws_id digit drawn harness infisical jwt jwt_in_base64 lower
+	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
+	twilio upper_groups uuid`)
+
+// formWordList are the words of a form beside word and exclusive.
+var formWordList = append([]string{"alone"}, tokenChecks...)
+
+func formWords() []string { return formWordList }
 
 // TokenChecks lists the checks that a form may name, for what characters and
 // their number cannot say. They are in the package mask.
