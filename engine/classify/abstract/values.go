@@ -1,6 +1,7 @@
 package abstract
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ type Arg struct {
 	Bare   string
 	Taint  Taint
 	From   *Arg         // what a process substitution in its place would read
+	Part   *Arg         // some lines of this text are in it
 	Word   *syntax.Word // the word of the code that is this one alone; nil: it is of several, or made from others
 }
 
@@ -178,7 +180,16 @@ func Concat(a, b Arg) Arg {
 	if len(text) > MaxText {
 		text = CutText(text)
 	}
-	return Arg{Text: text, Taint: a.Taint | b.Taint}
+	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: joinParts(a.Part, b.Part)}
+}
+
+// joinParts is a text that holds the lines of both.
+func joinParts(a, b *Arg) *Arg {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	text := Concat(Concat(*a, Word("\n")), *b)
+	return &text
 }
 
 // CutText returns the first MaxText bytes of a text, the rest not known.

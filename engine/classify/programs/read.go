@@ -25,6 +25,9 @@ func printFiles(c *shell.Call) {
 			text = abstract.UnknownArg()
 		case !ok:
 			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+			if code, ok := c.Shell.CodeIn(a, "shell"); ok {
+				text.Part = &code.Text
+			}
 		}
 		out = abstract.Concat(out, text)
 	}
