@@ -33,7 +33,13 @@ const (
 	Fetched                       // came over the network
 	Decoded                       // was encoded, or is put together from pieces
 	Filed                         // holds what is in a local file
+	Picked                        // holds lines of a local file, or of a text that is known
 )
+
+// AsFile reports whether all that a text holds comes from files of this machine.
+func (t Taint) AsFile() bool {
+	return t&(Filed|Picked) != 0 && t&(Fetched|Decoded) == 0
+}
 
 // Arg is one abstract word: a value with what else is known about it.
 type Arg struct {
@@ -158,6 +164,7 @@ func JoinArgs(list []Arg) Arg {
 	a := list[0]
 	for _, b := range list[1:] {
 		a.Taint |= b.Taint
+		a.Part = JoinParts(a.Part, b.Part)
 		a.Glob = a.Glob || b.Glob
 		if a.Text == b.Text {
 			continue
@@ -180,12 +187,12 @@ func Concat(a, b Arg) Arg {
 	if len(text) > MaxText {
 		text = CutText(text)
 	}
-	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: joinParts(a.Part, b.Part)}
+	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: JoinParts(a.Part, b.Part)}
 }
 
-// joinParts is a text that holds the lines of both.
-func joinParts(a, b *Arg) *Arg {
-	if a == nil || b == nil {
+// JoinParts is a text that holds the lines of both.
+func JoinParts(a, b *Arg) *Arg {
+	if a == b || a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
 	text := Concat(Concat(*a, Word("\n")), *b)

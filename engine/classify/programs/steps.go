@@ -270,16 +270,16 @@ func (r *reader) printParts(files []abstract.Arg) {
 	switch {
 	case len(files) > 0 || in == nil:
 	case in.Known():
-		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Filed, Part: in})
-	default:
-		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: in.Taint, Part: in.Part})
+		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
+	case in.Taint.AsFile():
+		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in.Part})
 	}
 	if slices.ContainsFunc(files, func(a abstract.Arg) bool { return !a.Known() || a.From != nil }) {
 		return
 	}
 	for _, f := range files {
-		r.Out.Taint |= abstract.Filed
-		if code, ok := r.Shell.CodeIn(f, "shell"); ok {
+		r.Out.Taint |= abstract.Picked
+		if code, ok := wanted(r.Call, f); ok {
 			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &code.Text})
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Machine) Invoke(argv []abstract.Arg, x *syntax.CallExpr) Outcome {
 	}
 	c := &Call{Shell: s, Node: x, Path: argv[0], Args: argv[1:], Index: -1, Out: abstract.Arg{Text: abstract.HoleText}}
 	if s.Frame.Stdin != nil {
-		c.Out.Taint = s.Frame.Stdin.Taint &^ abstract.Filed
+		c.Out.Taint = s.Frame.Stdin.Taint &^ (abstract.Filed | abstract.Picked)
 	}
 	if !c.resolve() {
 		return c.unknown()
@@ -173,7 +173,8 @@ func (s *Machine) ownShell(a abstract.Arg) bool {
 }
 
 func plainParam(p *syntax.ParamExp) bool {
-	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Names == 0 &&
+		p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 }
 
 // Copied remembers that a file of the script's own is one of the system's

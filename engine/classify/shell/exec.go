@@ -93,7 +93,7 @@ func (s *Machine) background(st *syntax.Stmt) Outcome {
 		s.Frame.Bounded = false // a time limit ends with what it waits for
 		return s.redirected(st)
 	})
-	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint}
+	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint, Part: o.Out.Part}
 	return o
 }
 

@@ -239,7 +239,7 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 		s.Embed(*code.Part, via, shared)
 	}
 	if strings.Trim(code.Text, abstract.Holes+" \t\n") == "" && !code.Known() {
-		if code.Taint&(abstract.Filed|abstract.Fetched|abstract.Decoded) != abstract.Filed {
+		if !code.Taint.AsFile() {
 			s.Unseen(code, via) // eval "$(cat x)" is source x
 		}
 		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
