@@ -1,6 +1,7 @@
 package abstract
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -32,7 +33,13 @@ const (
 	Fetched                       // came over the network
 	Decoded                       // was encoded, or is put together from pieces
 	Filed                         // holds what is in a local file
+	Picked                        // holds lines of a local file, or of a text that is known
 )
+
+// AsFile reports whether all that a text holds comes from files of this machine.
+func (t Taint) AsFile() bool {
+	return t&(Filed|Picked) != 0 && t&(Fetched|Decoded) == 0
+}
 
 // Arg is one abstract word: a value with what else is known about it.
 type Arg struct {
@@ -44,6 +51,7 @@ type Arg struct {
 	Bare   string
 	Taint  Taint
 	From   *Arg         // what a process substitution in its place would read
+	Part   *Arg         // some lines of this text are in it
 	Word   *syntax.Word // the word of the code that is this one alone; nil: it is of several, or made from others
 }
 
@@ -156,6 +164,7 @@ func JoinArgs(list []Arg) Arg {
 	a := list[0]
 	for _, b := range list[1:] {
 		a.Taint |= b.Taint
+		a.Part = JoinParts(a.Part, b.Part)
 		a.Glob = a.Glob || b.Glob
 		if a.Text == b.Text {
 			continue
@@ -178,7 +187,16 @@ func Concat(a, b Arg) Arg {
 	if len(text) > MaxText {
 		text = CutText(text)
 	}
-	return Arg{Text: text, Taint: a.Taint | b.Taint}
+	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: JoinParts(a.Part, b.Part)}
+}
+
+// JoinParts is a text that holds the lines of both.
+func JoinParts(a, b *Arg) *Arg {
+	if a == b || a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	text := Concat(Concat(*a, Word("\n")), *b)
+	return &text
 }
 
 // CutText returns the first MaxText bytes of a text, the rest not known.

@@ -74,9 +74,11 @@ func shellInput(c *shell.Call, args []abstract.Arg) {
 		c.Process()
 		return
 	}
-	if in.Taint&(abstract.Filed|abstract.Decoded|abstract.Fetched) == abstract.Filed && !in.Known() {
+	if in.Taint.AsFile() && !in.Known() {
 		c.Process() // sh < script.sh is sh script.sh
-		return
+		if in = in.Part; in == nil {
+			return
+		}
 	}
 	c.Bound(*in, inputVia(c), append([]abstract.Arg{abstract.Word(c.Name)}, args...), false)
 }
@@ -140,7 +142,10 @@ func listens(c *shell.Call) { c.Listens(abstract.Word("0.0.0.0"), c.Args) }
 
 func languageInput(c *shell.Call, lang string) {
 	in := c.Shell.Frame.Stdin
-	if in == nil || in.Taint&(abstract.Filed|abstract.Decoded|abstract.Fetched) == abstract.Filed && !in.Known() {
+	if in != nil && in.Taint.AsFile() && !in.Known() {
+		in = in.Part
+	}
+	if in == nil {
 		c.Process()
 		return
 	}

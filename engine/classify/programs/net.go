@@ -306,24 +306,40 @@ func ftp(c *shell.Call) {
 	}
 }
 
-// lookUp asks other hosts for something; a name with the output of a command
-// in it carries that output away.
+// lookUp asks other hosts for something. A name with the output of a command in
+// it carries that output away, to whoever answers for the rest of the name, or to
+// the server that is asked. A name that is the output and nothing else is looked
+// up.
 func lookUp(c *shell.Call) {
-	tells := func(a abstract.Arg) bool { return !a.Known() && a.Taint&(abstract.Substituted|abstract.Filed) != 0 }
+	names := hostNames(c)
 	padding, _ := c.Opts.Get("-p")
-	for _, a := range c.Opts.Operands {
+	for _, a := range names {
 		switch {
-		case tells(a):
+		case tellsOutput(a) && len(names) == 1 && a.Text == abstract.HoleText && !c.Opts.Has("-h"):
+			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "look_up", Egress: true}, a)
+			c.Signal(engine.SignalPipeExternal)
+		case tellsOutput(a):
 			c.Sends("send", a.With(strings.TrimLeft(a.Tail(), ".@")))
 			c.Signal(engine.SignalPipeExternal)
-		case a.HasPrefix("+") || strings.ToUpper(a.Text) == a.Text && !strings.Contains(a.Text, "."):
-		case tells(padding):
+		case tellsOutput(padding):
 			c.Sends("send", a)
 			c.Signal(engine.SignalPipeExternal)
 		default:
 			c.Fetches(a.With(strings.TrimPrefix(a.Text, "@")))
 		}
 	}
+}
+
+// hostNames are the operands of a lookup that name hosts. The others are what is
+// asked for: +short, MX.
+func hostNames(c *shell.Call) []abstract.Arg {
+	return slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool {
+		return !tellsOutput(a) && (a.HasPrefix("+") || strings.ToUpper(a.Text) == a.Text && !strings.Contains(a.Text, "."))
+	})
+}
+
+func tellsOutput(a abstract.Arg) bool {
+	return !a.Known() && a.Taint&(abstract.Substituted|abstract.Filed) != 0
 }
 
 // tlsConnects is openssl s_client -connect HOST:PORT.

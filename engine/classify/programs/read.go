@@ -25,6 +25,9 @@ func printFiles(c *shell.Call) {
 			text = abstract.UnknownArg()
 		case !ok:
 			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+			if code, ok := wanted(c, a); ok {
+				text.Part = &code.Text
+			}
 		}
 		out = abstract.Concat(out, text)
 	}
@@ -36,6 +39,14 @@ func printFiles(c *shell.Call) {
 	}
 	c.Reads(c.Opts.Operands...)
 	c.Out = out
+}
+
+// wanted is what a file holds where something reads the output.
+func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
+	if !c.Shell.Frame.Wants {
+		return shell.FileCode{}, false
+	}
+	return c.Shell.CodeIn(file, "shell")
 }
 
 // hidden is the input of a filter that may hide code: rot13, reversed text. Nil:

@@ -250,6 +250,8 @@ func (r *reader) prints(what, on string) {
 			roots = r.selected(on)
 		}
 		r.Out = relativeNames(roots)
+	case "parts":
+		r.printParts(r.selected(on))
 	case "none":
 		r.Out = abstract.Arg{}
 	case "unknown":
@@ -258,6 +260,28 @@ func (r *reader) prints(what, on string) {
 		r.Out.Taint &^= abstract.Fetched
 	case "decoded":
 		r.Out.Taint |= abstract.Decoded
+	}
+}
+
+// printParts is the output of a program that picks lines of files, or of its
+// input: as well known as the whole of them.
+func (r *reader) printParts(files []abstract.Arg) {
+	in := r.Shell.Frame.Stdin
+	switch {
+	case len(files) > 0 || in == nil:
+	case in.Known():
+		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
+	case in.Taint.AsFile():
+		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in.Part})
+	}
+	if slices.ContainsFunc(files, func(a abstract.Arg) bool { return !a.Known() || a.From != nil }) {
+		return
+	}
+	for _, f := range files {
+		r.Out.Taint |= abstract.Picked
+		if code, ok := wanted(r.Call, f); ok {
+			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &code.Text})
+		}
 	}
 }
 

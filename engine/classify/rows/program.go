@@ -84,7 +84,7 @@ type Step struct {
 	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
 	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to whom
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
-	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on)
+	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
 	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that it is handed
 
@@ -191,7 +191,7 @@ func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} 
 const Usual = "usual"
 
 // Outs lists what a step may say of what a program prints.
-func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names"} }
+func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names", "parts"} }
 
 // Kinds of programs.
 const (

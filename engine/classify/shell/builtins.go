@@ -31,6 +31,9 @@ func (c *Call) builtin() (Outcome, bool) {
 	case "exit", "return", "break", "continue":
 		here.ends = true
 		c.Record()
+		if c.Name == "exit" {
+			s.leave()
+		}
 		return here, true
 	case "eval", "emulate", ".", "source", "trap", "exec", "command", "builtin", "noglob", "nocorrect":
 		return c.codeBuiltin()

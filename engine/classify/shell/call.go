@@ -94,7 +94,7 @@ func (s *Machine) Invoke(argv []abstract.Arg, x *syntax.CallExpr) Outcome {
 	}
 	c := &Call{Shell: s, Node: x, Path: argv[0], Args: argv[1:], Index: -1, Out: abstract.Arg{Text: abstract.HoleText}}
 	if s.Frame.Stdin != nil {
-		c.Out.Taint = s.Frame.Stdin.Taint &^ abstract.Filed
+		c.Out.Taint = s.Frame.Stdin.Taint &^ (abstract.Filed | abstract.Picked)
 	}
 	if !c.resolve() {
 		return c.unknown()
@@ -125,6 +125,9 @@ func (c *Call) resolve() bool {
 	if c.Path.Glob && c.Path.Known() {
 		c.Path = s.globCommand(c.Path)
 	}
+	if s.ownShell(c.Path) {
+		c.Path = abstract.Word("bash")
+	}
 	base, ok := c.Path.Base()
 	base = s.original(c.Path, base)
 	if !ok || strings.ContainsAny(base, abstract.Holes) || base == "" && !c.Path.Quoted && !c.Path.Known() {
@@ -148,6 +151,30 @@ func (c *Call) resolve() bool {
 		c.Name = base
 	}
 	return true
+}
+
+// ownShell reports whether a word is $SHELL, $BASH or $0 and nothing in the code
+// has said what that is: the shell of whoever runs it.
+func (s *Machine) ownShell(a abstract.Arg) bool {
+	if a.Text != abstract.HoleText && a.Text != abstract.VacancyText || a.Word == nil {
+		return false
+	}
+	parts := a.Word.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return false
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	return ok && plainParam(p) && slices.Contains([]string{"SHELL", "BASH", "0"}, p.Param.Value) && s.outside(p.Param.Value)
+}
+
+func plainParam(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Names == 0 &&
+		p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 }
 
 // Copied remembers that a file of the script's own is one of the system's

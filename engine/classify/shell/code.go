@@ -128,7 +128,8 @@ func (c *Call) sourceFile() Outcome {
 }
 
 // trap keeps code for later. It runs in the state of then, which is not known
-// better than the state of now.
+// better than the state of now. Code that is run at the end finds empty what has
+// no value yet, or the value of then.
 func (c *Call) trap() {
 	args := c.Args
 	for len(args) > 0 && args[0].Is("--", "-p", "-l") {
@@ -141,12 +142,21 @@ func (c *Call) trap() {
 		return
 	}
 	c.Signal(engine.SignalDeferred)
+	unset := c.Shell.unset
+	c.Shell.unset = unset || !slices.ContainsFunc(args[1:], func(a abstract.Arg) bool { return !atEnd(a) })
 	c.Shell.runTrap(args[0])
+	c.Shell.unset = unset
 	if len(c.Shell.pending) < MaxDepth {
 		c.Shell.pending = append(c.Shell.pending, args[0])
 	} else {
 		c.Shell.OverBudget("trap")
 	}
+}
+
+// atEnd reports whether a trap's condition is the end of the shell, or a signal
+// that ends it.
+func atEnd(condition abstract.Arg) bool {
+	return condition.Is("EXIT", "0", "INT", "TERM", "HUP", "QUIT", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "1", "2", "3", "15")
 }
 
 func (s *Machine) runTrap(code abstract.Arg) {
@@ -156,6 +166,18 @@ func (s *Machine) runTrap(code abstract.Arg) {
 		}
 	}
 	s.Subshell(func() Outcome { return s.Embed(code, "trap", true) })
+}
+
+// leave runs what traps do where the shell may end.
+func (s *Machine) leave() {
+	if s.leaving {
+		return
+	}
+	s.leaving = true
+	defer func() { s.leaving = false }()
+	for _, code := range s.pending {
+		s.runTrap(code)
+	}
 }
 
 // runTraps runs once more what traps do: their variables, functions and

@@ -45,11 +45,13 @@ type output struct {
 	text  strings.Builder
 	last  string
 	taint abstract.Taint
+	parts abstract.Arg // without a text: lines of other texts that are in it
 }
 
 // add appends output; what is not known ends with its line.
 func (o *output) add(a abstract.Arg) {
 	o.taint |= a.Taint
+	o.parts = abstract.Concat(o.parts, abstract.Arg{Part: a.Part})
 	if a.Text == "" || o.text.Len() > abstract.MaxText {
 		return
 	}
@@ -61,7 +63,7 @@ func (o *output) add(a abstract.Arg) {
 }
 
 func (o *output) arg() abstract.Arg {
-	return abstract.Concat(abstract.Arg{Text: o.text.String(), Taint: o.taint}, abstract.Arg{})
+	return abstract.Concat(abstract.Arg{Text: o.text.String(), Taint: o.taint}, o.parts)
 }
 
 // stmt runs one statement with its redirections.
@@ -91,7 +93,7 @@ func (s *Machine) background(st *syntax.Stmt) Outcome {
 		s.Frame.Bounded = false // a time limit ends with what it waits for
 		return s.redirected(st)
 	})
-	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint}
+	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint, Part: o.Out.Part}
 	return o
 }
 

@@ -138,6 +138,9 @@ func (s *Machine) ambient(name string) abstract.Arg {
 	case "PATH", "SHELL", "USER", "LOGNAME", "LANG", "TERM":
 		return abstract.UnknownArg()
 	}
+	if s.unset {
+		return abstract.Arg{}
+	}
 	return abstract.Word(abstract.VacancyText)
 }
 

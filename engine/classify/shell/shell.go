@@ -65,6 +65,8 @@ type Machine struct {
 	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
 	pending    []abstract.Arg            // what traps will run
 	traps      bool                      // a signal that ends things is caught
+	unset      bool                      // variables without a value are empty, and not those of the environment
+	leaving    bool                      // what traps do is running
 }
 
 // Frame is how the code that runs now came to run.
@@ -233,8 +235,11 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
 	}
 	s.Parsed += len(code.Text)
+	if code.Part != nil { // at most all of it runs
+		s.Embed(*code.Part, via, shared)
+	}
 	if strings.Trim(code.Text, abstract.Holes+" \t\n") == "" && !code.Known() {
-		if code.Taint&(abstract.Filed|abstract.Fetched|abstract.Decoded) != abstract.Filed {
+		if !code.Taint.AsFile() {
 			s.Unseen(code, via) // eval "$(cat x)" is source x
 		}
 		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}

@@ -36,6 +36,7 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	}
 	b.cur.Quoted = b.cur.Quoted || quoted
 	b.cur.Taint |= a.Taint
+	b.cur.Part = abstract.JoinParts(b.cur.Part, a.Part)
 	if len(b.cur.Text)+len(a.Text) > abstract.MaxText {
 		a.Text = abstract.HoleText
 	}

@@ -38,6 +38,7 @@ speaks contains "pipe_to_external" if {
 	"pipe_to_external" in input.action.signals
 	input.phase == "pre"
 	not _stays_here
+	not _only_looked_up
 }
 
 _shows(e) if e.kind == "file_read"
@@ -78,4 +79,18 @@ _goes_elsewhere if {
 	some e in input.action.effects
 	e.kind == "network"
 	e.verb == "listen"
+}
+
+# A name that is looked up, and nothing beside it: whoever answers learns a name.
+_only_looked_up if {
+	some e in input.action.effects
+	e.verb == "look_up"
+	not _sends_more
+}
+
+_sends_more if {
+	some e in input.action.effects
+	e.kind == "network"
+	e.egress
+	e.verb != "look_up"
 }
