@@ -265,6 +265,10 @@ func OpaqueReasons() []string {
 	}
 }
 
+// VerbList is the verb of a file_read that shows names, sizes and dates of files,
+// and nothing that is in them.
+const VerbList = "list"
+
 // ObjectWorktree is the object of effects that make or remove a working tree
 // with git worktree.
 const ObjectWorktree = "worktree"
