@@ -198,10 +198,13 @@ func TestReversibility(t *testing.T) {
 	if err := os.WriteFile(root+"/b", []byte("changed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(root+"/empty/too", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ kind, verb, target, want string }{
 		{"file_read", "read", "a", "R0"}, {"file_delete", "delete", "a", "R2"}, {"file_delete", "delete", "b", "R4"}, {"file_delete", "delete", "new", "R4"}, {"file_delete", "delete", "dist", ""},
 		{"file_write", "write", "a", "R2"}, {"file_write", "write", "new", "R4"}, {"file_write", "edit", "new", ""}, {"file_write", "write", "fresh", "R3"}, {"file_write", "append", "new", ""}, {"file_write", "write", "/dev/null", "R0"},
-		{"file_delete", "move", "new", ""}, {"file_delete", "delete", "missing", ""},
+		{"file_delete", "move", "new", ""}, {"file_delete", "delete", "missing", "R1"}, {"file_delete", "delete", "empty", "R3"},
 	} {
 		r := NewResolver(LocalWorld("", "", nil), root, classifytest.Rows())
 		e := r.Effect(abstract.RawEffect{Kind: engine.EffectKind(c.kind), Verb: c.verb, Target: abstract.Value{Text: c.target}, Dir: abstract.Value{Text: root}})

@@ -54,6 +54,15 @@ speaks contains "delete_outside_scope" if {
 	e.kind == "file_delete"
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
+	not _not_there(e)
+}
+
+# Nothing is there by that name, and by no other that a pattern could mean.
+_not_there(e) if {
+	e.exists == "no"
+	not e.recursive
+	e.certainty == "exact"
+	e.location in {"outside", "home"}
 }
 
 # METADATA
