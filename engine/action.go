@@ -129,6 +129,7 @@ const (
 	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
+	LocationBeside   Location = "beside"    // below a temporary directory that holds the workspace too: scratch, or somebody's work
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
 	LocationHome     Location = "home"      // below a home directory
 	LocationHomeRoot Location = "home_root" // a home directory itself, or all that is in it
@@ -143,7 +144,7 @@ const (
 // Locations lists every Location.
 func Locations() []string {
 	return []string{
-		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
+		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationBeside), string(LocationTempRoot),
 		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
 		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
 	}

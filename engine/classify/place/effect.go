@@ -149,7 +149,7 @@ func staysBelow(v abstract.Value) bool {
 // disposable says that a folder with a tool's name can belong to a project there.
 func disposable(l engine.Location) bool {
 	switch l {
-	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationWorktree:
+	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationBeside, engine.LocationWorktree:
 		return true
 	}
 	return false
@@ -290,6 +290,10 @@ func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 	if r.workspace != "" && p.real != r.workspace && Within(p.real, r.workspace) || p.real == "/" ||
 		r.Location(p.real) == engine.LocationRoot {
 		e.Location = engine.LocationUnknown // it may be the workspace, or anything
+		if near := r.Location(Join(p.real, tail+"x")); tail != "" && !strings.HasPrefix(r.workspace, e.Target) &&
+			(near == engine.LocationTemp || near == engine.LocationBeside) {
+			e.Location = near // what mktemp makes, beside a workspace among temporary files
+		}
 	}
 	e.Class = r.Class(Join(p.real, tail))
 }

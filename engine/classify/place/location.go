@@ -72,24 +72,39 @@ func (r *Resolver) belowHomes(p string) bool {
 }
 
 // tempLocation says temp only where the workspace is not below the same
-// temporary directory: there, what lies beside it is somebody's work.
+// temporary directory: there, what lies beside it may be somebody's work, apart
+// from what mktemp has made.
 func (r *Resolver) tempLocation(p string) engine.Location {
 	for _, t := range r.temps {
 		if !Within(t, p) || Within(t, r.home) && Within(r.home, p) {
 			continue // a home directory below a temporary one is a home
 		}
 		if r.workspace != "" && Within(t, r.workspace) {
-			return engine.LocationOutside
+			return beside(t, p, r.workspace)
 		}
 		if p == t {
 			return engine.LocationTempRoot
 		}
 		return engine.LocationTemp
 	}
-	if strings.HasPrefix(p, "/var/folders/") || strings.HasPrefix(p, "/private/var/folders/") {
-		return engine.LocationTemp
+	for _, t := range []string{"/var/folders", "/private/var/folders"} {
+		if Within(t, p) && p != t && Within(t, r.workspace) {
+			return engine.LocationBeside
+		}
+		if Within(t, p) && p != t {
+			return engine.LocationTemp
+		}
 	}
 	return ""
+}
+
+// beside says where a path lies in a temporary directory that holds the workspace.
+func beside(dir, p, workspace string) engine.Location {
+	first, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
+	if strings.HasPrefix(first, "tmp.") && !Within(Join(dir, first), workspace) {
+		return engine.LocationTemp
+	}
+	return engine.LocationBeside
 }
 
 // rootDirs are directories just below the root that belong to the system, or
@@ -185,7 +200,7 @@ func Rank(l engine.Location) int {
 		return 6
 	case engine.LocationHome:
 		return 5
-	case engine.LocationOutside:
+	case engine.LocationOutside, engine.LocationBeside:
 		return 4
 	case engine.LocationTempRoot:
 		return 3
