@@ -131,6 +131,7 @@ const (
 	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
 	LocationBeside   Location = "beside"    // below a temporary directory that holds the workspace too: scratch, or somebody's work
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
+	LocationNotes    Location = "notes"     // a file of the agent's own notes about the workspace, in a home directory
 	LocationHome     Location = "home"      // below a home directory
 	LocationHomeRoot Location = "home_root" // a home directory itself, or all that is in it
 	LocationSystem   Location = "system"    // below /etc, /usr, /boot, …
@@ -144,7 +145,7 @@ const (
 // Locations lists every Location.
 func Locations() []string {
 	return []string{
-		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationBeside), string(LocationTempRoot),
+		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationBeside), string(LocationTempRoot), string(LocationNotes),
 		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
 		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
 	}

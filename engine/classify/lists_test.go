@@ -40,6 +40,7 @@ var wordCases = map[string]wordCase{
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
+	"places.notes":     {tool: "Write", args: `{"file_path":"/home/ana/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
 	"servers.browsers": {tool: "mcp__zzqx__evaluate", args: `{"code":"document.title"}`},
 	"page.sends":       {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"page.leads":       {tool: "mcp__browser__evaluate", args: `{"code":"a.zzqx = b"}`},

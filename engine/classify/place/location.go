@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Location says where a real absolute path lies.
@@ -47,6 +48,8 @@ func (r *Resolver) awayLocation(p string) engine.Location {
 		return loc
 	}
 	switch {
+	case r.ownNotes(p):
+		return engine.LocationNotes
 	case r.home != "" && Within(r.home, p) || r.belowHomes(p) || Within("/root", p):
 		return engine.LocationHome
 	case systemPath(p):
@@ -105,6 +108,32 @@ func beside(dir, p, workspace string) engine.Location {
 		return engine.LocationTemp
 	}
 	return engine.LocationBeside
+}
+
+// ownNotes says that a file is one of the agent's notes about this workspace.
+// Those about another one are that project's.
+func (r *Resolver) ownNotes(p string) bool {
+	home := r.home
+	if home == "" {
+		home = HomeOf(p) // of a recorded session
+	}
+	if home == "" || r.workspace == "" || r.workspace == home || !Within(home, p) || p == home {
+		return false
+	}
+	parts := strings.Split(p[len(home)+1:], "/")
+	return slices.ContainsFunc(r.tables.notes, func(pattern string) bool {
+		return wildcard.Path(strings.Split(strings.ReplaceAll(pattern, "{workspace}", dashed(r.workspace)), "/"), parts)
+	})
+}
+
+// dashed is a path as clients make the name of one folder of it.
+func dashed(p string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '-'
+	}, p)
 }
 
 // rootDirs are directories just below the root that belong to the system, or
@@ -204,7 +233,7 @@ func Rank(l engine.Location) int {
 		return 4
 	case engine.LocationTempRoot:
 		return 3
-	case engine.LocationInside, engine.LocationWorktree:
+	case engine.LocationInside, engine.LocationWorktree, engine.LocationNotes:
 		return 2
 	case engine.LocationTemp:
 		return 1
