@@ -130,7 +130,9 @@ const (
 	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
+	LocationBeside   Location = "beside"    // below a temporary directory that holds the workspace too: scratch, or somebody's work
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
+	LocationNotes    Location = "notes"     // a file of the agent's own notes about the workspace, in a home directory
 	LocationHome     Location = "home"      // below a home directory
 	LocationHomeRoot Location = "home_root" // a home directory itself, or all that is in it
 	LocationSystem   Location = "system"    // below /etc, /usr, /boot, …
@@ -144,7 +146,7 @@ const (
 // Locations lists every Location.
 func Locations() []string {
 	return []string{
-		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationTempRoot),
+		string(LocationInside), string(LocationSelf), string(LocationWorktree), string(LocationAncestor), string(LocationTemp), string(LocationBeside), string(LocationTempRoot), string(LocationNotes),
 		string(LocationHome), string(LocationHomeRoot), string(LocationSystem), string(LocationDevice), string(LocationNull),
 		string(LocationRoot), string(LocationOutside), string(LocationUnknown),
 	}
@@ -265,6 +267,10 @@ func OpaqueReasons() []string {
 		"encoding",  // bytes that are no text, invisible or look-alike characters
 	}
 }
+
+// VerbList is the verb of a file_read that shows names, sizes and dates of files,
+// and nothing that is in them.
+const VerbList = "list"
 
 // ObjectWorktree is the object of effects that make or remove a working tree
 // with git worktree.

@@ -148,6 +148,9 @@ func remoteName(commands []engine.Command, e abstract.RawEffect) bool {
 func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]bool) {
 	for i := range a.Effects {
 		e := &a.Effects[i]
+		if (e.Exists == "no" || e.Reversibility == engine.R1 || e.Reversibility == engine.R3) && place.Arrives(e, a.Effects) {
+			e.Exists, e.Reversibility = "", ""
+		}
 		e.Guard = res.Guard(e)
 		e.Repository = e.Certainty == engine.CertaintyExact && e.Object != engine.ObjectWorktree && res.HoldsGit(e) // of a pattern the class says so
 		if broad(e) {

@@ -50,6 +50,7 @@ var wordCases = map[string]wordCase{
 	"page.storage":        {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
 	"page.hides":          {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
+	"places.notes":        {tool: "Write", args: `{"file_path":"/home/ana/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},

@@ -75,7 +75,8 @@ func elsewhere(s *engine.SessionFacts) int64 {
 	var n int64
 	for where, count := range s.Written {
 		switch where {
-		case string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationWorktree), string(engine.LocationTemp), string(engine.LocationNull), engine.WrittenNamed:
+		case string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationWorktree), string(engine.LocationTemp), string(engine.LocationBeside), string(engine.LocationNotes),
+			string(engine.LocationNull), engine.WrittenNamed:
 		default:
 			n += count
 		}

@@ -70,6 +70,15 @@ func (h *State) foldOwn(a *engine.Action) {
 	}
 }
 
+// labelsRead lists the labels of what is in a file.
+func (h *State) labelsRead(e *engine.Effect) []engine.Label {
+	list := h.labelsBelow(e)
+	if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
+		list = append(list, engine.LabelSecret)
+	}
+	return list
+}
+
 // outputLabels lists the labels of what a call returns: those of the files that
 // it reads, and untrusted for what comes from elsewhere.
 func (h *State) outputLabels(a *engine.Action) []engine.Label {
@@ -78,10 +87,9 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 		e := &a.Effects[i]
 		switch {
 		case e.Kind == engine.EffectFileRead:
-			if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
-				list = append(list, engine.LabelSecret)
+			if e.Verb != engine.VerbList || len(a.Commands) > 1 { // another command may read what is listed
+				list = append(list, h.labelsRead(e)...)
 			}
-			list = append(list, h.labelsBelow(e)...)
 			if thirdParty(e.Place()) {
 				list = append(list, engine.LabelUntrusted)
 			}

@@ -13,18 +13,22 @@ const (
 
 // missing counts what an action takes for there, and is not: files that are
 // read or deleted, and that nothing in the session has made. A deletion by force
-// takes nothing for there.
+// takes nothing for there; of others, what is not there does no harm, so that they
+// count once.
 func (h *State) missing(a *engine.Action) int64 {
 	var n int64
+	deletes := false
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		needs := e.Kind == engine.EffectFileRead || e.Kind == engine.EffectFileDelete && !e.Forced
 		if !needs || e.Exists != "no" || e.Certainty != engine.CertaintyExact || e.Host != "" {
 			continue
 		}
-		if p := h.path(truncateKey(e.Place())); p == nil || p.State == engine.LedgerRead {
-			n++
+		if p := h.path(truncateKey(e.Place())); p != nil && p.State != engine.LedgerRead || e.Kind == engine.EffectFileDelete && deletes {
+			continue
 		}
+		n++
+		deletes = deletes || e.Kind == engine.EffectFileDelete
 	}
 	return n
 }

@@ -30,7 +30,7 @@ func madeTree(a *engine.Action) string {
 
 // besides says that a working tree may lie there.
 func besides(l engine.Location) bool {
-	return l == engine.LocationWorktree || l == engine.LocationOutside || l == engine.LocationHome
+	return l == engine.LocationWorktree || l == engine.LocationOutside || l == engine.LocationBeside || l == engine.LocationHome
 }
 
 func (h *State) addTree(key string) {
@@ -51,7 +51,7 @@ func (h *State) dropTree(e *engine.Effect) {
 // what belongs to the workspace's repository.
 func (h *State) location(e *engine.Effect) engine.Location {
 	known := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
-	if len(h.Trees) == 0 || !known || e.Host != "" || e.Short == "" || e.Location != engine.LocationOutside && e.Location != engine.LocationHome {
+	if len(h.Trees) == 0 || !known || e.Host != "" || e.Short == "" || e.Location == engine.LocationWorktree || !besides(e.Location) {
 		return e.Location
 	}
 	above := upwards(e.Short)[1:]

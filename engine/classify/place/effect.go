@@ -149,7 +149,7 @@ func staysBelow(v abstract.Value) bool {
 // disposable says that a folder with a tool's name can belong to a project there.
 func disposable(l engine.Location) bool {
 	switch l {
-	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationWorktree:
+	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationBeside, engine.LocationWorktree:
 		return true
 	}
 	return false
@@ -290,6 +290,10 @@ func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 	if r.workspace != "" && p.real != r.workspace && Within(p.real, r.workspace) || p.real == "/" ||
 		r.Location(p.real) == engine.LocationRoot {
 		e.Location = engine.LocationUnknown // it may be the workspace, or anything
+		if near := r.Location(Join(p.real, tail+"x")); tail != "" && !strings.HasPrefix(r.workspace, e.Target) &&
+			(near == engine.LocationTemp || near == engine.LocationBeside) {
+			e.Location = near // what mktemp makes, beside a workspace among temporary files
+		}
 	}
 	e.Class = r.Class(Join(p.real, tail))
 }
@@ -437,6 +441,12 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 		return engine.R3 // what mktemp has made is new
 	case e.Git == "clean":
 		return engine.R2
+	case e.Kind == engine.EffectFileDelete && e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Verb == "delete":
+		return engine.R1 // nothing is there
+	case e.Kind == engine.EffectFileDelete && e.Entry == "dir" && e.Certainty == engine.CertaintyExact && e.Verb == "delete" && r.hollow(e.Target):
+		return engine.R3 // made again by a name
+	case e.Location == engine.LocationTemp && e.Kind == engine.EffectFileDelete && scratch(e):
+		return engine.R3
 	case e.Verb == "discard":
 		return ""
 	case e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact:
@@ -450,6 +460,48 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 		return engine.R4
 	}
 	return ""
+}
+
+// maxHollow bounds how many folders are looked into to see that all are empty.
+const maxHollow = 64
+
+// hollow says that there is nothing in a directory but empty directories.
+func (r *Resolver) hollow(dir string) bool {
+	if r.World.ReadDir == nil {
+		return false
+	}
+	for dirs, seen := []string{dir}, 0; len(dirs) > 0; dirs = dirs[1:] {
+		list, err := r.World.ReadDir(dirs[0], maxHollow)
+		if seen += len(list); err != nil || seen >= maxHollow {
+			return false
+		}
+		for _, d := range list {
+			if !d.IsDir() {
+				return false
+			}
+			dirs = append(dirs, Join(dirs[0], d.Name()))
+		}
+	}
+	return true
+}
+
+// scratch says that a single file, known by its name, goes that lies among
+// temporary ones and is of no kind that is missed.
+func scratch(e *engine.Effect) bool {
+	return e.Verb == "delete" && !e.Recursive && e.Certainty == engine.CertaintyExact && e.Entry != "dir" && e.Class == ""
+}
+
+// Arrives says of each deletion that rests on what is there now whether another
+// effect of the action brings something to its target before: what is moved,
+// linked or mounted there goes with it.
+func Arrives(e *engine.Effect, all []engine.Effect) bool {
+	if e.Kind != engine.EffectFileDelete || e.Target == "" {
+		return false
+	}
+	return slices.ContainsFunc(all, func(o engine.Effect) bool {
+		brings := o.Kind == engine.EffectFileWrite && slices.Contains([]string{"move", "rename", "link"}, o.Verb) || o.Verb == "mount"
+		return brings && (o.Target == "" || o.Certainty != engine.CertaintyExact || Within(e.Target, o.Target) || Within(o.Target, e.Target))
+	})
 }
 
 // overwrites says that a verb replaces the whole content.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Location says where a real absolute path lies.
@@ -47,6 +48,8 @@ func (r *Resolver) awayLocation(p string) engine.Location {
 		return loc
 	}
 	switch {
+	case r.ownNotes(p):
+		return engine.LocationNotes
 	case r.home != "" && Within(r.home, p) || r.belowHomes(p) || Within("/root", p):
 		return engine.LocationHome
 	case systemPath(p):
@@ -72,24 +75,65 @@ func (r *Resolver) belowHomes(p string) bool {
 }
 
 // tempLocation says temp only where the workspace is not below the same
-// temporary directory: there, what lies beside it is somebody's work.
+// temporary directory: there, what lies beside it may be somebody's work, apart
+// from what mktemp has made.
 func (r *Resolver) tempLocation(p string) engine.Location {
 	for _, t := range r.temps {
 		if !Within(t, p) || Within(t, r.home) && Within(r.home, p) {
 			continue // a home directory below a temporary one is a home
 		}
 		if r.workspace != "" && Within(t, r.workspace) {
-			return engine.LocationOutside
+			return beside(t, p, r.workspace)
 		}
 		if p == t {
 			return engine.LocationTempRoot
 		}
 		return engine.LocationTemp
 	}
-	if strings.HasPrefix(p, "/var/folders/") || strings.HasPrefix(p, "/private/var/folders/") {
-		return engine.LocationTemp
+	for _, t := range []string{"/var/folders", "/private/var/folders"} {
+		if Within(t, p) && p != t && Within(t, r.workspace) {
+			return engine.LocationBeside
+		}
+		if Within(t, p) && p != t {
+			return engine.LocationTemp
+		}
 	}
 	return ""
+}
+
+// beside says where a path lies in a temporary directory that holds the workspace.
+func beside(dir, p, workspace string) engine.Location {
+	first, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
+	if strings.HasPrefix(first, "tmp.") && !Within(Join(dir, first), workspace) {
+		return engine.LocationTemp
+	}
+	return engine.LocationBeside
+}
+
+// ownNotes says that a file is one of the agent's notes about this workspace.
+// Those about another one are that project's.
+func (r *Resolver) ownNotes(p string) bool {
+	home := r.home
+	if home == "" {
+		home = HomeOf(p) // of a recorded session
+	}
+	if home == "" || r.workspace == "" || r.workspace == home || !Within(home, p) || p == home {
+		return false
+	}
+	parts := strings.Split(p[len(home)+1:], "/")
+	return slices.ContainsFunc(r.tables.notes, func(pattern string) bool {
+		return wildcard.Path(strings.Split(strings.ReplaceAll(pattern, "{workspace}", dashed(r.workspace)), "/"), parts)
+	})
+}
+
+// dashed is a path as clients make the name of one folder of it.
+func dashed(p string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '-'
+	}, p)
 }
 
 // rootDirs are directories just below the root that belong to the system, or
@@ -185,11 +229,11 @@ func Rank(l engine.Location) int {
 		return 6
 	case engine.LocationHome:
 		return 5
-	case engine.LocationOutside:
+	case engine.LocationOutside, engine.LocationBeside:
 		return 4
 	case engine.LocationTempRoot:
 		return 3
-	case engine.LocationInside, engine.LocationWorktree:
+	case engine.LocationInside, engine.LocationWorktree, engine.LocationNotes:
 		return 2
 	case engine.LocationTemp:
 		return 1

@@ -21,7 +21,7 @@ func TestLocation(t *testing.T) {
 		{"/srv/shop", "/home", "root"}, {"/srv/shop", "/home/kim", "home_root"}, {"/srv/shop", "/home/ann", "home_root"}, {"/srv/shop", "/root", "home_root"},
 		{"/srv/shop", "/home/kim/x", "home"}, {"/srv/shop", "/Users/kim", "home_root"}, {"/srv/shop", "/Users/kim/x", "home"}, {"/srv/shop", "/mnt/c", "root"}, {"/srv/shop", "/mnt/c/x", "outside"},
 		{"/srv/shop", "/data", "outside"}, {"/home/kim/shop", "/home/kim", "home_root"}, {"/home/kim/a/shop", "/home/kim/a", "ancestor"}, {"/home/kim", "/home/kim", "home_root"},
-		{"/tmp/ws", "/tmp/ws/a", "inside"}, {"/tmp/ws", "/tmp/other", "outside"}, {"/tmp/ws", "/tmp", "ancestor"}, {"/tmp/ws", "/var/tmp/x", "temp"},
+		{"/tmp/ws", "/tmp/ws/a", "inside"}, {"/tmp/ws", "/tmp/other", "beside"}, {"/tmp/ws", "/tmp/tmp.x1/a", "temp"}, {"/tmp/tmp.x1/ws", "/tmp/tmp.x1/a", "beside"}, {"/tmp/a/ws", "/tmp/a", "ancestor"}, {"/tmp/ws", "/tmp", "ancestor"}, {"/tmp/ws", "/var/tmp/x", "temp"},
 		{"", "/srv/shop", "outside"}, {"/", "/srv/shop/a", "outside"}, {"/", "/etc/x", "system"}, {"/srv/shop", "C:/", "root"}, {"/srv/shop", "C:/Users/kim", "home_root"},
 		{"/srv/shop", "C:/Users", "root"}, {"/srv/shop", "D:/x", "outside"}, {"/srv/shop", "C:/Windows/a", "system"}, {"/srv/shop", "C:/Program Files", "root"},
 		{`C:\srv\shop`, "C:/srv/SHOP/a", "inside"}, {`C:\srv\shop`, "C:/srv", "ancestor"},
@@ -158,7 +158,7 @@ func TestRealPaths(t *testing.T) {
 	}
 	world := LocalWorld(home, "", nil)
 	for _, c := range []struct{ verb, target, want string }{
-		{"read", "key", "~/.ssh/id_rsa home credential yes file"}, {"delete", "key", "./key inside yes link"}, {"delete", "away/", "OTHER outside yes dir"}, {"delete", "away/y", "OTHER/y outside yes file"}, {"delete", "away", "./away inside yes link"},
+		{"read", "key", "~/.ssh/id_rsa home credential yes file"}, {"delete", "key", "./key inside yes link"}, {"delete", "away/", "OTHER beside yes dir"}, {"delete", "away/y", "OTHER/y beside yes file"}, {"delete", "away", "./away inside yes link"},
 		{"write", "dead", "./nowhere inside no"}, {"read", "loop", "./loop inside yes link"}, {"delete", "up/ws", ". self yes dir"}, {"delete", "up/home", "~ home_root yes dir"}, {"write", ".env", "./src/a.go inside env_file yes file"},
 		{"write", "src/new", "./src/new inside no"}, {"write", "dir", "./dir inside yes dir"}, {"delete", "up/", "ROOT ancestor yes dir"}, {"read", "missing/../src/a.go", "./src/a.go inside yes file"},
 	} {
@@ -198,10 +198,13 @@ func TestReversibility(t *testing.T) {
 	if err := os.WriteFile(root+"/b", []byte("changed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(root+"/empty/too", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ kind, verb, target, want string }{
 		{"file_read", "read", "a", "R0"}, {"file_delete", "delete", "a", "R2"}, {"file_delete", "delete", "b", "R4"}, {"file_delete", "delete", "new", "R4"}, {"file_delete", "delete", "dist", ""},
 		{"file_write", "write", "a", "R2"}, {"file_write", "write", "new", "R4"}, {"file_write", "edit", "new", ""}, {"file_write", "write", "fresh", "R3"}, {"file_write", "append", "new", ""}, {"file_write", "write", "/dev/null", "R0"},
-		{"file_delete", "move", "new", ""}, {"file_delete", "delete", "missing", ""},
+		{"file_delete", "move", "new", ""}, {"file_delete", "delete", "missing", "R1"}, {"file_delete", "delete", "empty", "R2"},
 	} {
 		r := NewResolver(LocalWorld("", "", nil), root, classifytest.Rows())
 		e := r.Effect(abstract.RawEffect{Kind: engine.EffectKind(c.kind), Verb: c.verb, Target: abstract.Value{Text: c.target}, Dir: abstract.Value{Text: root}})

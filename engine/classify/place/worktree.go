@@ -44,7 +44,7 @@ func (r *Resolver) worktrees() []string {
 // workspace or a home directory.
 func (r *Resolver) apart(tree string) bool {
 	switch r.Location(tree) {
-	case engine.LocationHome, engine.LocationTemp, engine.LocationOutside:
+	case engine.LocationHome, engine.LocationTemp, engine.LocationBeside, engine.LocationOutside:
 		return true
 	case engine.LocationAncestor: // the main tree, of a workspace that lies in it
 		return r.commonDir(tree) != "" && tree != r.home && !Within(tree, r.home)
@@ -136,7 +136,7 @@ func (r *Resolver) inWorktree(p string) bool {
 // is no tree of the repository, and to make one where files are.
 func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	if raw.Object != engine.ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
-		e.Location != engine.LocationOutside && e.Location != engine.LocationHome ||
+		e.Location != engine.LocationOutside && e.Location != engine.LocationBeside && e.Location != engine.LocationHome ||
 		!Within(r.workspace, r.native(Slashes(raw.Dir.Text))) && !r.inWorktree(Join(raw.Dir.Text, "x")) {
 		return
 	}

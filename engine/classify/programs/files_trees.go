@@ -134,7 +134,7 @@ func find(c *shell.Call) {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
-	c.Reads(roots...)
+	c.Lists(roots...)
 	c.Out = relativeNames(roots)
 	name, narrow := findName(args)
 	for i := 0; i < len(args); i++ {
@@ -266,7 +266,7 @@ func fd(c *shell.Call) {
 	if len(roots) == 0 {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
-	c.Reads(roots...)
+	c.Lists(roots...)
 	c.Out = relativeNames(roots)
 	if len(template) == 0 {
 		return

@@ -234,11 +234,14 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 			r.Out.Taint |= f.From.Taint
 		}
 	}
-	if e.Recursive {
+	switch {
+	case e.Verb == engine.VerbList:
+		r.Lists(files...)
+	case e.Recursive:
 		r.ReadsTree(files...)
-		return
+	default:
+		r.Call.Reads(files...)
 	}
-	r.Call.Reads(files...)
 }
 
 // prints is what a row says of standard output.

@@ -216,6 +216,15 @@ func (c *Call) Reads(targets ...abstract.Arg) {
 	}
 }
 
+// Lists notes that the names of files are shown, and nothing that is in them.
+func (c *Call) Lists(targets ...abstract.Arg) {
+	for _, t := range targets {
+		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: engine.VerbList}, t)
+		}
+	}
+}
+
 // ReadsTree is a copy of all that is below the targets.
 func (c *Call) ReadsTree(targets ...abstract.Arg) {
 	for _, t := range targets {

@@ -42,6 +42,11 @@ _can_be_got_back(e) if {
 	not endswith(e.short, "/?")
 }
 
+_can_be_got_back(e) if {
+	e.location == "beside"
+	_made_by_call(e)
+}
+
 # METADATA
 # title: Deletion outside the workspace
 # custom:
@@ -54,6 +59,49 @@ speaks contains "delete_outside_scope" if {
 	e.kind == "file_delete"
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
+	not _not_there(e)
+}
+
+# Of what lies beside a workspace among temporary files, only what the session made.
+speaks contains "delete_outside_scope" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.location == "beside"
+	not _made_here(e)
+	not _not_there(e)
+}
+
+_made_here(e) if {
+	e.ledger in {"created", "written"}
+	scores.known_path(e)
+	not e.recursive
+}
+
+_made_here(e) if {
+	e.ledger == "created"
+	scores.known_path(e)
+}
+
+_made_here(e) if _made_by_call(e)
+
+# A name that the same call made, such as that of mktemp.
+_made_by_call(e) if {
+	some w in input.action.effects
+	w.kind == "file_write"
+	w.verb in {"create", "mkdir"}
+	w.command < e.command
+	w.short == e.short
+	not w.exists == "yes"
+}
+
+# Nothing is there by that name, and by no other that a pattern could mean.
+_not_there(e) if {
+	e.exists == "no"
+	not e.recursive
+	e.certainty == "exact"
+	e.location in {"outside", "home", "beside"}
 }
 
 # METADATA

@@ -86,6 +86,21 @@ outside_place(e) if {
 	not _asked_for(e)
 }
 
+# METADATA
+# title: An effect that workspace enforcement keeps from its place
+# description: Beside a workspace that lies among temporary files, what was there before may be somebody's work.
+outside_place(e) if {
+	_enforced_on(e)
+	e.kind == "file_write"
+	e.location == "beside"
+	e.exists == "yes"
+	not e.entry == "dir"
+	not _changed_before(e)
+	not _allowed_place(e)
+}
+
+_changed_before(e) if e.ledger in {"created", "written"}
+
 # A person wrote the path in full, or that of a folder above it, and wants more
 # than something to be read. What steers programs, or holds secrets, is asked
 # about all the same: a prompt can be forged.
