@@ -225,7 +225,9 @@ func (h *State) foldPost(r *engine.Record) {
 // through by somebody: what it does counts from now on, and is no longer to be
 // worked around. That one failed shows nothing: clients call a denial a failure.
 func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
-	h.settle(c, o)
+	if h.settle(c, o) {
+		h.approve(r.Executed())
+	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
 		h.refuse(c)
@@ -472,6 +474,7 @@ func (h *State) newPast(r *engine.Record, denied bool) past {
 	p.Print = boundKey(r.Action.Fingerprint, digestLength)
 	p.Sketch = sketch(r.Action.Tokens)
 	p.Target, p.Class = target(r.Action)
+	p.Deed = deed(r.Action)
 	if len(r.Action.Effects) > 0 {
 		e := &r.Action.Effects[0]
 		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)
