@@ -139,11 +139,11 @@ type FormerDenied struct {
 }
 
 // FiredFacts is when an event of the agent had a finding last, and at which
-// level; and when a rule of that id spoke last, and at which.
+// level; and when the agent was last told so, and at which.
 type FiredFacts struct {
 	Ago       int64  `json:"ago"`        // the agent's actions since; NeverAgo where only others had it
 	Level     string `json:"level"`      // empty where only others had it
-	Told      int64  `json:"told"`       // the agent's actions since the rule spoke; NeverAgo where it did not
+	Told      int64  `json:"told"`       // the agent's actions since it was told what the rule of that id says; NeverAgo where it was not
 	ToldLevel string `json:"told_level"` // empty where it did not
 	Times     int64  `json:"times"`      // events of the whole session that had it
 }

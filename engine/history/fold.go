@@ -335,8 +335,8 @@ const (
 	totalFired = 32
 )
 
-// foldFindings notes which findings with a level an event had, and whether a rule
-// of that id spoke.
+// foldFindings notes which findings with a level an event had, and whether the
+// agent was told what a rule of that id says.
 func (h *State) foldFindings(r *engine.Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {
@@ -353,7 +353,7 @@ func (h *State) foldFindings(r *engine.Record) {
 		}
 		level := boundKey(f.Level, digestLength)
 		entry := firedEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
-		if d := r.Decision; d != nil && slices.Contains(d.RuleIDs(), f.ID) {
+		if d := r.Decision; d != nil && slices.Contains(d.ToldIDs(), f.ID) {
 			entry.Told, entry.ToldLevel = a.Events, level
 		}
 		a.Fired[id] = entry

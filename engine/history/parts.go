@@ -36,7 +36,7 @@ type goalState struct {
 }
 
 // firedEntry is the latest event of an agent that had a finding with a level, and
-// the latest at which a rule said so.
+// the latest at which the agent was told.
 type firedEntry struct {
 	At        int64  `json:"a"` // the agent's actions so far
 	Level     string `json:"l"`
