@@ -313,7 +313,7 @@ func parseView(settings map[string]any) (engine.View, error) {
 	windows, err := parseWindows(settings["windows"])
 	history, _ := settings["history"].(map[string]any)
 	last := whole(history["last"])
-	return engine.View{Windows: windows, Last: min(last, engine.MaxLast)}, err
+	return engine.View{Windows: windows, Last: min(last, engine.MaxLast), Similar: number(Normal(history["similar"]))}, err
 }
 
 // whole reads a whole number, as YAML or JSON gives it.

@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // Verdict is what is done with a call, from the mildest to the strictest.
 type Verdict string
 
@@ -97,6 +99,22 @@ type RuleResult struct {
 	Message     string  `json:"message,omitempty"`
 	Enforcement string  `json:"enforcement,omitempty"` // observe or warn where it is not enforce
 	Harm        string  `json:"harm,omitempty"`        // of a block: what the call would do, one of Harms; empty in records of earlier versions
+}
+
+// ToldIDs returns the ids of the rules whose message the agent was told: those in
+// the text of the answer. Where nothing is answered, such as with enforcement
+// observe, it is the first: the one that would have been told.
+func (d *Decision) ToldIDs() []string {
+	if d.Text == "" {
+		return d.RuleIDs()[:min(1, len(d.Rules))]
+	}
+	var ids []string
+	for _, r := range d.Rules {
+		if message := strings.TrimSuffix(r.Message, "…"); message != "" && strings.Contains(d.Text, message) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 // RuleError names a rule that could not be evaluated; its worst outcome was taken.

@@ -43,7 +43,7 @@ type SessionFacts struct {
 	SecretsRead  bool             `json:"secrets_read"`      // a credential or env file was read
 	Labels       []Label          `json:"labels"`            // of all that was read so far
 	Written      map[string]int64 `json:"written"`           // distinct paths that were written or deleted, or were to be, by location; what a person named counts as "named"
-	Elsewhere    int64            `json:"elsewhere"`         // of Written, those that lie neither in the workspace nor among temporary files and were named by nobody
+	Elsewhere    int64            `json:"elsewhere"`         // of Written since a person spoke last, those that lie neither in the workspace nor among temporary files; and that nobody named or agreed to
 	Spread       float64          `json:"spread"`            // share of Elsewhere in Written, 0 to 1
 	Deleted      int64            `json:"deleted"`           // distinct paths that were deleted and not made by the session
 	Growing      []Growth         `json:"growing"`           // resources whose use grows from bin to bin
@@ -144,11 +144,11 @@ type FormerDenied struct {
 }
 
 // FiredFacts is when an event of the agent had a finding last, and at which
-// level; and when a rule of that id spoke last, and at which.
+// level; and when the agent was last told so, and at which.
 type FiredFacts struct {
 	Ago       int64  `json:"ago"`        // the agent's actions since; NeverAgo where only others had it
 	Level     string `json:"level"`      // empty where only others had it
-	Told      int64  `json:"told"`       // the agent's actions since the rule spoke; NeverAgo where it did not
+	Told      int64  `json:"told"`       // the agent's actions since it was told what the rule of that id says; NeverAgo where it was not
 	ToldLevel string `json:"told_level"` // empty where it did not
 	Times     int64  `json:"times"`      // events of the whole session that had it
 }
@@ -246,8 +246,13 @@ type Window struct {
 // View says how much of the history a policy sees.
 type View struct {
 	Windows []Window
-	Last    int // of HistoryFacts.Last, at most MaxLast
+	Last    int     // of HistoryFacts.Last, at most MaxLast
+	Similar float64 // share of common words from which calls are similar; 0: DefaultSimilar
 }
+
+// DefaultSimilar is the share of common words from which calls are similar where
+// a policy does not say.
+const DefaultSimilar = 0.85
 
 // MaxLast is how many earlier actions a policy can see one by one.
 const MaxLast = 20

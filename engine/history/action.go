@@ -126,6 +126,25 @@ func target(a *engine.Action) (key, class string) {
 	return about(e), truncateKey(string(e.Location) + "/" + string(e.Class))
 }
 
+// deed is a digest of what an action does to its target: the program with its
+// subcommand, or its first operand where it has none. To a path all is the same,
+// by whichever program it comes.
+func deed(a *engine.Action) string {
+	if len(a.Effects) == 0 {
+		return ""
+	}
+	e := &a.Effects[0]
+	if e.Short != "" || e.Command < 0 || e.Command >= len(a.Commands) {
+		return ""
+	}
+	c := &a.Commands[e.Command]
+	words := append([]string{c.Name}, c.Sub...)
+	if len(c.Sub) == 0 && len(c.Operands) > 0 {
+		words = append(words, c.Operands[0])
+	}
+	return keyDigits(strings.Join(words, " "))
+}
+
 // alterations are what an action would do.
 func alterations(a *engine.Action) alteration {
 	var what alteration

@@ -148,7 +148,7 @@ func (c *callEntry) size() int {
 }
 
 func (p *past) size() int {
-	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Sketch) +
+	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Deed) + text(p.Sketch) +
 		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
 		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
 	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits} {

@@ -69,16 +69,19 @@ func spread(s *engine.SessionFacts) float64 {
 	return engine.Round6(float64(s.Elsewhere) / float64(max(all, 1)))
 }
 
-// elsewhere counts the paths that were written neither in the workspace nor
-// among temporary files, and that no person named.
-func elsewhere(s *engine.SessionFacts) int64 {
+// elsewhere counts the paths that were written since a person spoke last, neither in
+// the workspace nor among temporary files, and that no person named.
+func (h *State) elsewhere() int64 {
 	var n int64
-	for where, count := range s.Written {
-		switch where {
-		case string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationWorktree), string(engine.LocationTemp), string(engine.LocationBeside), string(engine.LocationNotes),
-			string(engine.LocationNull), engine.WrittenNamed:
+	for i := range h.Paths {
+		p := &h.Paths[i]
+		switch p.Where {
+		case "", string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationWorktree), string(engine.LocationTemp),
+			string(engine.LocationBeside), string(engine.LocationNotes), string(engine.LocationNull), engine.WrittenNamed:
 		default:
-			n += count
+			if p.N > h.PromptN {
+				n++
+			}
 		}
 	}
 	return n

@@ -226,7 +226,9 @@ func (h *State) foldPost(r *engine.Record) {
 // through by somebody: what it does counts from now on, and is no longer to be
 // worked around. That one failed shows nothing: clients call a denial a failure.
 func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
-	h.settle(c, o)
+	if h.settle(c, o) {
+		h.approve(r.Executed())
+	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
 		h.refuse(c)
@@ -335,8 +337,8 @@ const (
 	totalFired = 32
 )
 
-// foldFindings notes which findings with a level an event had, and whether a rule
-// of that id spoke.
+// foldFindings notes which findings with a level an event had, and whether the
+// agent was told what a rule of that id says.
 func (h *State) foldFindings(r *engine.Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {
@@ -353,7 +355,7 @@ func (h *State) foldFindings(r *engine.Record) {
 		}
 		level := boundKey(f.Level, digestLength)
 		entry := firedEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
-		if d := r.Decision; d != nil && slices.Contains(d.RuleIDs(), f.ID) {
+		if d := r.Decision; d != nil && slices.Contains(d.ToldIDs(), f.ID) {
 			entry.Told, entry.ToldLevel = a.Events, level
 		}
 		a.Fired[id] = entry
@@ -474,6 +476,7 @@ func (h *State) newPast(r *engine.Record, denied bool) past {
 	p.Print = boundKey(r.Action.Fingerprint, digestLength)
 	p.Sketch = sketch(r.Action.Tokens)
 	p.Target, p.Class = target(r.Action)
+	p.Deed = deed(r.Action)
 	if len(r.Action.Effects) > 0 {
 		e := &r.Action.Effects[0]
 		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)

@@ -36,7 +36,7 @@ type goalState struct {
 }
 
 // firedEntry is the latest event of an agent that had a finding with a level, and
-// the latest at which a rule said so.
+// the latest at which the agent was told.
 type firedEntry struct {
 	At        int64  `json:"a"` // the agent's actions so far
 	Level     string `json:"l"`
@@ -66,6 +66,7 @@ type past struct {
 	Target  string            `json:"p,omitempty"` // key of the first target
 	Class   string            `json:"k,omitempty"` // target class: location and file class, or "host"
 	Print   string            `json:"f"`           // fingerprint
+	Deed    string            `json:"D,omitempty"` // digest of what it does to a target that is not a path; see deed
 	Sketch  string            `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
 	Result  string            `json:"r,omitempty"` // MAC of the result, shortened
 	Error   string            `json:"e,omitempty"` // error class

@@ -526,13 +526,14 @@ func TestFired(t *testing.T) {
 }
 
 // What was found and what was told are apart: a warning that is kept quiet is
-// found all the same.
+// found all the same, and one that another goes before was not told.
 func TestTold(t *testing.T) {
 	loop := func(level string, told bool) func(*tale) {
 		return func(s *tale) {
 			a, d := reads("./a"), &engine.Decision{Decision: engine.Warn}
-			if told {
-				d.Rules = []engine.RuleResult{{ID: "other"}, {ID: "loop"}}
+			d.Rules = []engine.RuleResult{{ID: "other", Message: "It is odd."}, {ID: "loop", Message: "Three times the same."}}
+			if d.Text = "reviewer: It is odd. (rule other)"; told {
+				d.Text = "reviewer: Three times the same. (rule loop)"
 			}
 			s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a, Findings: []engine.Finding{{ID: "loop", Level: level}}, Decision: d})
 		}

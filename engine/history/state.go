@@ -39,8 +39,7 @@ const (
 	digestLength  = 16 // hex digits kept of a digest: 64 bits
 	argsLength    = 32 // of the arguments' MAC
 	reasonLength  = 256
-	repeatSpan    = 20   // actions back within which the same call counts as repeated: it bounds what a fact looks at
-	similarShare  = 0.85 // of their words, and calls are counted as similar: it shapes a count, so it stays with the fold
+	repeatSpan    = 20 // actions back within which the same call counts as repeated: it bounds what a fact looks at
 	sketchSize    = 16
 	errorClassLen = 80
 )

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -44,7 +45,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	}
 	_, f.SecretsRead = h.Labels[string(engine.LabelSecret)]
 	f.Labels, f.Written, f.Deleted = h.labels(), h.written(), h.Deleted
-	f.Elsewhere = elsewhere(&f)
+	f.Elsewhere = h.elsewhere()
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	if h.Stop != nil {
@@ -102,6 +103,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 		f.Call = h.callFacts(r)
 	}
 	if r.Action != nil && r.Phase == engine.PhasePre {
+		f.Similar = agent.similar(a, cmp.Or(view.Similar, engine.DefaultSimilar))
 		h.actionFacts(&f, agent, r, a)
 	}
 	former(&f)
@@ -111,7 +113,6 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 // actionFacts says how an action that is to be made follows from what was.
 func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine.Record, a engine.Action) {
 	print := boundKey(a.Fingerprint, digestLength)
-	f.Similar = agent.similar(a)
 	f.FirstTime = !h.seenKind(a)
 	f.Follows = h.follows(agent, a)
 	f.Presupposes = presupposed(agent, a)
@@ -228,17 +229,18 @@ func (a *agentState) stretch(w engine.Window, now int64) []past {
 	return a.Ring[i:]
 }
 
-// similar counts actions with the same types and target, or whose words are
-// the same to similarShare.
-func (a *agentState) similar(act engine.Action) engine.SimilarFacts {
+// similar counts actions with the same types and target that do the same there, or
+// of whose words so large a share is the same.
+func (a *agentState) similar(act engine.Action, share float64) engine.SimilarFacts {
 	var f engine.SimilarFacts
 	key, _ := target(&act)
+	does := deed(&act)
 	print := boundKey(act.Fingerprint, digestLength)
 	words, types := sketch(act.Tokens), typesOf(act.Types)
 	for i := range a.Ring {
 		p := &a.Ring[i]
-		same := key != "" && p.Target == key && p.Types == types
-		if !same && p.Print != print && !alike(p.Sketch, words) {
+		same := key != "" && p.Target == key && p.Types == types && p.Deed == does
+		if !same && p.Print != print && !alike(p.Sketch, words, share) {
 			continue
 		}
 		f.Count++
@@ -250,7 +252,7 @@ func (a *agentState) similar(act engine.Action) engine.SimilarFacts {
 }
 
 // alike compares two sketches: the share of hashes in common among all.
-func alike(a, b string) bool {
+func alike(a, b string, share float64) bool {
 	if a == "" || b == "" {
 		return false
 	}
@@ -264,7 +266,7 @@ func alike(a, b string) bool {
 		}
 	}
 	all := len(a)/4 + len(b)/4 - common
-	return float64(common) >= similarShare*float64(all)
+	return float64(common) >= share*float64(all)
 }
 
 // seenKind says whether any agent of the session did something of the same

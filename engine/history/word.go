@@ -91,16 +91,30 @@ func (c *callEntry) closes(name string) bool {
 
 // settle counts the outcome of a question when its call is over. One that was
 // taken for refused may have run all the same.
-func (h *State) settle(c *callEntry, o engine.Outcome) {
+func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 	if !c.asked() {
-		return
+		return false
 	}
 	if c.Outcome == engine.OutcomeUnknown {
 		h.Refused--
 	}
 	if o == engine.OutcomeDenied {
 		h.Refused++
-	} else {
-		h.Approved++
+		return false
+	}
+	h.Approved++
+	return true
+}
+
+// approve notes that a person agreed to the places that an action writes to: they
+// count as named.
+func (h *State) approve(a *engine.Action) {
+	if a == nil {
+		return
+	}
+	for i := range a.Effects {
+		if p := h.path(truncateKey(a.Effects[i].Place())); p != nil && p.Where != "" {
+			p.Where = engine.WrittenNamed
+		}
 	}
 }

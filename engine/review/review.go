@@ -89,7 +89,7 @@ func settle(d *engine.Decision) error {
 			return fmt.Errorf("policy returned the operation %q, which is none of %s", op.Op, strings.Join(engine.Operations(), ", "))
 		}
 	}
-	limits := []struct{ text, list int }{{480, 8}, {240, 8}, {120, 5}, {60, 3}, {30, 1}}
+	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut}, {30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
 	for i := 0; ; i++ {
 		b, err := engine.Marshal(d)
 		if err != nil {
@@ -101,18 +101,26 @@ func settle(d *engine.Decision) error {
 		if i == len(limits) {
 			return fmt.Errorf("policy returned a decision of more than %d bytes, even with its texts cut", maxDecision)
 		}
-		shorten(d, limits[i].text, limits[i].list)
+		shorten(d, limits[i])
 	}
 }
 
+// limit bounds what a decision's line holds: texts and lists that only the log
+// has, and what the agent reads, which is cut only where nothing else is left to
+// cut.
+type limit struct{ text, list, told int }
+
+const uncut = maxDecision
+
 // shorten bounds texts (bytes in JSON) and lists. Ids and obligations stay
 // whole: a part of one would be another one.
-func shorten(d *engine.Decision, text, list int) {
+func shorten(d *engine.Decision, l limit) {
+	text, list := l.text, l.list
 	d.Reason, d.Explanation = engine.ClipJSON(d.Reason, text), engine.ClipJSON(d.Explanation, text)
-	d.Text = clipText(d.Text, 2*text)
+	d.Text = clipText(d.Text, l.told)
 	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
 	if o := d.Otherwise; o != nil {
-		d.Otherwise = &engine.Otherwise{Effect: o.Effect, Text: clipText(o.Text, text)}
+		d.Otherwise = &engine.Otherwise{Effect: o.Effect, Text: clipText(o.Text, l.told)}
 	}
 	d.Rules = d.Rules[:min(len(d.Rules), list)]
 	for i := range d.Rules {
@@ -150,7 +158,7 @@ func clipList(s []string, text, list int) []string {
 }
 
 // clipText shortens the middle, to about n bytes in JSON: the end of a denial
-// says what to do next.
+// says what to do next, and its way on.
 func clipText(s string, n int) string {
 	if engine.JSONLen(s) <= n {
 		return s

@@ -132,6 +132,21 @@ func TestSettleRefusesLongNames(t *testing.T) {
 	}
 }
 
+// What the agent reads is whole, however much of the rest has to go.
+func TestSettleKeepsWhatIsTold(t *testing.T) {
+	d := engine.Decision{Decision: engine.Block, Enforced: engine.Block, Reason: strings.Repeat("r", 400)}
+	d.Text = "Blocked by rule a: " + strings.Repeat("t", 1200) + "\nSafer: plan it first.\nDo not try another way to the same effect."
+	for range 9 {
+		d.Reasons = append(d.Reasons, strings.Repeat("s", 400))
+		d.Rules = append(d.Rules, engine.RuleResult{ID: "a", Decision: engine.Block, Message: strings.Repeat("m", 400)})
+		d.Alternatives = append(d.Alternatives, strings.Repeat("w", 300))
+	}
+	before := d.Text
+	if err := settle(&d); err != nil || d.Text != before || len(d.Rules) == 0 {
+		t.Errorf("%v: %q", err, d.Text)
+	}
+}
+
 // The end of a denial, with its id and the way on, survives.
 func TestClipText(t *testing.T) {
 	text := strings.Repeat("why ", 500) + "(reviewer {id})"

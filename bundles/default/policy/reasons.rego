@@ -173,6 +173,8 @@ _template := _texts.stop if {
 	outcome.enforced == "ask"
 } else := _texts.modified if {
 	outcome.enforced == "modify"
+} else := _texts.warning_better if {
+	_leading[0].remediation != ""
 } else := _texts.warning
 
 # What the agent reads first is the message of the strictest rule that led to

@@ -15,6 +15,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/here"
@@ -53,7 +54,9 @@ func Command(a *cli.App) *cobra.Command {
 			"event of reviewer ({id, session, tool, args, cwd, …}), and writes one decision\n" +
 			"per line in the same order. A document that names a session is reviewed in the\n" +
 			"light of the documents before it in that session; any other in a fresh one.\n" +
-			"Nothing is written to disk. A document that cannot be read is blocked.",
+			"As for a hook, the policy is that of the document's workspace with the\n" +
+			"project's layer, unless --policy names another one; and the time is now, unless\n" +
+			"the document says it (t). Nothing is written to disk. A document that cannot be read is blocked.",
 		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,7 +107,9 @@ func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 type Desk struct {
 	Harness    harness.Harness
 	Classifier *classify.Classifier
-	Policy     *review.Policy
+	Policy     *review.Policy                                 // nil: PolicyAt says which
+	PolicyAt   func(workspace string) (*review.Policy, error) // the policy that is active in a workspace
+	Now        func() int64                                   // Unix milliseconds, of events without a time; nil: they have none
 	sessions   map[string]*simulate.Rehearsal
 	N          int
 }
@@ -118,7 +123,7 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, err := choosePolicy(ctx, a, dir)
+	policies, err := choosePolicy(ctx, home, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -130,26 +135,34 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 		Harness: harness.Harnesses()[0],
 		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
 			Shipped: bundles.ShippedRows},
-		Policy:   policy,
+		PolicyAt: policies,
+		Now:      func() int64 { return time.Now().UnixMilli() },
 		sessions: map[string]*simulate.Rehearsal{},
 	}, nil
 }
 
-// choosePolicy returns the policy of a folder, or the active one without
-// keeping anything on disk.
-func choosePolicy(ctx context.Context, a *cli.App, dir string) (*review.Policy, error) {
+// choosePolicy returns the policy of a folder for every workspace, or the one that
+// is active in a workspace, without keeping anything on disk.
+func choosePolicy(ctx context.Context, home, dir string) (func(workspace string) (*review.Policy, error), error) {
 	if dir != "" {
-		return policyFrom(ctx, dir)
+		p, err := policyFrom(ctx, dir)
+		return func(string) (*review.Policy, error) { return p, nil }, err
 	}
-	home, err := a.StateHome()
-	if err != nil {
-		return nil, err
+	known := map[string]*review.Policy{}
+	at := func(workspace string) (*review.Policy, error) {
+		if p := known[workspace]; p != nil {
+			return p, nil
+		}
+		e, err := cli.MachineAt(home).Effective(workspace)
+		if err != nil {
+			return nil, err
+		}
+		p, err := wiring.Compile(ctx, e)
+		known[workspace] = p
+		return p, err
 	}
-	e, err := cli.MachineAt(home).Effective("")
-	if err != nil {
-		return nil, err
-	}
-	return wiring.Compile(ctx, e)
+	_, err := at("") // what is wrong on this machine is said once, and not of each document
+	return at, err
 }
 
 func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
@@ -165,7 +178,14 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 		return reviewed{ID: id, Decision: engine.Block, Enforced: engine.Block, Rules: []string{},
 			Reason: "the document could not be read", Error: text}
 	}
-	r := d.session(e, named)
+	if e.Time == 0 && d.Now != nil {
+		e.Time = d.Now()
+	}
+	r, err := d.session(e, named)
+	if err != nil {
+		return reviewed{ID: id, Decision: engine.Block, Enforced: engine.Block, Rules: []string{},
+			Reason: "the policy of the workspace could not be loaded", Error: d.Classifier.Mask(err.Error())}
+	}
 	action, happened := r.Next(ctx, e)
 	line := reviewed{ID: id, Decision: action.Decision, Enforced: action.Enforced, Rules: action.Rules,
 		Reason: action.Reason, Error: action.Error}
@@ -182,16 +202,24 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	return line
 }
 
-func (d *Desk) session(e engine.Event, named bool) *simulate.Rehearsal {
+// session returns the session of an event. As in the log, its workspace is that
+// of its first event.
+func (d *Desk) session(e engine.Event, named bool) (*simulate.Rehearsal, error) {
+	if r := d.sessions[e.Session]; named && r != nil {
+		return r, nil
+	}
+	policy := d.Policy
+	if policy == nil {
+		var err error
+		if policy, err = d.PolicyAt(cmp.Or(e.Project, e.CWD)); err != nil {
+			return nil, err
+		}
+	}
 	if !named {
-		return simulate.Start("review-"+strconv.Itoa(d.N), d.Classifier, d.Policy, cli.Environment())
+		return simulate.Start("review-"+strconv.Itoa(d.N), d.Classifier, policy, cli.Environment()), nil
 	}
-	r := d.sessions[e.Session]
-	if r == nil {
-		r = simulate.Start(e.Session, d.Classifier, d.Policy, cli.Environment())
-		d.sessions[e.Session] = r
-	}
-	return r
+	d.sessions[e.Session] = simulate.Start(e.Session, d.Classifier, policy, cli.Environment())
+	return d.sessions[e.Session], nil
 }
 
 // Decode reads a hook input or an event of ours. named says whether the

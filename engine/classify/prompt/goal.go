@@ -341,12 +341,28 @@ func (g *vocabulary) clauses(s []promptWord) [][]promptWord {
 		switch {
 		case i > start && g.is(w, "turns"):
 			cut(i, i+1)
+		case i > start && g.is(w, "conjunctions") && g.forbidsMore(s[i+1:]):
+			cut(i, i+1)
 		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !g.listGoesOn(s, i):
 			cut(i+1, i+1)
 		}
 	}
 	cut(len(s), len(s))
 	return all
+}
+
+// forbidsMore reports whether a second order not to do something follows: …and
+// never push.
+func (g *vocabulary) forbidsMore(rest []promptWord) bool {
+	at := g.negation(rest[:min(len(rest), 3)])
+	for at > 0 && at < len(rest) && g.is(rest[at], "negation_fillers") {
+		at++
+	}
+	if at < 1 {
+		return false
+	}
+	kind, _ := g.verbsAt(rest, at)
+	return kind != ""
 }
 
 // listGoesOn says that behind a comma another name follows: a.go, b.go or c.go.
