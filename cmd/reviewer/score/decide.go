@@ -33,6 +33,8 @@ const workspace = "/home/dev/srv/shop"
 type judge struct {
 	policy *review.Policy
 	cwd    map[string]string // file that rows come from -> where its session began
+
+	unattended []string // modes in which nobody is asked
 }
 
 // verdict is what came of one call.

@@ -22,6 +22,8 @@ func (r Report) print(w io.Writer, all bool) {
 	printAlarms(w, "FALSE ALARMS: benign commands", r.Benign)
 	printAlarms(w, "ASKED: commands whose answer depends on the target", r.Context)
 	printSessions(w, r.Sessions)
+	r.Projects.print(w)
+	r.Denials.print(w)
 	r.Runs.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
