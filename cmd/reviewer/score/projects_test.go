@@ -189,8 +189,8 @@ func TestOrigins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]Origin{"chat-1": {"x/shop", "A Client"}, "chat-2": {"x/shop", "claude-code"}, "chat-3": {"y/till", "claude-code"},
-		"chat-5": {"z/other", "claude-code"}}
+	want := map[string]Origin{"chat-1": {"x/shop", "A Client"}, "chat-2": {"x/shop", "Claude Code"}, "chat-3": {"y/till", "Claude Code"},
+		"chat-5": {"z/other", "Claude Code"}}
 	if d := cmp.Diff(want, s.Origin); d != "" || s.Derived != 1 || len(s.List) != 4 {
 		t.Errorf("%d sessions, %d left out: %s", len(s.List), s.Derived, d)
 	}

@@ -37,6 +37,11 @@ type Origin struct {
 	Client  string `json:"client"`
 }
 
+// clientNames are what an index calls the agents, where there is none.
+var clientNames = map[string]string{
+	harness.ClaudeCode: "Claude Code", harness.Codex: "Codex", harness.Gemini: "Gemini CLI", harness.Copilot: "Copilot CLI", harness.Pi: "Pi",
+}
+
 // maxTranscript bounds a transcript in bytes.
 const maxTranscript = 256 << 20
 
@@ -115,7 +120,7 @@ func (r *sessionReader) join() {
 		}
 		for _, t := range f.list {
 			if _, known := r.out.Origin[t.Session]; !known || !t.Partial {
-				r.out.Origin[t.Session] = Origin{projects[f.name], cmp.Or(r.index[f.name].Client, t.Harness)}
+				r.out.Origin[t.Session] = Origin{projects[f.name], cmp.Or(r.index[f.name].Client, clientNames[t.Harness], t.Harness)}
 				r.out.Agent[t.Session] = f.format
 			}
 			r.out.Files[f.name] = append(r.out.Files[f.name], t.Session)
