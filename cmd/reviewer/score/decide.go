@@ -34,7 +34,33 @@ type judge struct {
 	policy *review.Policy
 	cwd    map[string]string // file that rows come from -> where its session began
 
-	unattended []string // modes in which nobody is asked
+	effective  *bundles.Effective // what policy was made of
+	unattended []string           // modes in which nobody is asked
+}
+
+// setting is the value of a setting that is a number.
+func (j judge) setting(key string) (float64, error) {
+	var at any = bundles.Normal(j.effective.Settings)
+	for _, name := range strings.Split(key, ".") {
+		m, _ := at.(map[string]any)
+		at = m[name]
+	}
+	v, ok := at.(float64)
+	if !ok {
+		return 0, fmt.Errorf("%s is no setting that is a number; docs/settings.md lists them", key)
+	}
+	return v, nil
+}
+
+// with is the same policy with another value of a setting.
+func (j judge) with(ctx context.Context, key string, value float64) (judge, error) {
+	e, err := j.effective.WithSetting(key, value)
+	if err != nil {
+		return judge{}, err
+	}
+	other, err := compiled(ctx, e)
+	other.cwd = j.cwd
+	return other, err
 }
 
 // verdict is what came of one call.

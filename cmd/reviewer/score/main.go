@@ -36,7 +36,7 @@ func main() {
 // options are the flags.
 type options struct {
 	policy, format, misses string
-	stops, labels          string
+	stops, labels, sweep   string
 	literals               []string
 	verbose                bool
 }
@@ -58,6 +58,9 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().StringVar(&o.misses, "misses", "", "write what was missed, or stopped for nothing, to this file outside of the project")
 	cmd.Flags().StringVar(&o.stops, "stops", "", "list each call that was stopped, to be labelled, in this file outside of the project")
 	cmd.Flags().StringVar(&o.labels, "labels", "testdata/labels", "folder of the labels of stops (*.jsonl)")
+	cmd.Flags().StringVar(&o.sweep, "sweep", "", "try other values of thresholds, leaving out one project at a time: "+
+		"those of a YAML file (list of key and values), or without =FILE those that this program knows")
+	cmd.Flags().Lookup("sweep").NoOptDefVal = builtIn
 	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"},
 		"folders whose literals are compared with the corpus")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "name each alarm of a pattern by its session and call")
@@ -83,8 +86,15 @@ func (o options) run(ctx context.Context, dir string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	list, err := o.thresholds(j)
+	if err != nil {
+		return err
+	}
 	r, err := score(ctx, j, c, o.literals, progress(stderr))
 	if err != nil {
+		return err
+	}
+	if err := r.sweep(ctx, j, c, list, progress(stderr)); err != nil {
 		return err
 	}
 	if o.misses != "" {
@@ -109,6 +119,20 @@ func (o options) write(w io.Writer, r Report) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
+}
+
+// thresholds are those to sweep: none without --sweep.
+func (o options) thresholds(j judge) ([]threshold, error) {
+	if o.sweep == "" {
+		return nil, nil
+	}
+	list, err := readThresholds(o.sweep)
+	for _, t := range list {
+		if _, wrong := j.setting(t.Key); wrong != nil { // now, and not after minutes
+			err = errors.Join(err, fmt.Errorf("--sweep: %w", wrong))
+		}
+	}
+	return list, err
 }
 
 // corpus reads the labels, which are quickly read, and the corpus.
@@ -137,8 +161,12 @@ func judgeOf(ctx context.Context, layers []*bundles.Bundle) (judge, error) {
 	if err != nil {
 		return judge{}, err
 	}
+	return compiled(ctx, e)
+}
+
+func compiled(ctx context.Context, e *bundles.Effective) (judge, error) {
 	p, err := wiring.Compile(ctx, e)
-	j := judge{policy: p}
+	j := judge{policy: p, effective: e}
 	modes, _ := e.Settings["unattended_modes"].([]any)
 	for _, m := range modes {
 		j.unattended = append(j.unattended, fmt.Sprint(m))

@@ -19,6 +19,7 @@ type Report struct {
 	Sessions  Whole     `json:"sessions"`
 	Projects  Projects  `json:"projects"`
 	Denials   Denials   `json:"denials"`
+	Sweep     []Swept   `json:"sweep,omitempty"`
 	Runs      Runs      `json:"runs"`
 	Secrets   Redaction `json:"secrets"`
 	Latency   Latency   `json:"latency"`

@@ -24,6 +24,7 @@ func (r Report) print(w io.Writer, all bool) {
 	printSessions(w, r.Sessions)
 	r.Projects.print(w)
 	r.Denials.print(w)
+	printSweep(w, r.Sweep)
 	r.Runs.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
