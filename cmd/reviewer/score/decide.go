@@ -131,8 +131,10 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 	return judged(a), ctx.Err()
 }
 
-func (j judge) start(id, cwd string) *simulate.Rehearsal {
-	return simulate.Start(id, classifier(cwd), j.policy,
+func (j judge) start(id, cwd string) *simulate.Rehearsal { return j.startWith(id, classifier(cwd)) }
+
+func (j judge) startWith(id string, c engine.Classifier) *simulate.Rehearsal {
+	return simulate.Start(id, c, j.policy,
 		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 

@@ -42,13 +42,21 @@ const idle = 10 * 60 * 1000
 // session takes one session through the policy; the rows hold the arguments of
 // its calls.
 func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
-	cwd := workspace
+	return j.sessionWith(ctx, t, classifier(beginning(t)))
+}
+
+// beginning is where a session began.
+func beginning(t harness.Transcript) string {
 	if calls := t.Calls(); len(calls) > 0 {
-		cwd = cmp.Or(calls[0].CWD, cwd)
+		return cmp.Or(calls[0].CWD, workspace)
 	}
+	return workspace
+}
+
+func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.Classifier) (played, error) {
 	p := played{Session: t.Session, Work: worked(t.Calls())}
 	story := telling{unattended: j.unattended, index: map[string]int{}}
-	rehearsal := j.start(t.Session, cwd)
+	rehearsal := j.startWith(t.Session, c)
 	rehearsal.Recorded = true
 	for _, e := range t.Events {
 		a, _ := rehearsal.Next(ctx, e)

@@ -219,23 +219,32 @@ func (j judge) rows(ctx context.Context, rows []Row, tell stage) ([]decided, err
 // sessions takes whole sessions through the policy, each with its own history,
 // the longest first: the last one to end should be a short one.
 func (j judge) sessions(ctx context.Context, s Sessions, tell stage) ([]played, error) {
+	all := make([]played, len(s.List))
+	err := s.each(tell, func(i int) error {
+		p, err := j.session(ctx, s.List[i])
+		all[i] = p.of(s)
+		return err
+	})
+	return all, err
+}
+
+// each calls fn with the numbers of the sessions, those of the longest first.
+func (s Sessions) each(tell stage, fn func(i int) error) error {
 	order := make([]int, len(s.List))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(s.List[b].Events) - len(s.List[a].Events) })
-	all := make([]played, len(s.List))
-	err := each(len(s.List), func(n int) { tell("sessions", n, len(s.List)) }, func(n int) error {
-		i := order[n]
-		var err error
-		all[i], err = j.session(ctx, s.List[i])
-		all[i].Agent, all[i].Origin = s.Agent[s.List[i].Session], s.Origin[s.List[i].Session]
-		for k := range all[i].Stops {
-			all[i].Stops[k].Project, all[i].Stops[k].Client = all[i].Project, all[i].Client
-		}
-		return err
-	})
-	return all, err
+	return each(len(order), func(n int) { tell("sessions", n, len(order)) }, func(n int) error { return fn(order[n]) })
+}
+
+// of says whose session it is.
+func (p played) of(s Sessions) played {
+	p.Agent, p.Origin = s.Agent[p.Session], s.Origin[p.Session]
+	for i := range p.Stops {
+		p.Stops[i].Project, p.Stops[i].Client = p.Project, p.Client
+	}
+	return p
 }
 
 // sessions sums up whole sessions.

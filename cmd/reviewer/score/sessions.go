@@ -50,9 +50,12 @@ const maxSession = 100
 
 // sessionFile is a file of sessions, before it is known whose they are.
 type sessionFile struct {
-	name    string // within the archive or folder
+	from    string // the archive or folder
+	name    string // within it
 	derived bool   // it was made of another one
-	format  string
+	raw     []byte // until it is read
+	format  string // empty: none that is known
+	cwd     string // where it began
 	list    []harness.Transcript
 }
 
@@ -61,7 +64,8 @@ type sessionReader struct {
 	out     Sessions
 	files   []sessionFile
 	index   map[string]indexed // file -> what an index says of it
-	derived bool               // what is read now was made of other files
+	from    string             // the archive or folder that is read now
+	derived bool               // it was made of other files
 }
 
 // indexed is what an index.json says of a file.
@@ -96,10 +100,13 @@ func readSessions(dir string) (Sessions, error) {
 		if packed {
 			read = r.archive
 		}
-		r.derived = strings.HasSuffix(base, "-derived")
+		r.from, r.derived = name, strings.HasSuffix(base, "-derived")
 		if err := read(name); err != nil {
 			return r.out, fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	if err := r.read(); err != nil {
+		return r.out, err
 	}
 	r.join()
 	return r.out, nil
@@ -210,7 +217,7 @@ func (r *sessionReader) folder(dir string) error {
 	})
 }
 
-// file takes a transcript in; a file that is none is counted.
+// file takes a file in, to be read with the others.
 func (r *sessionReader) file(name string, in io.Reader) error {
 	raw, err := io.ReadAll(io.LimitReader(in, maxTranscript))
 	switch {
@@ -219,22 +226,43 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 	case isIndex(name):
 		return r.readIndex(name, raw)
 	}
-	t, format, err := transcript(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if format == "" {
-		r.out.Skipped[path.Ext(name)]++
-		return nil
-	}
-	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if calls := t.Calls(); len(calls) > 0 {
-		r.out.CWD[stem] = calls[0].CWD
-	}
-	list := harness.Split(t, stem[max(0, len(stem)-maxSession):])
-	r.files = append(r.files, sessionFile{name: name, derived: r.derived, format: format, list: list})
+	r.files = append(r.files, sessionFile{from: r.from, name: name, derived: r.derived, raw: raw})
 	return nil
 }
+
+// read reads the files, on all cores. Those that are no transcript are counted.
+func (r *sessionReader) read() error {
+	err := each(len(r.files), func(int) {}, func(i int) error { return r.files[i].read() })
+	r.files = slices.DeleteFunc(r.files, func(f sessionFile) bool {
+		if f.format == "" && err == nil {
+			r.out.Skipped[path.Ext(f.name)]++
+		}
+		return f.format == ""
+	})
+	for _, f := range r.files {
+		if f.cwd != "" {
+			r.out.CWD[f.stem()] = f.cwd
+		}
+	}
+	return err
+}
+
+func (f *sessionFile) read() error {
+	t, format, err := transcript(f.raw)
+	f.raw, f.format = nil, format
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", f.from, f.name, err)
+	}
+	if calls := t.Calls(); len(calls) > 0 {
+		f.cwd = calls[0].CWD
+	}
+	name := f.stem()
+	f.list = harness.Split(t, name[max(0, len(name)-maxSession):])
+	return nil
+}
+
+// stem is the file's name without its ending.
+func (f *sessionFile) stem() string { return strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)) }
 
 // isIndex says whether a file lies at the top, or right below the sessions'
 // folder, and is named as an index is.

@@ -90,30 +90,78 @@ type trial struct {
 	loses bool
 }
 
+// candidate is a policy with another value of a threshold.
+type candidate struct {
+	judge
+	threshold int // among those that are swept
+	value     float64
+}
+
 // sweep tries the values of each threshold, one at a time.
 func (r *Report) sweep(ctx context.Context, j judge, c Corpus, list []threshold, tell stage) error {
 	now := newTrial(r.stops, r.projectCalls(), r.stops, c.Labels)
-	for _, t := range list {
+	var others []candidate
+	trials := make([][]trial, len(list)) // today's first
+	for i, t := range list {
 		today, err := j.setting(t.Key)
 		if err != nil {
 			return fmt.Errorf("--sweep: %w", err)
 		}
 		now.value = today
-		trials := []trial{now}
+		trials[i] = []trial{now}
 		for _, v := range t.Values {
 			if v == today {
 				continue
 			}
-			tell("sweep "+t.Key, 1, 0)
-			one, err := r.try(ctx, j, c, t.Key, v)
+			other, err := j.with(ctx, t.Key, v)
+			if err != nil {
+				return fmt.Errorf("--sweep: %w", err)
+			}
+			others = append(others, candidate{other, i, v})
+		}
+	}
+	stops, err := stopsWith(ctx, others, c.Sessions, tell)
+	if err != nil {
+		return err
+	}
+	for k, one := range others {
+		t := newTrial(stops[k], r.projectCalls(), r.stops, c.Labels)
+		t.value = one.value
+		if t.loses, err = r.losesWith(ctx, one.judge, c); err != nil {
+			return err
+		}
+		trials[one.threshold] = append(trials[one.threshold], t)
+	}
+	for i, t := range list {
+		r.Sweep = append(r.Sweep, chosen(t, trials[i]))
+	}
+	return nil
+}
+
+// stopsWith lists what each policy stops. A session is read once for all of them.
+func stopsWith(ctx context.Context, list []candidate, s Sessions, tell stage) ([][]Stop, error) {
+	stops := make([][][]Stop, len(s.List)) // by session, by policy
+	if len(list) == 0 {
+		return nil, nil
+	}
+	err := s.each(tell, func(i int) error {
+		seen := remembering(beginning(s.List[i]))
+		for _, one := range list {
+			p, err := one.sessionWith(ctx, s.List[i], seen)
 			if err != nil {
 				return err
 			}
-			trials = append(trials, one)
+			stops[i] = append(stops[i], p.of(s).Stops)
 		}
-		r.Sweep = append(r.Sweep, chosen(t, trials))
+		return nil
+	})
+	out := make([][]Stop, len(list))
+	for _, of := range stops {
+		for k, part := range of {
+			out[k] = append(out[k], part...)
+		}
 	}
-	return nil
+	return out, err
 }
 
 func (r *Report) projectCalls() map[string]int {
@@ -124,21 +172,11 @@ func (r *Report) projectCalls() map[string]int {
 	return calls
 }
 
-// try scores sessions, and what is dangerous, with another value of a setting.
-func (r *Report) try(ctx context.Context, j judge, c Corpus, key string, value float64) (trial, error) {
-	silent := func(string, int, int) {}
-	other, err := j.with(ctx, key, value)
-	if err != nil {
-		return trial{}, fmt.Errorf("--sweep: %w", err)
-	}
-	all, err := other.sessions(ctx, c.Sessions, silent)
-	if err != nil {
-		return trial{}, err
-	}
-	rows, err := other.rows(ctx, slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Label != dangerous }), silent)
-	t := newTrial(stopsOf(all), r.projectCalls(), r.stops, c.Labels)
-	t.value, t.loses = value, losesTo(recall(rows), r.Dangerous)
-	return t, err
+// losesWith says whether a policy stops less of what is dangerous.
+func (r *Report) losesWith(ctx context.Context, j judge, c Corpus) (bool, error) {
+	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Label != dangerous })
+	list, err := j.rows(ctx, rows, func(string, int, int) {})
+	return losesTo(recall(list), r.Dangerous), err
 }
 
 // losesTo says whether less is stopped in any group.

@@ -100,3 +100,31 @@ func TestSweep(t *testing.T) {
 		}
 	}
 }
+
+// What is remembered of an event is what is said of it.
+func TestRemembering(t *testing.T) {
+	j, err := options{}.load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSessions("testdata/corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range s.List {
+		fresh, err := j.session(t.Context(), tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := remembering(beginning(tr))
+		for range 3 {
+			again, err := j.sessionWith(t.Context(), tr, seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(fresh, again, cmp.AllowUnexported(refused{}, decided{})); d != "" {
+				t.Error(d)
+			}
+		}
+	}
+}
