@@ -131,11 +131,11 @@ func (d Denials) print(w io.Writer) {
 	if len(d.Kinds) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s %6s  %s\n", cell("REFUSED by people: what the policy does", 52), "calls", "block", "ask", "modify",
-		"warn", "allow", "not found")
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s %6s  %s\n", cell("REFUSED by people: what the policy does", 52), "calls", "block", "ask",
+		"modify", "warn", "allow", "not found")
 	for _, row := range d.Kinds {
 		n := row.Verdicts
-		fmt.Fprintf(w, "%s %6d %6d %6d %6d %6d %6d  %d\n", cell("  "+row.Kind, 52), row.Calls, n[engine.Block], n[engine.Ask], n[engine.Modify],
-			n[engine.Warn], n[engine.Allow], row.Unknown)
+		fmt.Fprintf(w, "%s %6d %6d %6d %6d %6d %6d  %d\n", cell("  "+row.Kind, 52), row.Calls, n[engine.Block], n[engine.Ask],
+			n[engine.Modify], n[engine.Warn], n[engine.Allow], row.Unknown)
 	}
 }

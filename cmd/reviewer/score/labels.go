@@ -115,33 +115,6 @@ func (l Labels) add(row label) error {
 	return nil
 }
 
-// writeStops lists the stops, one JSON object a line, outside of the project.
-func writeStops(name string, stops []Stop) error {
-	if err := outside(name); err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	lines.SetEscapeHTML(false)
-	for _, s := range stops {
-		if err := lines.Encode(s); err != nil {
-			return fmt.Errorf("write stops: %w", err)
-		}
-	}
-	return os.WriteFile(name, b.Bytes(), 0o600)
-}
-
-// whoSaid counts the labels of each name.
-func (l Labels) whoSaid(stops []Stop) map[string]int {
-	counts := map[string]int{}
-	for _, s := range stops {
-		for _, name := range l.by[s.Digest] {
-			counts[name]++
-		}
-	}
-	return counts
-}
-
 // plural is a count with its word.
 func plural(n int, word string) string {
 	if n != 1 {

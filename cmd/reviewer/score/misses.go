@@ -98,6 +98,22 @@ func (r Report) writeMisses(name string) error {
 	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
+// writeStops lists the stops, one JSON object a line, outside of the project.
+func writeStops(name string, stops []Stop) error {
+	if err := outside(name); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	for _, s := range stops {
+		if err := lines.Encode(s); err != nil {
+			return fmt.Errorf("write stops: %w", err)
+		}
+	}
+	return os.WriteFile(name, b.Bytes(), 0o600)
+}
+
 var ownModule = engine.Regexp(`(?m)^module github\.com/agent-reviewer/reviewer$`)
 
 // outside refuses a file within the project: rows of a corpus do not belong

@@ -110,6 +110,17 @@ func stopsOf(all []played) []Stop {
 	return stops
 }
 
+// whoSaid counts the labels of each name.
+func (l Labels) whoSaid(stops []Stop) map[string]int {
+	counts := map[string]int{}
+	for _, s := range stops {
+		for _, name := range l.by[s.Digest] {
+			counts[name]++
+		}
+	}
+	return counts
+}
+
 // isHeld says whether a stop keeps a call from running as it is.
 func isHeld(s Stop) bool {
 	return s.Decision == string(engine.Block) || s.Decision == string(engine.Ask)

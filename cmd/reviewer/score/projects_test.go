@@ -11,9 +11,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// stopped is a call that was held, in a session of the tests.
+// held is a call that was held, in a session of the tests.
 func held(session, call string, effect engine.Verdict) (decided, Stop) {
-	return decided{Row{}, verdict{Effect: effect}}, Stop{Digest: stopDigest(session, call, effect), Decision: string(effect), Session: session}
+	s := Stop{Digest: stopDigest(session, call, effect), Decision: string(effect), Session: session}
+	return decided{Row{}, verdict{Effect: effect}}, s
 }
 
 // Each project is a row of its own, and the median is over the projects: neither
@@ -40,7 +41,8 @@ func TestProjects(t *testing.T) {
 	zero := 0.0
 	want := []Project{
 		{Name: "a", Clients: []string{"codex", "pi"}, Sessions: 2, Stopped: 2, Calls: 4, Hours: 0.5,
-			Block: Share{Count: 1, Per1000: 250, PerHour: &two, Wrong: 1, False: 250}, Ask: Share{Count: 1, Per1000: 250, PerHour: &zero, Arguable: 1}},
+			Block: Share{Count: 1, Per1000: 250, PerHour: &two, Wrong: 1, False: 250},
+			Ask:   Share{Count: 1, Per1000: 250, PerHour: &zero, Arguable: 1}},
 		{Name: "b", Clients: []string{"pi"}, Sessions: 1, Calls: 1},
 	}
 	if d := cmp.Diff(want, p.List, cmp.FilterPath(hidden, cmp.Ignore())); d != "" {

@@ -294,8 +294,8 @@ func printSweep(w io.Writer, list []Swept) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s %8s %8s %15s %15s\n", cell("THRESHOLDS: chosen without the project, tried in it", 60), "today", "chosen", "block + ask now",
-		"block + ask then")
+	fmt.Fprintf(w, "\n%s %8s %8s %15s %15s\n", cell("THRESHOLDS: chosen without the project, tried in it", 60), "today", "chosen",
+		"block + ask now", "block + ask then")
 	for _, s := range list {
 		var values []string
 		for _, v := range s.Values {
@@ -314,7 +314,8 @@ func printSweep(w io.Writer, list []Swept) {
 }
 
 func (p Without) print(w io.Writer, name string, today float64) {
-	fmt.Fprintf(w, "%s %8v %8v %8d + %4d %9d + %4d", cell("  "+name, 60), today, p.Chosen, p.Now.Block, p.Now.Ask, p.Then.Block, p.Then.Ask)
+	fmt.Fprintf(w, "%s %8v %8v %8d + %4d %9d + %4d", cell("  "+name, 60), today, p.Chosen, p.Now.Block, p.Now.Ask,
+		p.Then.Block, p.Then.Ask)
 	if p.Then.Lost > 0 {
 		fmt.Fprintf(w, ", %s that was right is gone", plural(p.Then.Lost, "stop"))
 	}
