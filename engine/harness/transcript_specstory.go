@@ -43,7 +43,7 @@ const (
 // changes, long scripts and questions. A call of which the input is not known is
 // listed as one that could not be read; the export is part of a session only.
 func readSpecStory(r io.Reader) (Transcript, error) {
-	s := specReader{scribe: newScribe(ClaudeCode), counts: map[string]int{}}
+	s := specReader{scribe: newScribe(ClaudeCode), counts: map[string]int{}, paths: newSpecPaths()}
 	s.out.Partial = true
 	err := s.lines(r)
 	s.said()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,7 @@ type specCall struct {
 	inline string   // code in the line that names the tool
 	lines  []string // what follows: a description, the input, the output
 	output []string // the output, once the input was read
+	ran    string   // the command
 }
 
 var (
@@ -168,15 +170,14 @@ func shortSum(text string) string {
 // directory is known where a file is named both ways.
 type specPaths struct {
 	short, full map[string]bool
+	entered     map[string]int // directories that commands go to
+	changes     map[string]int // file -> changes so far: they are not the same, though the export shows none of them
 }
 
 // maxSpecPaths bounds what is compared.
 const maxSpecPaths = 2000
 
 func (p *specPaths) note(name string) {
-	if p.short == nil {
-		p.short, p.full = map[string]bool{}, map[string]bool{}
-	}
 	short, below := strings.CutPrefix(name, "./")
 	switch {
 	case below && short != "" && len(p.short) < maxSpecPaths:
@@ -186,8 +187,35 @@ func (p *specPaths) note(name string) {
 	}
 }
 
-// root is the directory that most of the files speak for.
+func newSpecPaths() specPaths {
+	return specPaths{map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}}
+}
+
+// enter notes the directory that a command begins with.
+func (p *specPaths) enter(command string) {
+	rest, goes := strings.CutPrefix(command, "cd ")
+	dir, _, _ := strings.Cut(strings.ReplaceAll(rest, "\n", " "), " ")
+	if dir = strings.Trim(dir, `"';`); goes && isAbsolute(dir) {
+		p.entered[dir]++
+	}
+}
+
+// root is the directory that most of the files speak for; where none does, the
+// one that most commands go to.
 func (p *specPaths) root() string {
+	if best := p.byFiles(); best != "" {
+		return best
+	}
+	best := ""
+	for dir, n := range p.entered {
+		if most := p.entered[best]; n > most || n == most && dir < best {
+			best = dir
+		}
+	}
+	return best
+}
+
+func (p *specPaths) byFiles() string {
 	votes := map[string]int{}
 	best := ""
 	for full := range p.full {
@@ -213,7 +241,9 @@ func (p *specPaths) calls(c *specCall) ([]toolCall, error) {
 	case "apply_patch":
 		return c.patch()
 	case "Bash", "PowerShell":
-		return c.command(c.tool)
+		calls, err := c.command(c.tool)
+		p.enter(c.ran)
+		return calls, err
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
 		return p.change(c)
 	case "Read":
@@ -232,7 +262,9 @@ func (p *specPaths) calls(c *specCall) ([]toolCall, error) {
 		p.note(word(args, name))
 	}
 	if text := c.text(); len(args) == 0 && text != "" {
-		args["description"] = text
+		if args["description"] = text; c.tool == "Task" || c.tool == "Agent" {
+			args["prompt"] = text // what it was told is left out; this is its head
+		}
 	}
 	return translate(c.tool, args), nil
 }
@@ -250,6 +282,7 @@ func (c *specCall) command(tool string) ([]toolCall, error) {
 	if command == "" {
 		return nil, errNoInput
 	}
+	c.ran = command
 	return translate(tool, map[string]any{"command": command}), nil
 }
 
@@ -334,7 +367,9 @@ func (p *specPaths) change(c *specCall) ([]toolCall, error) {
 	if c.tool == "Write" {
 		args["content"] = written(c.lines)
 	} else {
-		args["old_string"], args["new_string"] = "", ""
+		p.changes[name]++
+		args["old_string"] = fmt.Sprintf("(not in the export: change %d)", p.changes[name])
+		args["new_string"] = ""
 	}
 	return []toolCall{encoded(c.tool, args)}, nil
 }

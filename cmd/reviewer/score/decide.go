@@ -33,6 +33,34 @@ const workspace = "/home/dev/srv/shop"
 type judge struct {
 	policy *review.Policy
 	cwd    map[string]string // file that rows come from -> where its session began
+
+	effective  *bundles.Effective // what policy was made of
+	unattended []string           // modes in which nobody is asked
+}
+
+// setting is the value of a setting that is a number.
+func (j judge) setting(key string) (float64, error) {
+	var at any = bundles.Normal(j.effective.Settings)
+	for _, name := range strings.Split(key, ".") {
+		m, _ := at.(map[string]any)
+		at = m[name]
+	}
+	v, ok := at.(float64)
+	if !ok {
+		return 0, fmt.Errorf("%s is no setting that is a number; docs/settings.md lists them", key)
+	}
+	return v, nil
+}
+
+// with is the same policy with another value of a setting.
+func (j judge) with(ctx context.Context, key string, value float64) (judge, error) {
+	e, err := j.effective.WithSetting(key, value)
+	if err != nil {
+		return judge{}, err
+	}
+	other, err := compiled(ctx, e)
+	other.cwd = j.cwd
+	return other, err
 }
 
 // verdict is what came of one call.
@@ -103,8 +131,10 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 	return judged(a), ctx.Err()
 }
 
-func (j judge) start(id, cwd string) *simulate.Rehearsal {
-	return simulate.Start(id, classifier(cwd), j.policy,
+func (j judge) start(id, cwd string) *simulate.Rehearsal { return j.startWith(id, classifier(cwd)) }
+
+func (j judge) startWith(id string, c engine.Classifier) *simulate.Rehearsal {
+	return simulate.Start(id, c, j.policy,
 		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
@@ -121,6 +151,37 @@ func judged(a simulate.Action) verdict {
 func classifier(cwd string) *classify.Classifier {
 	return &classify.Classifier{World: classify.World{Home: classify.HomeOf(cwd)}, MAC: mac, Secrets: bundles.ShippedTokens(),
 		Program: "/usr/local/bin/reviewer"}
+}
+
+// memory is a classifier that says the same of the same event once more without
+// looking: policies that differ in a threshold see the same facts.
+type memory struct {
+	*classify.Classifier
+	facts map[occasion]engine.Facts
+}
+
+// occasion is what tells the events of one session apart.
+type occasion struct {
+	phase                                engine.Phase
+	call, agent, prompt, place, from, id string
+	time                                 int64
+}
+
+func remembering(cwd string) *memory {
+	return &memory{Classifier: classifier(cwd), facts: map[occasion]engine.Facts{}}
+}
+
+// Classify implements engine.Classifier.
+func (m *memory) Classify(ctx context.Context, e engine.Event, workspace string) (engine.Facts, error) {
+	key := occasion{e.Phase, e.Call, e.Agent, e.Prompt, workspace, e.CWD, e.PromptID, e.Time}
+	if facts, known := m.facts[key]; known {
+		return facts, nil
+	}
+	facts, err := m.Classifier.Classify(ctx, e, workspace)
+	if err == nil {
+		m.facts[key] = facts
+	}
+	return facts, err
 }
 
 // mac has a key that everybody knows: the same corpus gives the same scores,

@@ -23,12 +23,12 @@ const codexFile = `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","pa
 {"timestamp":"2026-01-02T03:04:07Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c1","arguments":"{\"cmd\":\"ls\"}"}}
 `
 
-// Sessions of all agents are scored under the same conditions: somewhere, with
-// a person who can be asked.
+// Sessions of all agents happen somewhere. Whether a person can be asked is what
+// their agent says, or not known.
 func TestForeignSessions(t *testing.T) {
 	for file, want := range map[string][]string{
-		geminiFile: {"gemini", "prompt default " + workspace, "pre default " + workspace, "post default " + workspace},
-		codexFile:  {"codex", "pre default /srv/shop"},
+		geminiFile: {"gemini", "prompt  " + workspace, "pre  " + workspace, "post  " + workspace},
+		codexFile:  {"codex", "pre bypassPermissions /srv/shop"},
 	} {
 		tr, agent, err := transcript([]byte(file))
 		if err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 )
-import "github.com/agent-reviewer/reviewer/engine/review"
 
 func main() {
 	debug.SetGCPercent(400) // as reviewer does
@@ -37,6 +36,7 @@ func main() {
 // options are the flags.
 type options struct {
 	policy, format, misses string
+	stops, labels, sweep   string
 	literals               []string
 	verbose                bool
 }
@@ -56,6 +56,11 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 		"folder of the policy: a whole one, or a layer over the one that ships (default: the latter)")
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "format of the result: table, json")
 	cmd.Flags().StringVar(&o.misses, "misses", "", "write what was missed, or stopped for nothing, to this file outside of the project")
+	cmd.Flags().StringVar(&o.stops, "stops", "", "list each call that was stopped, to be labelled, in this file outside of the project")
+	cmd.Flags().StringVar(&o.labels, "labels", "testdata/labels", "folder of the labels of stops (*.jsonl)")
+	cmd.Flags().StringVar(&o.sweep, "sweep", "", "try other values of thresholds, leaving out one project at a time: "+
+		"those of a YAML file (list of key and values), or without =FILE those that this program knows")
+	cmd.Flags().Lookup("sweep").NoOptDefVal = builtIn
 	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"},
 		"folders whose literals are compared with the corpus")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "name each alarm of a pattern by its session and call")
@@ -66,25 +71,39 @@ func (o options) run(ctx context.Context, dir string, stdout, stderr io.Writer) 
 	if !slices.Contains([]string{"table", "json"}, o.format) {
 		return fmt.Errorf("unknown format %q; expected table or json", o.format)
 	}
-	if o.misses != "" {
-		if err := outside(o.misses); err != nil {
-			return err
+	for _, name := range []string{o.misses, o.stops} {
+		if name != "" {
+			if err := outside(name); err != nil {
+				return err
+			}
 		}
 	}
-	p, err := o.load(ctx)
+	c, err := o.corpus(dir)
 	if err != nil {
 		return err
 	}
-	c, err := readCorpus(dir)
+	j, err := o.load(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := score(ctx, p, c, o.literals, progress(stderr))
+	list, err := o.thresholds(j)
 	if err != nil {
+		return err
+	}
+	r, err := score(ctx, j, c, o.literals, progress(stderr))
+	if err != nil {
+		return err
+	}
+	if err := r.sweep(ctx, j, c, list, progress(stderr)); err != nil {
 		return err
 	}
 	if o.misses != "" {
 		if err := r.writeMisses(o.misses); err != nil {
+			return err
+		}
+	}
+	if o.stops != "" {
+		if err := writeStops(o.stops, r.stops); err != nil {
 			return err
 		}
 	}
@@ -102,33 +121,77 @@ func (o options) write(w io.Writer, r Report) error {
 	return e.Encode(r)
 }
 
-// load compiles the policy that ships, or the one that --policy names.
-func (o options) load(ctx context.Context) (*review.Policy, error) {
-	base, err := bundles.Default()
+// thresholds are those to sweep: none without --sweep.
+func (o options) thresholds(j judge) ([]threshold, error) {
+	if o.sweep == "" {
+		return nil, nil
+	}
+	list, err := readThresholds(o.sweep)
+	for _, t := range list {
+		if _, wrong := j.setting(t.Key); wrong != nil { // now, and not after minutes
+			err = errors.Join(err, fmt.Errorf("--sweep: %w", wrong))
+		}
+	}
+	return list, err
+}
+
+// corpus reads the labels, which are quickly read, and the corpus.
+func (o options) corpus(dir string) (Corpus, error) {
+	labels, err := readLabels(o.labels)
 	if err != nil {
-		return nil, err
+		return Corpus{}, err
 	}
-	layers := []*bundles.Bundle{base}
-	if o.policy != "" {
-		fsys := os.DirFS(o.policy)
-		layer, err := bundles.LayerOf(fsys)
-		if err != nil {
-			return nil, fmt.Errorf("policy %s: %w", o.policy, err)
-		}
-		b, err := bundles.Load(fsys, layer)
-		if err != nil {
-			return nil, fmt.Errorf("policy %s: %w", o.policy, err)
-		}
-		if layer == bundles.Base {
-			layers = nil
-		}
-		layers = append(layers, b)
+	c, err := readCorpus(dir)
+	c.Labels = labels
+	return c, err
+}
+
+// load compiles the policy that ships, or the one that --policy names.
+func (o options) load(ctx context.Context) (judge, error) {
+	layers, err := o.layers()
+	if err != nil {
+		return judge{}, err
 	}
+	return judgeOf(ctx, layers)
+}
+
+// judgeOf compiles layers of a policy.
+func judgeOf(ctx context.Context, layers []*bundles.Bundle) (judge, error) {
 	e, err := bundles.Assemble(layers...)
 	if err != nil {
-		return nil, err
+		return judge{}, err
 	}
-	return wiring.Compile(ctx, e)
+	return compiled(ctx, e)
+}
+
+func compiled(ctx context.Context, e *bundles.Effective) (judge, error) {
+	p, err := wiring.Compile(ctx, e)
+	j := judge{policy: p, effective: e}
+	modes, _ := e.Settings["unattended_modes"].([]any)
+	for _, m := range modes {
+		j.unattended = append(j.unattended, fmt.Sprint(m))
+	}
+	return j, err
+}
+
+func (o options) layers() ([]*bundles.Bundle, error) {
+	base, err := bundles.Default()
+	if err != nil || o.policy == "" {
+		return []*bundles.Bundle{base}, err
+	}
+	fsys := os.DirFS(o.policy)
+	layer, err := bundles.LayerOf(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", o.policy, err)
+	}
+	b, err := bundles.Load(fsys, layer)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", o.policy, err)
+	}
+	if layer == bundles.Base {
+		return []*bundles.Bundle{b}, nil
+	}
+	return []*bundles.Bundle{base, b}, nil
 }
 
 // progress shows on a terminal how far the work is.

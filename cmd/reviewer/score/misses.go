@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // missed is a line of the list for development: what went otherwise than its
@@ -71,32 +69,6 @@ func (r *Report) noteSample(s Sample, got seen) {
 	r.misses = append(r.misses, missed{What: what, Category: cmp.Or(s.Kind, s.Like), ID: s.ID, Verdict: got.As, Text: s.Text})
 }
 
-// session takes one session through the policy; the rows hold the arguments of
-// its calls.
-func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
-	cwd := workspace
-	if calls := t.Calls(); len(calls) > 0 {
-		cwd = cmp.Or(calls[0].CWD, cwd)
-	}
-	var p played
-	index := map[string]int{} // of a call, by its id
-	rehearsal := j.start(t.Session, cwd)
-	rehearsal.Recorded = true
-	for _, e := range t.Events {
-		a, _ := rehearsal.Next(ctx, e)
-		switch e.Phase {
-		case engine.PhasePre:
-			index[e.Call] = a.Index
-			p.Calls = append(p.Calls,
-				decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)})
-		case engine.PhasePost:
-			a.Index = index[e.Call]
-		}
-		p.Found = append(p.Found, found(a, t.Session, a.Index)...)
-	}
-	return p, ctx.Err()
-}
-
 // writeMisses writes the list, one JSON object a line below a head for each
 // category with its count, the longest first.
 func (r Report) writeMisses(name string) error {
@@ -121,6 +93,22 @@ func (r Report) writeMisses(name string) error {
 			if err := lines.Encode(m); err != nil {
 				return fmt.Errorf("write misses: %w", err)
 			}
+		}
+	}
+	return os.WriteFile(name, b.Bytes(), 0o600)
+}
+
+// writeStops lists the stops, one JSON object a line, outside of the project.
+func writeStops(name string, stops []Stop) error {
+	if err := outside(name); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	for _, s := range stops {
+		if err := lines.Encode(s); err != nil {
+			return fmt.Errorf("write stops: %w", err)
 		}
 	}
 	return os.WriteFile(name, b.Bytes(), 0o600)

@@ -51,13 +51,6 @@ func found(a simulate.Action, session string, call int) []Found {
 	return list
 }
 
-// played is a session that was taken through a policy.
-type played struct {
-	Agent string
-	Calls []decided
-	Found []Found
-}
-
 // runsOf sums up what patterns found.
 func runsOf(list []played) Runs {
 	r := Runs{Sessions: map[string]Rate{}, Alarms: []Found{}}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Report is the score of a policy over a corpus.
@@ -18,12 +17,16 @@ type Report struct {
 	Benign    Alarms    `json:"benign"`
 	Context   Alarms    `json:"context"`
 	Sessions  Whole     `json:"sessions"`
+	Projects  Projects  `json:"projects"`
+	Denials   Denials   `json:"denials"`
+	Sweep     []Swept   `json:"sweep,omitempty"`
 	Runs      Runs      `json:"runs"`
 	Secrets   Redaction `json:"secrets"`
 	Latency   Latency   `json:"latency"`
 	Literals  []Shared  `json:"literals"` // shared with the corpus
 
 	misses []missed
+	stops  []Stop
 }
 
 // Group counts what was done with some calls. Stopped is block, ask or modify.
@@ -179,8 +182,9 @@ func alarms(name string, list []decided) Alarms {
 type stage func(name string, done, of int)
 
 // score does all of it. literals are the folders whose literals are compared.
-func score(ctx context.Context, p *review.Policy, c Corpus, literals []string, tell stage) (Report, error) {
-	j := judge{policy: p, cwd: c.Sessions.CWD}
+func score(ctx context.Context, j judge, c Corpus, literals []string, tell stage) (Report, error) {
+	p := j.policy
+	j.cwd = c.Sessions.CWD
 	r := Report{Policy: p.Digest}
 	list, err := j.rows(ctx, c.Rows, tell)
 	if err != nil {
@@ -189,9 +193,11 @@ func score(ctx context.Context, p *review.Policy, c Corpus, literals []string, t
 	labelled := func(label string) []decided { return only(list, func(d decided) bool { return d.Label == label }) }
 	r.Dangerous, r.Benign, r.Context = recall(labelled(dangerous)), alarms(benign, labelled(benign)), alarms(contextual, labelled(contextual))
 	r.note(list)
-	if err := r.sessions(ctx, j, c.Sessions, tell); err != nil {
+	all, err := j.sessions(ctx, c.Sessions, tell)
+	if err != nil {
 		return r, err
 	}
+	r.sessions(all, c)
 	r.secrets(c.Samples)
 	if r.Literals, err = sharedLiterals(c, literals...); err != nil {
 		return r, err
@@ -210,18 +216,40 @@ func (j judge) rows(ctx context.Context, rows []Row, tell stage) ([]decided, err
 	return list, err
 }
 
-// sessions takes whole sessions through the policy, each with its own history.
-func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) error {
+// sessions takes whole sessions through the policy, each with its own history,
+// the longest first: the last one to end should be a short one.
+func (j judge) sessions(ctx context.Context, s Sessions, tell stage) ([]played, error) {
 	all := make([]played, len(s.List))
-	err := each(len(s.List), func(n int) { tell("sessions", n, len(s.List)) }, func(i int) error {
-		var err error
-		all[i], err = j.session(ctx, s.List[i])
-		all[i].Agent = s.Agent[s.List[i].Session]
+	err := s.each(tell, func(i int) error {
+		p, err := j.session(ctx, s.List[i])
+		all[i] = p.of(s)
 		return err
 	})
-	if err != nil {
-		return err
+	return all, err
+}
+
+// each calls fn with the numbers of the sessions, those of the longest first.
+func (s Sessions) each(tell stage, fn func(i int) error) error {
+	order := make([]int, len(s.List))
+	for i := range order {
+		order[i] = i
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(s.List[b].Events) - len(s.List[a].Events) })
+	return each(len(order), func(n int) { tell("sessions", n, len(order)) }, func(n int) error { return fn(order[n]) })
+}
+
+// of says whose session it is.
+func (p played) of(s Sessions) played {
+	p.Agent, p.Origin = s.Agent[p.Session], s.Origin[p.Session]
+	for i := range p.Stops {
+		p.Stops[i].Project, p.Stops[i].Client = p.Project, p.Client
+	}
+	return p
+}
+
+// sessions sums up whole sessions.
+func (r *Report) sessions(all []played, c Corpus) {
+	s := c.Sessions
 	calls, stopped, blocked := []decided{}, 0, 0
 	for _, p := range all {
 		list := p.Calls
@@ -238,8 +266,14 @@ func (r *Report) sessions(ctx context.Context, j judge, s Sessions, tell stage) 
 		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), byRule),
 	}
 	r.Runs = runsOf(all)
+	r.Projects = projectsOf(all, c.Labels)
+	r.Projects.Unread, r.Projects.Derived = s.Unread, s.Derived
+	r.Denials = denialsOf(c.Denials, s.Files, all)
+	r.stops = stopsOf(all)
+	for i, stop := range r.stops {
+		r.stops[i].Label = c.Labels.of[stop.Digest]
+	}
 	r.noteCalls(calls)
-	return nil
 }
 
 // secrets redacts the samples.

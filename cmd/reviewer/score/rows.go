@@ -52,6 +52,8 @@ type Corpus struct {
 	Rows     []Row
 	Samples  []Sample
 	Sessions Sessions
+	Denials  []denial // calls that people refused
+	Labels   Labels   // of stops, which are kept elsewhere
 }
 
 // readCorpus reads a folder of commands*.jsonl[.gz], secrets*.jsonl[.gz] and
@@ -72,6 +74,9 @@ func readCorpus(dir string) (Corpus, error) {
 		return c, fmt.Errorf("corpus %s: no row in commands*.jsonl or commands*.jsonl.gz", dir)
 	}
 	if c.Samples, err = readAll(dir, "secrets", Sample.check); err != nil {
+		return c, err
+	}
+	if c.Denials, err = readAll(dir, "denials", denial.check); err != nil {
 		return c, err
 	}
 	c.Sessions, err = readSessions(dir)

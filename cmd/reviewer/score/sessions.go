@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,24 @@ import (
 // Sessions are whole sessions of agents.
 type Sessions struct {
 	List    []harness.Transcript
-	Skipped map[string]int    // ending of a file's name -> files that are no transcript of a known agent
-	Agent   map[string]string // session -> the agent that wrote it: claude-code, codex, gemini, swe-agent
-	CWD     map[string]string // name of a file without its ending -> where the session began
+	Skipped map[string]int      // ending of a file's name -> files that are no transcript of a known agent
+	Agent   map[string]string   // session -> the format of its file, or the agent that alone writes it
+	Origin  map[string]Origin   // session -> whose it is
+	Files   map[string][]string // file -> the sessions in it
+	CWD     map[string]string   // name of a file without its ending -> where the session began
+	Derived int                 // files that others were made of, and left out for them
+	Unread  int                 // entries of files (lines, messages, calls) that could not be read
+}
+
+// Origin is whose a session is.
+type Origin struct {
+	Project string `json:"project"`
+	Client  string `json:"client"`
+}
+
+// clientNames are what an index calls the agents, where there is none.
+var clientNames = map[string]string{
+	harness.ClaudeCode: "Claude Code", harness.Codex: "Codex", harness.Gemini: "Gemini CLI", harness.Copilot: "Copilot CLI", harness.Pi: "Pi",
 }
 
 // maxTranscript bounds a transcript in bytes.
@@ -32,30 +48,131 @@ const maxTranscript = 256 << 20
 // maxSession is how much of a file's name is the id of its session, in bytes.
 const maxSession = 100
 
-// sessionReader collects transcripts.
-type sessionReader struct {
-	out Sessions
+// sessionFile is a file of sessions, before it is known whose they are.
+type sessionFile struct {
+	from    string // the archive or folder
+	name    string // within it
+	derived bool   // it was made of another one
+	raw     []byte // until it is read
+	format  string // empty: none that is known
+	cwd     string // where it began
+	list    []harness.Transcript
 }
 
-// readSessions reads sessions*.tar.gz and the folders sessions* of a corpus.
+// sessionReader collects transcripts.
+type sessionReader struct {
+	out     Sessions
+	files   []sessionFile
+	index   map[string]indexed // file -> what an index says of it
+	from    string             // the archive or folder that is read now
+	derived bool               // it was made of other files
+}
+
+// indexed is what an index.json says of a file.
+type indexed struct {
+	File   string `json:"file"`
+	Source string `json:"source"` // where it comes from, such as github:owner/name
+	Client string `json:"client"`
+}
+
+const indexName = "index.json"
+
+// readSessions reads sessions*.tar.gz and the folders sessions* of a corpus. What
+// lies in one whose name ends with -derived was made of files that had no reader;
+// it counts for projects of which no other file could be read.
 func readSessions(dir string) (Sessions, error) {
-	r := sessionReader{Sessions{Skipped: map[string]int{}, Agent: map[string]string{}, CWD: map[string]string{}}}
+	r := sessionReader{out: Sessions{Skipped: map[string]int{}, Agent: map[string]string{}, CWD: map[string]string{},
+		Origin: map[string]Origin{}, Files: map[string][]string{}}, index: map[string]indexed{}}
 	names, err := filepath.Glob(filepath.Join(dir, "sessions*"))
 	if err != nil {
 		return r.out, fmt.Errorf("corpus %s: %w", dir, err)
 	}
 	for _, name := range names {
+		base, packed := strings.CutSuffix(name, ".tar.gz")
+		info, err := os.Stat(name)
+		if err != nil {
+			return r.out, fmt.Errorf("corpus %s: %w", dir, err)
+		}
+		if !packed && !info.IsDir() {
+			continue // a description
+		}
 		read := r.folder
-		if strings.HasSuffix(name, ".tar.gz") {
+		if packed {
 			read = r.archive
 		}
+		r.from, r.derived = name, strings.HasSuffix(base, "-derived")
 		if err := read(name); err != nil {
 			return r.out, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	r.out.List = harness.Merge(r.out.List)
-	slices.SortFunc(r.out.List, func(a, b harness.Transcript) int { return cmp.Compare(a.Session, b.Session) })
+	if err := r.read(); err != nil {
+		return r.out, err
+	}
+	r.join()
 	return r.out, nil
+}
+
+// join makes sessions of the files: each once, whichever files tell of it.
+func (r *sessionReader) join() {
+	native := map[string]bool{}
+	for _, f := range r.files {
+		native[folderOf(f.name)] = native[folderOf(f.name)] || !f.derived
+	}
+	projects := r.projects()
+	var list []harness.Transcript
+	for _, f := range r.files {
+		if f.derived && native[folderOf(f.name)] {
+			r.out.Derived++
+			continue
+		}
+		for _, t := range f.list {
+			if _, known := r.out.Origin[t.Session]; !known || !t.Partial {
+				r.out.Origin[t.Session] = Origin{projects[f.name], cmp.Or(r.index[f.name].Client, clientNames[t.Harness], t.Harness)}
+				r.out.Agent[t.Session] = f.format
+			}
+			r.out.Files[f.name] = append(r.out.Files[f.name], t.Session)
+			list = append(list, t)
+		}
+		r.out.Unread += len(f.list[0].Bad)
+	}
+	r.out.List = harness.Merge(list)
+	slices.SortFunc(r.out.List, func(a, b harness.Transcript) int { return cmp.Compare(a.Session, b.Session) })
+}
+
+// projects names the project of each file: its source in the index, or its first
+// folder. A folder that says the same as a source, with other marks or without
+// the owner, is that project.
+func (r *sessionReader) projects() map[string]string {
+	known := map[string]string{}
+	for _, i := range r.index {
+		_, source, named := strings.Cut(i.Source, ":")
+		if !named {
+			source = i.Source
+		}
+		known[strings.ReplaceAll(source, "/", "-")], known[path.Base(source)] = source, source
+	}
+	out := map[string]string{}
+	for _, f := range r.files {
+		if _, source, named := strings.Cut(r.index[f.name].Source, ":"); named {
+			out[f.name] = source
+			continue
+		}
+		folder := strings.ReplaceAll(folderOf(f.name), "+", "/")
+		out[f.name] = cmp.Or(r.index[f.name].Source, known[strings.ReplaceAll(folder, "/", "-")], known[folder], folder, "none")
+	}
+	return out
+}
+
+// folderOf is the first folder of a file, below that of the sessions.
+func folderOf(name string) string {
+	parts := strings.Split(path.Dir(name), "/")
+	if strings.HasPrefix(parts[0], "sessions") || parts[0] == "." {
+		parts = parts[1:]
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return parts[0]
 }
 
 func (r *sessionReader) archive(name string) error {
@@ -74,7 +191,7 @@ func (r *sessionReader) archive(name string) error {
 			return nil
 		}
 		if err == nil && h.Typeflag == tar.TypeReg {
-			err = r.file(h.Name, t)
+			err = r.file(path.Clean(h.Name), t)
 		}
 		if err != nil {
 			return err
@@ -92,46 +209,89 @@ func (r *sessionReader) folder(dir string) error {
 			return err
 		}
 		defer f.Close()
-		return r.file(filepath.ToSlash(name), f)
+		within, err := filepath.Rel(filepath.Dir(dir), name)
+		if err != nil {
+			return err
+		}
+		return r.file(filepath.ToSlash(within), f)
 	})
 }
 
-// file takes a transcript in; a file that is none is counted.
+// file takes a file in, to be read with the others.
 func (r *sessionReader) file(name string, in io.Reader) error {
 	raw, err := io.ReadAll(io.LimitReader(in, maxTranscript))
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
+	case isIndex(name):
+		return r.readIndex(name, raw)
 	}
-	t, agent, err := transcript(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if agent == "" {
-		r.out.Skipped[path.Ext(name)]++
-		return nil
-	}
-	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	t.Session = cmp.Or(t.Session, stem[max(0, len(stem)-maxSession):])
-	r.out.Agent[t.Session] = agent
-	if calls := t.Calls(); len(calls) > 0 {
-		r.out.CWD[stem] = calls[0].CWD
-	}
-	r.out.List = append(r.out.List, t)
+	r.files = append(r.files, sessionFile{from: r.from, name: name, derived: r.derived, raw: raw})
 	return nil
 }
 
-// transcript reads a session; the agent is empty where none is known that writes
+// read reads the files, on all cores. Those that are no transcript are counted.
+func (r *sessionReader) read() error {
+	err := each(len(r.files), func(int) {}, func(i int) error { return r.files[i].read() })
+	r.files = slices.DeleteFunc(r.files, func(f sessionFile) bool {
+		if f.format == "" && err == nil {
+			r.out.Skipped[path.Ext(f.name)]++
+		}
+		return f.format == ""
+	})
+	for _, f := range r.files {
+		if f.cwd != "" {
+			r.out.CWD[f.stem()] = f.cwd
+		}
+	}
+	return err
+}
+
+func (f *sessionFile) read() error {
+	t, format, err := transcript(f.raw)
+	f.raw, f.format = nil, format
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", f.from, f.name, err)
+	}
+	if calls := t.Calls(); len(calls) > 0 {
+		f.cwd = calls[0].CWD
+	}
+	name := f.stem()
+	f.list = harness.Split(t, name[max(0, len(name)-maxSession):])
+	return nil
+}
+
+// stem is the file's name without its ending.
+func (f *sessionFile) stem() string { return strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)) }
+
+// isIndex says whether a file lies at the top, or right below the sessions'
+// folder, and is named as an index is.
+func isIndex(name string) bool {
+	return path.Base(name) == indexName && path.Dir(path.Dir(name)) == "."
+}
+
+func (r *sessionReader) readIndex(name string, raw []byte) error {
+	var list []indexed
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, i := range list {
+		r.index[path.Clean(i.File)] = i
+	}
+	return nil
+}
+
+// transcript reads a session; the format is empty where none is known that is
 // such a file.
-func transcript(raw []byte) (t harness.Transcript, agent string, err error) {
+func transcript(raw []byte) (t harness.Transcript, format string, err error) {
 	r, known := harness.Recognise(raw[:min(len(raw), 64<<10)])
 	if !known {
 		return t, "", nil
 	}
 	t, err = r.Read(bytes.NewReader(raw))
-	if r.Name != harness.ClaudeCode {
-		// what other agents do not tell, or not alike: one place, and a person who can be asked
+	if r.Name != harness.ClaudeCode { // others do not tell of a place, or not always
 		for i := range t.Events {
-			t.Events[i].CWD, t.Events[i].Mode = cmp.Or(t.Events[i].CWD, workspace), "default"
+			t.Events[i].CWD = cmp.Or(t.Events[i].CWD, workspace)
 		}
 	}
 	return t, r.Name, err

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// played is a session that was taken through a policy.
+type played struct {
+	Session string
+	Agent   string
+	Origin
+	Calls []decided
+	Found []Found
+	Stops []Stop
+	Work  int64 // milliseconds of work; -1: the format does not tell the time
+	Said  []refused
+}
+
+// refused is a call that the agent's own record says did not run, since somebody
+// said no, or stopped it.
+type refused struct {
+	tool, args string
+	call       int // among the session's calls, from 0
+}
+
+// idle is how long a pause between two calls counts as work, at most, in
+// milliseconds.
+const idle = 10 * 60 * 1000
+
+// session takes one session through the policy; the rows hold the arguments of
+// its calls.
+func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
+	return j.sessionWith(ctx, t, classifier(beginning(t)))
+}
+
+// beginning is where a session began.
+func beginning(t harness.Transcript) string {
+	if calls := t.Calls(); len(calls) > 0 {
+		return cmp.Or(calls[0].CWD, workspace)
+	}
+	return workspace
+}
+
+func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.Classifier) (played, error) {
+	p := played{Session: t.Session, Work: worked(t.Calls())}
+	story := telling{unattended: j.unattended, index: map[string]int{}}
+	rehearsal := j.startWith(t.Session, c)
+	rehearsal.Recorded = true
+	for _, e := range t.Events {
+		a, _ := rehearsal.Next(ctx, e)
+		switch e.Phase {
+		case engine.PhasePrompt:
+			story.prompt = e.Prompt
+		case engine.PhasePre:
+			d := decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)}
+			p.Calls = append(p.Calls, d)
+			if d.stopped() {
+				p.Stops = append(p.Stops, story.stop(t.Session, e, a, d))
+			}
+			story.called(e, a.Index)
+		case engine.PhasePost:
+			a.Index = story.index[e.Call]
+			if e.Result != nil && (e.Result.Refused || e.Result.Interrupted) {
+				p.Said = append(p.Said, refused{e.Tool, string(e.Args), a.Index})
+			}
+		}
+		p.Found = append(p.Found, found(a, t.Session, a.Index)...)
+	}
+	return p, ctx.Err()
+}
+
+// worked is the time between calls, long pauses cut; -1: it is not known.
+func worked(calls []engine.Event) int64 {
+	if len(calls) == 0 || slices.ContainsFunc(calls, func(e engine.Event) bool { return e.Time <= 0 }) {
+		return -1
+	}
+	sum := int64(0)
+	for i := 1; i < len(calls); i++ {
+		sum += min(max(calls[i].Time-calls[i-1].Time, 0), idle)
+	}
+	return sum
+}
+
+// Stop is a call that the policy did not let through, with what somebody needs
+// who judges whether that was right.
+type Stop struct {
+	Digest   string   `json:"digest"`
+	Project  string   `json:"project"`
+	Client   string   `json:"client"`
+	Session  string   `json:"session"`
+	Call     int      `json:"call"`
+	Decision string   `json:"decision"`
+	Rules    []string `json:"rules"`
+	Reason   string   `json:"reason,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+	Tool     string   `json:"tool"`
+	Action   string   `json:"action"`
+	CWD      string   `json:"cwd,omitempty"`
+	Mode     string   `json:"mode,omitempty"` // empty: not known
+	Attended bool     `json:"attended"`       // somebody can be asked, as far as is known
+	Prompt   string   `json:"prompt,omitempty"`
+	Before   []string `json:"before,omitempty"`
+	Label    string   `json:"label,omitempty"`
+}
+
+// How much of a text is shown, in characters.
+const (
+	actionLength = 400
+	promptLength = 200
+	beforeLength = 120
+)
+
+// telling is what came before a call.
+type telling struct {
+	unattended []string       // modes in which nobody is asked
+	index      map[string]int // of a call, by its id
+	prompt     string
+	before     []string
+}
+
+func (s *telling) called(e engine.Event, index int) {
+	s.index[e.Call] = index
+	s.before = append(s.before, e.Tool+" "+short(actionOf(e.Args), beforeLength))
+	s.before = s.before[max(0, len(s.before)-2):]
+}
+
+func (s *telling) stop(session string, e engine.Event, a simulate.Action, d decided) Stop {
+	return Stop{
+		Digest: stopDigest(session, cmp.Or(e.Call, d.ID), d.Effect), Session: session, Call: a.Index,
+		Decision: string(d.Effect), Rules: d.Rules, Reason: a.Reason, Evidence: evidence(a),
+		Tool: e.Tool, Action: short(actionOf(e.Args), actionLength), CWD: e.CWD, Mode: e.Mode,
+		Attended: !slices.Contains(s.unattended, e.Mode), Prompt: short(s.prompt, promptLength), Before: slices.Clone(s.before),
+	}
+}
+
+// stopDigest names a stop without telling anything of it: a label for it holds
+// nothing of other people.
+func stopDigest(session, call string, effect engine.Verdict) string {
+	sum := sha256.Sum256([]byte(session + "\x00" + call + "\x00" + string(effect)))
+	return hex.EncodeToString(sum[:])
+}
+
+// evidence is what spoke: rules with what they say, and patterns with what they
+// measured.
+func evidence(a simulate.Action) []string {
+	if a.Record == nil {
+		return []string{a.Error}
+	}
+	var list []string
+	if d := a.Record.Decision; d != nil {
+		for _, r := range d.Rules {
+			list = append(list, short(fmt.Sprintf("%s (%s): %s", r.ID, r.Decision, r.Message), actionLength))
+		}
+		if d.Risk != nil {
+			list = append(list, fmt.Sprintf("risk %.2f", d.Risk.Score))
+		}
+	}
+	for _, f := range a.Record.Findings {
+		if f.Level != "" {
+			list = append(list, short(fmt.Sprintf("%s %s %.3g %s", f.ID, f.Level, f.Measure, f.Details), actionLength))
+		}
+	}
+	return list
+}
+
+// actionOf is what a call does: the one text of its arguments that says so, else
+// all of them.
+func actionOf(args []byte) string {
+	var known struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(args, &known) == nil && known.Command != "" {
+		return known.Command
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, args) != nil {
+		return string(args)
+	}
+	return b.String()
+}
+
+// short cuts a text to so many characters, on one line.
+func short(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	list := []rune(text)
+	if len(list) <= most {
+		return text
+	}
+	return string(list[:most-1]) + "…"
+}
