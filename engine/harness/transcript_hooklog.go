@@ -172,7 +172,7 @@ func (h *hookLogReader) add(e engine.Event) {
 func (h *hookLogReader) call(i hookInput, name string) {
 	id := i.Call
 	if id == "" {
-		id = h.idOf(i, name)
+		id, h.out.Made = h.idOf(i, name), true
 	}
 	if !h.called[id] {
 		h.called[id] = true

@@ -44,7 +44,7 @@ const (
 // listed as one that could not be read; the export is part of a session only.
 func readSpecStory(r io.Reader) (Transcript, error) {
 	s := specReader{scribe: newScribe(ClaudeCode), counts: map[string]int{}, paths: newSpecPaths()}
-	s.out.Partial = true
+	s.out.Partial, s.out.Made = true, true
 	err := s.lines(r)
 	s.said()
 	if err == nil && s.tool != "" {
