@@ -110,7 +110,7 @@ func (s *specReader) session(text string) {
 	}
 	s.out.Session = id
 	names := map[string]string{"Claude Code": ClaudeCode, "Codex CLI": Codex, "Gemini CLI": Gemini, "Copilot CLI": Copilot}
-	s.out.Harness = cmp.Or(names[agent], strings.ToLower(strings.ReplaceAll(agent, " ", "-")))
+	s.out.Harness = cmp.Or(names[agent], strings.ToLower(strings.ReplaceAll(agent, " ", "-")), s.out.Harness)
 }
 
 // speaker reads a head: who speaks, in the main session or beside it, and when.
