@@ -11,7 +11,6 @@
 package harness
 
 import (
-	"io"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -51,29 +50,19 @@ type Harness struct {
 	// that it was not a person who typed it.
 	Programs []string
 	Marker   string
-
-	// IsTranscript says whether a file that begins with head is a transcript
-	// of this agent; 64 KiB are enough.
-	IsTranscript func(head []byte) bool
-
-	// ReadTranscript reads a whole session. Lines that cannot be read are
-	// listed in the Transcript; only a failing reader is an error.
-	ReadTranscript func(r io.Reader) (Transcript, error)
 }
 
 // Harnesses lists the agents, in the order in which they are offered.
 func Harnesses() []Harness {
 	return []Harness{{
-		Name:           ClaudeCode,
-		Decode:         DecodeClaudeCode,
-		Encode:         EncodeClaudeCode,
-		Failure:        FailClaudeCode,
-		Timeout:        ClaudeCodeTimeout,
-		Project:        "CLAUDE_PROJECT_DIR",
-		Programs:       []string{"claude", "claude-code", "claude.exe"},
-		Marker:         "CLAUDECODE",
-		IsTranscript:   IsClaudeCodeTranscript,
-		ReadTranscript: ReadClaudeCodeTranscript,
+		Name:     ClaudeCode,
+		Decode:   DecodeClaudeCode,
+		Encode:   EncodeClaudeCode,
+		Failure:  FailClaudeCode,
+		Timeout:  ClaudeCodeTimeout,
+		Project:  "CLAUDE_PROJECT_DIR",
+		Programs: []string{"claude", "claude-code", "claude.exe"},
+		Marker:   "CLAUDECODE",
 	}}
 }
 

@@ -36,6 +36,10 @@ type Transcript struct {
 	// Partial says that the file holds part of a session's calls, such as a hook's log
 	// does: where another file tells of the session, that one counts.
 	Partial bool
+
+	// Made says that ids of calls are made of what the calls are, since the file names
+	// none: nothing else knows them.
+	Made bool
 }
 
 // BadLine is a line that was left out, or a part of it, and why.
@@ -86,7 +90,7 @@ func join(a, b Transcript) Transcript {
 		b = b.renamed(a)
 	}
 	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
-		Local: a.Local || b.Local, Partial: a.Partial && b.Partial}
+		Local: a.Local || b.Local, Partial: a.Partial && b.Partial, Made: a.Made || b.Made}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
 	seen := map[happening]bool{}
 	var strands [2][]engine.Event

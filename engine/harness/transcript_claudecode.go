@@ -474,6 +474,9 @@ func orNull(raw json.RawMessage) json.RawMessage {
 // IsClaudeCodeTranscript says whether a file that begins with head was written
 // by Claude Code. The last line of head may be cut off.
 func IsClaudeCodeTranscript(head []byte) bool {
+	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")) {
+		return false // an array of what its lines hold
+	}
 	for i, line := range bytes.Split(head, []byte("\n")) {
 		if i < 50 && isClaudeLine(topLevel(line)) {
 			return true

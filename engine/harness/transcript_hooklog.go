@@ -61,7 +61,7 @@ type hookLogReader struct {
 	at     int
 	order  []string                  // sessions as they come up
 	events map[string][]engine.Event // by session
-	called map[string]bool           // calls that are there
+	called map[string]string         // calls that are there -> their session
 	done   map[string]bool           // and those that have a result
 	counts map[string]int            // of calls without an id: event and content -> how many there were
 }
@@ -73,7 +73,7 @@ type hookLogReader struct {
 func readHookLog(r io.Reader) (Transcript, error) {
 	h := hookLogReader{
 		out:    Transcript{Harness: ClaudeCode, Unasked: map[string]bool{}, Partial: true},
-		events: map[string][]engine.Event{}, called: map[string]bool{}, done: map[string]bool{}, counts: map[string]int{},
+		events: map[string][]engine.Event{}, called: map[string]string{}, done: map[string]bool{}, counts: map[string]int{},
 	}
 	in := bufio.NewReaderSize(r, 64<<10)
 	var err error
@@ -172,10 +172,12 @@ func (h *hookLogReader) add(e engine.Event) {
 func (h *hookLogReader) call(i hookInput, name string) {
 	id := i.Call
 	if id == "" {
-		id = h.idOf(i, name)
+		id, h.out.Made = h.idOf(i, name), true
 	}
-	if !h.called[id] {
-		h.called[id] = true
+	if session, known := h.called[id]; known {
+		i.Session = session // an id is of one call
+	} else {
+		h.called[id] = i.Session
 		h.note(i, preToolUse, id, nil)
 	}
 	if claudeCodePhase(name) == engine.PhasePost && !h.done[id] {

@@ -299,6 +299,11 @@ func FuzzGeminiTranscript(f *testing.F) { fuzzReader(f, Gemini) }
 func FuzzSWETranscript(f *testing.F)    { fuzzReader(f, SWEAgent) }
 func FuzzATIFTranscript(f *testing.F)   { fuzzReader(f, ATIF) }
 func FuzzHookLog(f *testing.F)          { fuzzReader(f, "claude-hook-log") }
+func FuzzCopilotEvents(f *testing.F)    { fuzzReader(f, "copilot-events") }
+func FuzzPiSession(f *testing.F)        { fuzzReader(f, "pi-jsonl") }
+func FuzzContents(f *testing.F)         { fuzzReader(f, "gemini-contents-json") }
+func FuzzMiniTrajectory(f *testing.F)   { fuzzReader(f, "mini-swe-agent-traj") }
+func FuzzClaudeChat(f *testing.F)       { fuzzReader(f, "claude-chat-json") }
 func FuzzSpecStory(f *testing.F)        { fuzzReader(f, "specstory-md") }
 
 // A hook's log is split in its sessions, whichever way they alternate, and counts

@@ -44,7 +44,7 @@ const (
 // listed as one that could not be read; the export is part of a session only.
 func readSpecStory(r io.Reader) (Transcript, error) {
 	s := specReader{scribe: newScribe(ClaudeCode), counts: map[string]int{}, paths: newSpecPaths()}
-	s.out.Partial = true
+	s.out.Partial, s.out.Made = true, true
 	err := s.lines(r)
 	s.said()
 	if err == nil && s.tool != "" {
@@ -110,7 +110,7 @@ func (s *specReader) session(text string) {
 	}
 	s.out.Session = id
 	names := map[string]string{"Claude Code": ClaudeCode, "Codex CLI": Codex, "Gemini CLI": Gemini, "Copilot CLI": Copilot}
-	s.out.Harness = cmp.Or(names[agent], strings.ToLower(strings.ReplaceAll(agent, " ", "-")))
+	s.out.Harness = cmp.Or(names[agent], strings.ToLower(strings.ReplaceAll(agent, " ", "-")), s.out.Harness)
 }
 
 // speaker reads a head: who speaks, in the main session or beside it, and when.

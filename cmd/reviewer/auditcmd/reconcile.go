@@ -54,7 +54,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 
 func reconcile(store *audit.Store, t harness.Transcript) (harness.Reconciliation, error) {
 	logged := map[string]harness.LoggedCall{}
-	key := engine.SessionKey{Harness: harness.ClaudeCode, Session: t.Session}
+	key := engine.SessionKey{Harness: t.Harness, Session: t.Session}
 	for r, err := range store.Records(key, 0) {
 		if err != nil {
 			return harness.Reconciliation{}, fmt.Errorf("read session %s: %w", t.Session, err)

@@ -1,6 +1,7 @@
 package auditcmd
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func transcriptFiles(paths []string) ([]string, error) {
 			continue
 		}
 		err := filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && (name == p || strings.HasSuffix(name, ".jsonl")) {
+			if err == nil && d.Type().IsRegular() && (name == p || strings.HasSuffix(name, ".jsonl") || maybeTranscript(name)) {
 				files = append(files, name)
 			}
 			return err
@@ -62,7 +63,7 @@ func transcriptFiles(paths []string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no transcript in %s: expected files, or folders with *.jsonl", strings.Join(paths, ", "))
+		return nil, fmt.Errorf("no transcript in %s: expected files, or folders that hold some", strings.Join(paths, ", "))
 	}
 	return files, nil
 }
@@ -81,10 +82,13 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 		t, err := readTranscript(a, name)
 		maskTranscript(&t, mask)
 		s := source{Path: mask(name), Session: t.Session, Lines: t.Lines, Bad: t.Bad}
+		if err == nil && (t.Local || t.Made) {
+			err = errors.New("its calls have no ids that the log knows them by")
+		}
 		if err != nil {
 			s.Error = mask(err.Error())
 		} else {
-			list = append(list, t)
+			list = append(list, harness.Split(t, "")...)
 		}
 		sources = append(sources, s)
 	}
@@ -94,33 +98,46 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 	return list, sources, nil
 }
 
+// headLength is how much of a file says what format it has.
+const headLength = 64 << 10
+
 func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
-	if name == "-" {
-		return harness.Harnesses()[0].ReadTranscript(a.Stdin)
+	in := a.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return harness.Transcript{}, err
+		}
+		defer f.Close()
+		in = f
 	}
+	b := bufio.NewReaderSize(in, headLength)
+	head, err := b.Peek(headLength)
+	if err != nil && err != io.EOF {
+		return harness.Transcript{}, err
+	}
+	format, known := harness.Recognise(head)
+	if !known {
+		return harness.Transcript{}, errors.New("not a transcript of an agent that is known")
+	}
+	t, err := format.Read(b)
+	if t.Session == "" {
+		t.Session = strings.TrimSuffix(filepath.Base(name), ".jsonl")
+	}
+	return t, err
+}
+
+// maybeTranscript says whether a file that is not named as transcripts usually
+// are begins as one does.
+func maybeTranscript(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
-		return harness.Transcript{}, err
+		return false
 	}
 	defer f.Close()
-	head := make([]byte, 64<<10)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return harness.Transcript{}, err
-	}
-	for _, h := range harness.Harnesses() {
-		if h.IsTranscript(head[:n]) {
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				return harness.Transcript{}, err
-			}
-			t, err := h.ReadTranscript(f)
-			if t.Session == "" {
-				t.Session = strings.TrimSuffix(filepath.Base(name), ".jsonl")
-			}
-			return t, err
-		}
-	}
-	return harness.Transcript{}, fmt.Errorf("not a transcript of %s", strings.Join(harness.Names(), ", "))
+	head, err := io.ReadAll(io.LimitReader(f, headLength))
+	_, known := harness.Recognise(head)
+	return err == nil && known
 }
 
 // reportSources says on standard error what could not be read.

@@ -226,20 +226,20 @@ func (p Projects) print(w io.Writer) {
 		title string
 		list  []Project
 	}{{"PROJECTS: calls held in whole sessions", p.List}, {"CLIENTS", p.Clients}} {
-		fmt.Fprintf(w, "\n%s %8s %8s %6s %6s %6s  %7s %7s  %7s %7s  %6s %6s  %s\n", cell(part.title, 44), "sessions", "stopped", "calls",
-			"block", "ask", "block‰", "ask‰", "block/h", "ask/h", "false‰", "ask‰", "no label")
+		fmt.Fprintf(w, "\n%s %8s %8s %6s %6s %6s  %7s %7s  %7s %7s  %7s %7s  %s\n", cell(part.title, 44), "sessions", "stopped", "calls",
+			"block", "ask", "block‰", "ask‰", "block/h", "ask/h", "wrong b", "wrong a", "no label")
 		for _, row := range part.list {
 			row.print(w)
 		}
 	}
 	m := p.Median
-	fmt.Fprintf(w, "%s %36s  %7.1f %7.1f  %7s %7s  %6.1f %6.1f\n", cell("  median of the projects", 44), "", m.Block.Per1000, m.Ask.Per1000,
+	fmt.Fprintf(w, "%s %36s  %7.1f %7.1f  %7s %7s  %7.1f %7.1f\n", cell("  median of the projects", 44), "", m.Block.Per1000, m.Ask.Per1000,
 		hourly(m.Block.PerHour), hourly(m.Ask.PerHour), m.Block.False, m.Ask.False)
 	p.printLabels(w)
 }
 
 func (r Project) print(w io.Writer) {
-	fmt.Fprintf(w, "%s %8d %8d %6d %6d %6d  %7.1f %7.1f  %7s %7s  %6.1f %6.1f  %d\n", cell("  "+r.Name, 44), r.Sessions, r.Stopped, r.Calls,
+	fmt.Fprintf(w, "%s %8d %8d %6d %6d %6d  %7.1f %7.1f  %7s %7s  %7.1f %7.1f  %d\n", cell("  "+r.Name, 44), r.Sessions, r.Stopped, r.Calls,
 		r.Block.Count, r.Ask.Count, r.Block.Per1000, r.Ask.Per1000, hourly(r.Block.PerHour), hourly(r.Ask.PerHour),
 		r.Block.False, r.Ask.False, r.None)
 }
@@ -258,7 +258,7 @@ func (p Projects) printLabels(w io.Writer) {
 	}
 	fmt.Fprintf(w, "  labelled: %s; without a label: %s; labels of what is not stopped any more: %d\n",
 		cmp.Or(strings.Join(who, ", "), "none"), plural(p.None, "stop"), p.Stale)
-	fmt.Fprintf(w, "  false‰ counts blocks that were labelled wrong, and the column behind it questions; h is an hour of work\n")
+	fmt.Fprintf(w, "  wrong b and a: blocks and questions that were labelled wrong, for 1,000 calls (‰); h is an hour of work\n")
 	if p.Unread+p.Derived > 0 {
 		fmt.Fprintf(w, "  could not be read: %s; left out, since the file they were made of is read: %s\n",
 			fmt.Sprintf("%d entries", p.Unread), plural(p.Derived, "file"))

@@ -30,7 +30,7 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Sto
 			return simulate.Story{}, err
 		}
 		defer f.Close()
-		tr, err := harness.Harnesses()[0].ReadTranscript(f)
+		tr, err := harness.ReadClaudeCodeTranscript(f)
 		if err == nil && session != "" && session != tr.Session {
 			err = errors.New("there is no such session")
 		}
