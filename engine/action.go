@@ -235,6 +235,7 @@ type Effect struct {
 	Untrusted     bool          `json:"untrusted,omitempty"`  // the file holds something that nobody in the session wrote; joined from history
 	Named         bool          `json:"named,omitempty"`      // a person named the path, or a folder that holds it; joined from history
 	Given         bool          `json:"given,omitempty"`      // a person gave the path, or that of a folder that holds it, in full: /…, ~/… or ../…; joined from history
+	Agreed        string        `json:"agreed,omitempty"`     // of a write: a person said yes to an earlier one, to the same file or to one of its folder; joined from history
 	Run           bool          `json:"run,omitempty"`        // the file is read by a command that runs something: joined for policy
 	Scoped        bool          `json:"scoped,omitempty"`     // a person added the path, or a folder that holds it, to the session's scope; joined from history
 }
@@ -286,6 +287,12 @@ const (
 	LedgerWritten = "written"
 	LedgerDeleted = "deleted"
 	LedgerMoved   = "moved_into"
+)
+
+// What a person said yes to, of Effect.Agreed.
+const (
+	AgreedFile   = "file"   // the same file
+	AgreedFolder = "folder" // another file of the same folder
 )
 
 // LedgerStates lists what Effect.Ledger may say.

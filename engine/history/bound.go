@@ -72,8 +72,10 @@ func countsSize(m map[string]int64) int {
 
 func (p *pathEntry) size() int {
 	n := len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
-	if p.Apart {
-		n += 9
+	for _, flag := range []bool{p.Apart, p.Agreed} {
+		if flag {
+			n += 9
+		}
 	}
 	return n
 }

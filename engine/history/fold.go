@@ -227,7 +227,7 @@ func (h *State) foldPost(r *engine.Record) {
 // worked around. That one failed shows nothing: clients call a denial a failure.
 func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
 	if h.settle(c, o) {
-		h.approve(r.Executed())
+		h.approve(r.Executed(), o)
 	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
@@ -402,6 +402,7 @@ func (h *State) mark(short, state string, n int64) {
 	key := truncateKey(short)
 	e := pathEntry{Key: key, State: state, N: n}
 	if old := h.path(key); old != nil {
+		e.Agreed = old.Agreed && state != engine.LedgerDeleted
 		e.Used, e.Where, e.Labels, e.Apart = old.Used || state == engine.LedgerRead, old.Where, old.Labels, old.Apart
 		if !replaces(old.State, state) {
 			e.State, e.N = old.State, old.N

@@ -97,6 +97,7 @@ type pathEntry struct {
 	Used   bool           `json:"u,omitempty"`
 	Where  string         `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
 	Labels []engine.Label `json:"l,omitempty"` // of what it holds
+	Agreed bool           `json:"g,omitempty"` // a person said yes to a call that wrote it, and it ran
 	Apart  bool           `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
 }
 

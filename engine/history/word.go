@@ -1,6 +1,7 @@
 package history
 
 import (
+	"path"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -108,13 +109,32 @@ func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 
 // approve notes that a person agreed to the places that an action writes to: they
 // count as named.
-func (h *State) approve(a *engine.Action) {
+func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	if a == nil {
 		return
 	}
 	for i := range a.Effects {
-		if p := h.path(truncateKey(a.Effects[i].Place())); p != nil && p.Where != "" {
+		e := &a.Effects[i]
+		if p := h.path(truncateKey(e.Place())); p != nil && p.Where != "" {
 			p.Where = engine.WrittenNamed
+			p.Agreed = o == engine.OutcomeRan && e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact
 		}
 	}
+}
+
+// agreed says how far a person's answer to an earlier question about a write goes:
+// the same file, or another one of its folder.
+func (h *State) agreed(e *engine.Effect) string {
+	if e.Kind != engine.EffectFileWrite || e.Certainty != engine.CertaintyExact {
+		return ""
+	}
+	key := truncateKey(e.Place())
+	if p := h.path(key); p != nil && p.Agreed {
+		return engine.AgreedFile
+	}
+	dir := path.Dir(key)
+	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir }) {
+		return engine.AgreedFolder
+	}
+	return ""
 }

@@ -187,6 +187,31 @@ in_scope(e) if own_host(e)
 # A person said at a terminal that the place belongs to the session.
 in_scope(e) if e.scoped
 
+in_scope(e) if allowed_place(e)
+
+# METADATA
+# title: An effect lies in a place that settings allow
+# description: Besides the workspace, such as where the agent keeps its plans.
+allowed_place(e) if {
+	e.location in {"outside", "home", "beside"}
+	known_path(e)
+	below(e, data.reviewer.workspace.allowed)
+}
+
+# METADATA
+# title: An effect lies below one of some places
+# description: A place may be written as it is shortened or in full, or begin with {workspace}.
+below(e, places) if strings.any_prefix_match(spellings(e), folders(places))
+
+# METADATA
+# title: The places as beginnings of paths
+folders(places) := [concat("", [trim_suffix(replace(place, "{workspace}", input.session.workspace), "/"), "/"]) | some place in places]
+
+# METADATA
+# title: How an effect's path may be written
+# description: As it is shortened, and in full; either may be missing.
+spellings(e) := [concat("", [trim_suffix(path, "/"), "/"]) | some field in ["short", "target"]; path := e[field]; path != ""]
+
 # METADATA
 # title: An effect happens in a container or machine of one's own
 own_host(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)

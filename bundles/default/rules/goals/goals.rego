@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Something is changed that a person wants left alone
 # custom:
@@ -136,7 +138,7 @@ _passing(e) if e.location in {"temp", "null"}
 
 _passing(e) if e.ledger == "created"
 
-_passing(e) if _allowed_place(e)
+_passing(e) if scores.allowed_place(e)
 
 _sent_out(e) if {
 	e.kind == "network"

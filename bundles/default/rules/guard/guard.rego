@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: What steers coding agents is written
 # description: What decides what they may do is the guard's (guard_tampering).
@@ -46,7 +48,7 @@ speaks contains "trace_removal" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	_replaces(e)
-	_below(e, data.reviewer.guard.traces)
+	scores.below(e, data.reviewer.guard.traces)
 }
 
 _replaces(e) if e.kind == "file_delete"

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Somebody may log in here
 # description: On this machine; who hands out keys on others is asked there.
@@ -11,7 +13,7 @@ speaks contains "login_granted" if {
 	some e in input.action.effects
 	e.kind == "file_write"
 	some name in data.reviewer.inbound.logins
-	some place in _spellings(e)
+	some place in scores.spellings(e)
 	endswith(place, concat("", ["/", name, "/"]))
 }
 

@@ -59,7 +59,7 @@ left_out(e) if {
 	e.location in {"inside", "self"}
 	not _made_by_tools(e)
 	not e.named
-	not _below(e, data.reviewer.scope.paths)
+	not scores.below(e, data.reviewer.scope.paths)
 }
 
 _made_by_tools(e) if e.class in {"generated", "git_data"}
@@ -82,7 +82,7 @@ outside_place(e) if {
 	e.kind != "file_delete"
 	not scores.in_scope(e)
 	not _untold(e)
-	not _allowed_place(e)
+	not _changed_before(e)
 	not _asked_for(e)
 }
 
@@ -96,10 +96,22 @@ outside_place(e) if {
 	e.exists == "yes"
 	not e.entry == "dir"
 	not _changed_before(e)
-	not _allowed_place(e)
+	not scores.allowed_place(e)
 }
 
-_changed_before(e) if e.ledger in {"created", "written"}
+# A person said yes to a call that wrote the file, or one of its folder.
+_changed_before(e) if e.agreed == "file"
+
+_changed_before(e) if {
+	e.agreed == "folder"
+	_workspace.answer == "folder"
+	_plain_file(e)
+}
+
+_changed_before(e) if {
+	e.ledger == "created"
+	scores.known_path(e)
+}
 
 # A person wrote the path in full, or that of a folder above it, and wants more
 # than something to be read. What steers programs, or holds secrets, is asked
@@ -146,24 +158,11 @@ _enforced_on(e) if {
 	e.kind == "file_read"
 }
 
-_denied(e) if _below(e, _workspace.denied)
+_denied(e) if scores.below(e, _workspace.denied)
 
 # What holds a denied place goes with it.
 _denied(e) if {
 	e.recursive
 	e.kind != "file_read"
-	strings.any_prefix_match(_folders(_workspace.denied), _spellings(e))
+	strings.any_prefix_match(scores.folders(_workspace.denied), scores.spellings(e))
 }
-
-_allowed_place(e) if {
-	scores.known_path(e)
-	_below(e, _workspace.allowed)
-}
-
-# A place may be written as it is shortened or in full.
-_below(e, places) if strings.any_prefix_match(_spellings(e), _folders(places))
-
-_folders(places) := [concat("", [trim_suffix(place, "/"), "/"]) | some place in places]
-
-# As it is shortened, and in full; either may be missing.
-_spellings(e) := [concat("", [trim_suffix(path, "/"), "/"]) | some field in ["short", "target"]; path := e[field]; path != ""]
