@@ -130,6 +130,9 @@ func (s *scribe) copilotCall(d copilotData) {
 	if d.Server != "" && d.Remote != "" {
 		tool = "mcp__" + d.Server + "__" + d.Remote
 	}
+	if tool == "sql" {
+		tool = "update_plan" // a database of the session, in which it keeps what is to be done
+	}
 	var text string
 	if json.Unmarshal(orNull(d.Arguments), &text) == nil && text != "" && !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		s.note(d.Call, translate(tool, map[string]any{"input": text})) // a tool that takes a text

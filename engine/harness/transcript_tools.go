@@ -63,7 +63,7 @@ var aliases = map[string]alias{
 	"webfetch": aliasFetch, "fetch_url": aliasFetch,
 	"google_web_search": aliasSearch, "web_search": aliasSearch,
 
-	"update_plan": aliasTodo, "write_todos": aliasTodo, "todowrite": aliasTodo,
+	"update_plan": aliasTodo, "write_todos": aliasTodo, "todowrite": aliasTodo, "update_topic": aliasTodo, "report_intent": aliasTodo,
 	"request_user_input": aliasAsk, "ask_user": aliasAsk, "ask_followup_question": aliasAsk,
 	"enter_plan_mode": {"EnterPlanMode", nil}, "exit_plan_mode": {"ExitPlanMode", nil},
 	"activate_skill": {"Skill", map[string][]string{"skill": {"skill", "name"}}}, "skill": {"Skill", map[string][]string{"skill": {"skill", "name"}}},

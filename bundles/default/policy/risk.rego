@@ -227,12 +227,29 @@ step(e) := "R0" if {
 } else := s if {
 	s := _cfg.ledger[e.ledger]
 	known_path(e)
+} else := _cfg.ledger.created if {
+	_made_here(e)
 } else := e.reversibility if {
 	true
 } else := s if {
 	s := _cfg.class[e.class]
 	known_path(e)
 } else := "unknown"
+
+# A file that the same call has made before.
+_made_here(e) if {
+	e.kind == "file_delete"
+	e.certainty == "exact"
+	not e.recursive
+	not e.reversibility
+	some made in input.action.effects
+	made.kind == "file_write"
+	made.verb == "write"
+	made.short == e.short
+	made.certainty == "exact"
+	made.command < e.command
+	object.get(made, "exists", "no") == "no"
+}
 
 # What leaves something behind.
 _changes := [e | some e in input.action.effects; e.kind != "file_read"]

@@ -220,3 +220,17 @@ test_added[name] if {
 	got.score == case.score
 	got.factors == case.factors
 }
+
+# What the call itself has made is not lost when it takes it away again.
+test_made_and_deleted[name] if {
+	some name, case in {
+		"made before": {"made": {}, "step": "R2"},
+		"made after": {"made": {"command": 2}, "step": "unknown"},
+		"it was there": {"made": {"exists": "yes"}, "step": "unknown"},
+		"another one": {"made": {"short": "./b.txt"}, "step": "unknown"},
+		"it was moved there": {"made": {"verb": "move"}, "step": "unknown"},
+	}
+	deleted := given.effect("file_delete", {"command": 1})
+	made := given.effect("file_write", object.union({"command": 0}, case.made))
+	case.step == scores.step(deleted) with input as given.action("file_deletion", [made, deleted])
+}
