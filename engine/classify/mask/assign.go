@@ -316,9 +316,6 @@ func (w named) compared(t scanned) (assignment, bool) {
 	return a, a.value != "" && !strings.Contains(a.value, "\n")
 }
 
-// Blank reports whether a byte is a space or a tab.
-func Blank(c byte) bool { return c == ' ' || c == '\t' }
-
 // readValue reads a quoted string or a bare word at i.
 func (a assignment) readValue(s string, i int) (assignment, bool) {
 	for i < len(s) && s[i] == '\\' {
@@ -433,8 +430,6 @@ func (f *Formats) unmasked(v string) string {
 	return rest + v[at:]
 }
 
-func isWord(r rune) bool { return r < 0x80 && Alnum(byte(r)) }
-
 // itself says that a value is a variable or a field that bears the name of what
 // it is given to: password = password1; and a.password=b.password.
 func (a assignment) itself() bool {
@@ -477,3 +472,67 @@ func (a assignment) floor() float64 {
 	}
 	return min(most, 0.8*math.Log2(float64(len(a.value))))
 }
+
+// names says that what is given is the name of something: of a type, a variable
+// or a field in code, of a file, or a word that stands for a secret. People make
+// passwords of words too, so that of a password the form around it decides.
+func (a assignment) names(k Keyword) bool {
+	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
+		return true
+	}
+	code := a.next == ')' || a.next == ',' && (a.then == ' ' || a.then == '\n')
+	if !nameLike(a.value) && !(code && !a.quoted && expression(a.value)) {
+		return false
+	}
+	switch {
+	case a.quoted:
+		return !k.plain && (strings.ContainsAny(a.value, "./") || a.describes(k))
+	case a.glued && k.plain:
+		return code && compound(a.value)
+	case a.glued:
+		return code || k.weak || a.describes(k)
+	case k.plain:
+		return compound(a.value) && (code || a.next == ';' || a.next == ',' || ofType(a.value))
+	}
+	return true
+}
+
+// describes says that a value says itself what it stands for: client-token-1,
+// encryptionKey2.
+func (a assignment) describes(k Keyword) bool {
+	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
+		return true
+	}
+	value := strings.ReplaceAll(Lower(a.value), "-", "_")
+	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
+}
+
+// Distinct reports whether a secret that was found in a text is one wherever it
+// stands. What an issuer made is; what only the name before it announced has to
+// look as if drawn by lot, or the next text with that word would hold a secret.
+func Distinct(kind, value string) bool {
+	switch {
+	case !announced()[kind] || strings.ContainsAny(value, " \t"):
+		return true
+	case kind == "password" || kind == "url_password":
+		return madeUp(value) && !nameLike(value) || phrase(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(value))
+	}
+	return len(value) >= leastDistinct && (HasDigit(value) || scrambled(value) || oneWord(value)) && !numeric(value) && !nameLike(value)
+}
+
+// leastDistinct is the length from which a value of letters and digits can be
+// taken for drawn by lot.
+const leastDistinct = 12
+
+// announced are the kinds of secrets that are found by what stands before them.
+var announced = sync.OnceValue(func() map[string]bool {
+	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
+	for _, k := range Keywords {
+		kinds[k.kind] = true
+	}
+	return kinds
+})
+
+// Placeholder reports whether a value stands for one: a variable, an example, a
+// mask.
+func Placeholder(v string) bool { return placeholder(v) }

@@ -17,6 +17,7 @@ const (
 // holds their line ends as \n, and where the end or the beginning is missing.
 func appendKeyBlocks(found []span, s string) []span {
 	last := 0 // end of the block before
+	lastEnd := strings.LastIndex(s, keyEnd)
 	for from := 0; ; {
 		i := strings.Index(s[from:], "-----")
 		if i < 0 {
@@ -28,7 +29,7 @@ func appendKeyBlocks(found []span, s string) []span {
 		switch {
 		case !strings.Contains(mark, keyWord):
 		case strings.HasPrefix(mark, keyBegin):
-			block := keyBody(s, i+strings.Index(mark, keyWord)+len(keyWord))
+			block := keyBody(s, i+strings.Index(mark, keyWord)+len(keyWord), lastEnd)
 			if block.End-block.Start >= 16 {
 				found = append(found, block)
 			}
@@ -43,12 +44,13 @@ func appendKeyBlocks(found []span, s string) []span {
 	}
 }
 
-// keyBody is the body of a key whose first line ends after i.
-func keyBody(s string, i int) span {
+// keyBody is the body of a key whose first line ends after i; the last end of a
+// key in the text is at lastEnd, so that none is searched for behind it.
+func keyBody(s string, i, lastEnd int) span {
 	body := Run(s, i, len(s), func(c byte) bool { return c == '-' || c == ' ' || Alnum(c) })
 	end := body
-	if j := strings.Index(s[body:], keyEnd); j >= 0 {
-		end = body + j
+	if body <= lastEnd {
+		end = body + strings.Index(s[body:], keyEnd)
 	} else {
 		end = keyLines(s, body)
 	}

@@ -102,35 +102,6 @@ func (f *Formats) appendMasked(found []span, s string) []span {
 // maxKind bounds the name of a kind and its tag.
 const maxKind = 40
 
-func lowerDigitChar(c byte) bool { return Digit(c) || c >= 'a' && c <= 'z' }
-
-// Alnum reports whether a byte is an ASCII letter or digit.
-func Alnum(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-
-// Digit reports whether a byte is an ASCII digit.
-func Digit(c byte) bool { return c >= '0' && c <= '9' }
-
-// TokenChar are the characters of tokens, keys and identifiers.
-func TokenChar(c byte) bool { return Alnum(c) || c == '_' || c == '-' }
-
-// Base64Char reports whether a byte may stand in base64, of either alphabet.
-func Base64Char(c byte) bool { return TokenChar(c) || c == '+' || c == '/' || c == '=' }
-
-func dotted(c byte) bool { return TokenChar(c) || c == '.' }
-
-// HexChar reports whether a byte is a hexadecimal digit.
-func HexChar(c byte) bool { return Digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-
-func upperDigit(c byte) bool { return Digit(c) || c >= 'A' && c <= 'Z' }
-
-// Run returns where the run of chars that begins at i ends, at most limit.
-func Run(s string, i, limit int, chars func(byte) bool) int {
-	for i < limit && chars(s[i]) {
-		i++
-	}
-	return i
-}
-
 // Learn lets the masker see all texts of the arguments before any leaves.
 func Learn(m *Masker, v any) {
 	switch v := v.(type) {

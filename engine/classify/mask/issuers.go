@@ -53,8 +53,6 @@ func uuidForm(v string) bool {
 	return len(groups) == 5 && len(groups[0]) == 8 && len(groups[4]) == 12 && hexDigits(strings.Join(groups, "")) && !repetitive(v)
 }
 
-func hexDigits(s string) bool { return Run(s, 0, len(s), HexChar) == len(s) }
-
 // The forms of Slack's tokens. The numbers are those of teams, apps and users.
 var slackChecks = map[string]func(string) bool{
 	"slack":        slackOld,

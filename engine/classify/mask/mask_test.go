@@ -101,7 +101,7 @@ func TestCountSecrets(t *testing.T) {
 func TestMaskIsLinear(t *testing.T) {
 	for i, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
 		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)", "sudo -S ", "echo a | chpasswd ", "-----END RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyzabcdefghijkl\n", "<token>", "token: |\n", "env token ", "token is ",
-		"${token:-", "token {", "random_password \"result", "token = a() or ", "token = byte(", "password: send ", "SetBasicAuth(a,", "{pass: ", "Private-Lines: 1\n", "name=\"token\">", "gh secret set <<< ", "curl -b a=", "$2a$", "arn:a:token:", "create user password "} {
+		"${token:-", "token {", "random_password \"result", "token = a() or ", "token = byte(", "password: send ", "SetBasicAuth(a,", "{pass: ", "Private-Lines: 1\n", "name=\"token\">", "gh secret set <<< ", "curl -b a=", "$2a$", "arn:a:token:", "create user password ", "sonar_login=", "sourcegraph ", "<username><password>", "sk-ant-", "AIza", "1234567890123456|"} {
 		if i%4 != 0 && os.Getenv("REVIEWER_EVERY") == "" {
 			continue
 		}

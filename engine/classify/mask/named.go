@@ -68,8 +68,7 @@ func (w named) besideUser(t scanned) bool {
 	begin := max(0, w.begin-judged/2)
 	lead := t.low[begin:w.begin]
 	tag := strings.LastIndexByte(lead, '<')
-	if tag < 0 || strings.IndexByte(lead[tag:], '>') >= 0 || !strings.HasSuffix(w.name, "password") && !strings.HasSuffix(w.name, "pass") &&
-		!strings.HasSuffix(w.name, "passwd") && !strings.HasSuffix(w.name, "pwd") {
+	if tag < 0 || strings.IndexByte(lead[tag:], '>') >= 0 || !w.ends("password", "passwd", "pass", "pwd") {
 		return false
 	}
 	end := min(len(t.low), w.end+judged/2)
@@ -83,8 +82,13 @@ func (w named) besideUser(t scanned) bool {
 	return slices.ContainsFunc(userMarks, func(m string) bool { return strings.Contains(around, m) })
 }
 
+func (w named) ends(words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(w.name, word) })
+}
+
 // userMarks begin what gives a user in XML.
-var userMarks = []string{"<user>", "<username>", "<user-name>", "<userid>", "<login>", ` user="`, ` username="`, ` login="`, ` uid="`, `name="user`, `name="login"`, `key="user`}
+var userMarks = []string{"<user>", "<username>", "<user-name>", "<userid>", "<login>", ` user="`, ` username="`, ` login="`, ` uid="`,
+	`name="user`, `name="login"`, `key="user`}
 
 // logsIn says that a value can be a password beside a user.
 func (a assignment) logsIn(f *Formats) bool {
@@ -132,8 +136,6 @@ func (w named) after(low string, words []string) bool {
 		return strings.HasSuffix(lead, word) && (len(lead) == len(word) || !Alnum(lead[len(lead)-len(word)-1]))
 	})
 }
-
-func spacing(c byte) bool { return Blank(c) || c == '\n' || c == '\r' }
 
 // said reads what a sentence says that the secret is: the password is x.
 func (w named) said(t scanned) (assignment, bool) {

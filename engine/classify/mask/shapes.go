@@ -28,8 +28,6 @@ type shape struct {
 	start            bool // only where no letter or digit stands before
 }
 
-func lowerHex(c byte) bool { return Digit(c) || c >= 'a' && c <= 'f' }
-
 func (f shape) appendTo(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.Index(s[from:], f.mark)
@@ -100,29 +98,4 @@ func discordStart(s string, dot int) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// mixed says that a text has digits and letters of both cases.
-func mixed(s string) bool {
-	var d, u, l bool
-	for i := 0; i < len(s); i++ {
-		d = d || Digit(s[i])
-		u = u || s[i] >= 'A' && s[i] <= 'Z'
-		l = l || s[i] >= 'a' && s[i] <= 'z'
-	}
-	return d && u && l
-}
-
-// repetitive says that a text has at most three different characters, as
-// examples have: xxxxxxxxxxxx, 0000000.
-func repetitive(s string) bool {
-	seen := ""
-	for i := 0; i < len(s); i++ {
-		if strings.IndexByte(seen, s[i]) < 0 {
-			if seen += s[i : i+1]; len(seen) > 3 {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -3,7 +3,6 @@ package mask
 import (
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -132,62 +131,6 @@ func payload(s string, i int) bool {
 func wrappedJWT(rest string) bool {
 	b, err := base64.RawStdEncoding.DecodeString("ZXlK" + rest[:len(rest)&^3][:min(len(rest)&^3, 256)])
 	return err == nil && strings.HasPrefix(string(b), "eyJ") && !filler(rest)
-}
-
-// filler says that people made a value up to show where one goes: it has hardly
-// any different characters, or a long run of one.
-func filler(s string) bool {
-	if repetitive(s) || strings.Contains(s, "EXAMPLE") || dull(s) {
-		return true
-	}
-	for i, n := 1, 1; i < len(s); i++ {
-		if s[i] != s[i-1] {
-			n = 1
-			continue
-		}
-		if n++; n >= 9 && strings.IndexByte("xX0*#.-_", s[i]) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// drawn says that characters were drawn by lot: they are no filler, count nothing,
-// and are no name.
-func drawn(s string) bool { return !filler(s) && !dull(s) && !counted(s) && !nameLike(s) }
-
-// dull says that a text of some length has far fewer different characters than one
-// that was drawn by lot.
-func dull(s string) bool {
-	if len(s) < 16 {
-		return false
-	}
-	alphabet := 62.0
-	if strings.Trim(s, "0123456789abcdefABCDEF-") == "" {
-		alphabet = 16
-	}
-	if strings.Trim(s, "0123456789-") == "" {
-		alphabet = 10
-	}
-	return entropy(s) < leastEntropy*math.Log2(min(alphabet, float64(len(s))))
-}
-
-// leastEntropy is the share of what entropy a text of its length can have, below
-// which nothing that was drawn by lot is: less than one in a million.
-const leastEntropy = 0.62
-
-// counted says that half of a text or more is the alphabet, or counts.
-func counted(s string) bool {
-	longest, n := 0, 1
-	for i := 1; i < len(s); i++ {
-		if s[i] == s[i-1]+1 || s[i] == '0' && s[i-1] == '9' {
-			n++
-		} else {
-			n = 1
-		}
-		longest = max(longest, n)
-	}
-	return longest >= 8 && 2*longest >= len(s)
 }
 
 func (f *Formats) appendTokens(found []span, s string) []span {

@@ -1,9 +1,6 @@
 package mask
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // This file tells names from what was drawn by lot. Names of variables, types,
 // files and settings are words put together; no letter of a secret says what the
@@ -65,8 +62,8 @@ const (
 
 // numerals are numbers of three digits and more in the names of algorithms,
 // types and answers of servers; shorter ones may be any. Years are ones too.
-const numerals = " 100 128 160 192 200 201 204 224 255 256 301 302 304 320 384 400 401 403 404 409 422 429 448 500 501 502 503 504 509 512 521 640 720" +
-	" 1024 1080 1305 2048 3072 4096 8192 16384 25519 32768 65535 65536 "
+const numerals = " 100 128 160 192 200 201 204 224 255 256 301 302 304 320 384 400 401 403 404 409 422 429 448" +
+	" 500 501 502 503 504 509 512 521 640 720 1024 1080 1305 2048 3072 4096 8192 16384 25519 32768 65535 65536 "
 
 func numeral(digits string) bool {
 	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
@@ -116,10 +113,6 @@ func humpEnd(s string, i int) int {
 	return Run(s, upper, len(s), lowerChar)
 }
 
-func upperChar(c byte) bool { return c >= 'A' && c <= 'Z' }
-
-func lowerChar(c byte) bool { return c >= 'a' && c <= 'z' }
-
 func (w *wording) add(word string) {
 	w.letters += len(word)
 	w.words++
@@ -152,40 +145,6 @@ func (w wording) name() bool {
 // put together in it as in names.
 func nameLike(s string) bool { return wordingOf(strings.TrimLeft(s, "*&@")).name() }
 
-// names says that what is given is the name of something: of a type, a variable
-// or a field in code, of a file, or a word that stands for a secret. People make
-// passwords of words too, so that of a password the form around it decides.
-func (a assignment) names(k Keyword) bool {
-	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
-		return true
-	}
-	code := a.next == ')' || a.next == ',' && (a.then == ' ' || a.then == '\n')
-	if !nameLike(a.value) && !(code && !a.quoted && expression(a.value)) {
-		return false
-	}
-	switch {
-	case a.quoted:
-		return !k.plain && (strings.ContainsAny(a.value, "./") || a.describes(k))
-	case a.glued && k.plain:
-		return code && compound(a.value)
-	case a.glued:
-		return code || k.weak || a.describes(k)
-	case k.plain:
-		return compound(a.value) && (code || a.next == ';' || a.next == ',' || ofType(a.value))
-	}
-	return true
-}
-
-// describes says that a value says itself what it stands for: client-token-1,
-// encryptionKey2.
-func (a assignment) describes(k Keyword) bool {
-	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
-		return true
-	}
-	value := strings.ReplaceAll(Lower(a.value), "-", "_")
-	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
-}
-
 // compound says that words are joined as in the names of code.
 func compound(s string) bool {
 	for i := 1; i < len(s); i++ {
@@ -211,33 +170,3 @@ func ofType(s string) bool {
 	}
 	return true
 }
-
-// Distinct reports whether a secret that was found in a text is one wherever it
-// stands. What an issuer made is; what only the name before it announced has to
-// look as if drawn by lot, or the next text with that word would hold a secret.
-func Distinct(kind, value string) bool {
-	switch {
-	case !announced()[kind] || strings.ContainsAny(value, " \t"):
-		return true
-	case kind == "password" || kind == "url_password":
-		return madeUp(value) && !nameLike(value) || phrase(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(value))
-	}
-	return len(value) >= leastDistinct && (HasDigit(value) || scrambled(value) || oneWord(value)) && !numeric(value) && !nameLike(value)
-}
-
-// leastDistinct is the length from which a value of letters and digits can be
-// taken for drawn by lot.
-const leastDistinct = 12
-
-// announced are the kinds of secrets that are found by what stands before them.
-var announced = sync.OnceValue(func() map[string]bool {
-	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
-	for _, k := range Keywords {
-		kinds[k.kind] = true
-	}
-	return kinds
-})
-
-// Placeholder reports whether a value stands for one: a variable, an example, a
-// mask.
-func Placeholder(v string) bool { return placeholder(v) }
