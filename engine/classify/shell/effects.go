@@ -380,6 +380,9 @@ func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from 
 
 func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+	if target.HasPrefix("/dev/tcp/") || target.HasPrefix("/dev/udp/") {
+		text.Taint = abstract.Fetched
+	}
 	if target.From != nil {
 		text = *target.From
 	} else if known, ok := s.Shown(target); ok {
