@@ -52,10 +52,11 @@ func (c *cutter) joinCommands(a *engine.Action) {
 	at := make([]int, len(a.Commands))
 	var list []engine.Command
 	first := map[string]int{}
+	plain := plainCommands(a)
 	for i, cmd := range a.Commands {
 		key := commandForm(cmd)
 		n, ok := first[key]
-		if ok = ok && (onlyPrints(cmd.Name) || len(list[n].Operands)+len(cmd.Operands) <= c.m.operands); !ok {
+		if ok = ok && (plain[i] || onlyPrints(cmd.Name) || len(list[n].Operands)+len(cmd.Operands) <= c.m.operands); !ok {
 			n, first[key] = len(list), len(list)
 			list = append(list, cmd)
 		} else {
@@ -88,6 +89,22 @@ func joinOperands(list, more []string, limit int) []string {
 		}
 	}
 	return list
+}
+
+// plainCommands are those that do no more than read and write ordinary files of
+// the workspace, as their effects say in full.
+func plainCommands(a *engine.Action) []bool {
+	plain, other := make([]bool, len(a.Commands)), make([]bool, len(a.Commands))
+	for _, e := range a.Effects {
+		if i := e.Command; i >= 0 && i < len(plain) {
+			plain[i] = true
+			other[i] = other[i] || !plainRead(e) && !plainWrite(e)
+		}
+	}
+	for i := range plain {
+		plain[i] = plain[i] && !other[i]
+	}
+	return plain
 }
 
 // onlyPrints tells whether a program does nothing with its operands but print
@@ -142,7 +159,7 @@ func (c *cutter) join(a *engine.Action) {
 	if commands > c.m.commands {
 		c.joinCommands(a)
 	}
-	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite} {
+	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite, anyBelow} {
 		if len(a.Effects) > c.m.effects {
 			a.Effects = gather(a.Effects, form)
 		}
@@ -216,11 +233,38 @@ func anyRead(e engine.Effect) engine.Effect {
 }
 
 func anyWrite(e engine.Effect) engine.Effect {
-	plain := e.Kind == engine.EffectFileWrite && (e.Class == "" || e.Class == engine.ClassTest) && e.Location == engine.LocationInside
-	if !plain || e.Recursive || e.Forced || e.Persistence || e.Privileged {
+	if !plainWrite(e) {
 		return e
 	}
 	return anyFile(e)
+}
+
+func plainRead(e engine.Effect) bool {
+	return e.Kind == engine.EffectFileRead && ordinary(e)
+}
+
+func plainWrite(e engine.Effect) bool {
+	return e.Kind == engine.EffectFileWrite && ordinary(e) && !e.Recursive && !e.Forced && !e.Persistence && !e.Privileged
+}
+
+func ordinary(e engine.Effect) bool {
+	class := e.Class == "" || e.Class == engine.ClassTest || e.Class == engine.ClassGenerated
+	return class && e.Location == engine.LocationInside && e.Guard == ""
+}
+
+// anyBelow is the effect on some files of the workspace: of a loop over many
+// folders in it. What would be lost if they were written stays apart.
+func anyBelow(e engine.Effect) engine.Effect {
+	below, inside := strings.CutPrefix(e.Short, "./")
+	below = strings.TrimSuffix(below, "/*")
+	root, known := strings.CutSuffix(e.Target, "/"+below)
+	sure := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
+	if !plainRead(e) && !plainWrite(e) || !inside || !known || !sure || e.Git == "dirty" || e.Git == "untracked" {
+		return e
+	}
+	e.Target, e.Short = root, "./**"
+	e.Certainty, e.Exists, e.Entry, e.Git, e.Command = engine.CertaintyGlob, "", "", "", -1
+	return e
 }
 
 // anyFile is the effect on some files of a directory that an effect belongs to.
