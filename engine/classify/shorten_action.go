@@ -55,10 +55,11 @@ func (c *cutter) joinCommands(a *engine.Action) {
 	at := make([]int, len(a.Commands))
 	var list []engine.Command
 	first := map[string]int{}
+	plain := plainCommands(a)
 	for i, cmd := range a.Commands {
 		key := commandForm(cmd)
 		n, ok := first[key]
-		if ok = ok && (onlyPrints(cmd.Name) || len(list[n].Operands)+len(cmd.Operands) <= c.m.operands); !ok {
+		if ok = ok && (plain[i] || onlyPrints(cmd.Name) || len(list[n].Operands)+len(cmd.Operands) <= c.m.operands); !ok {
 			n, first[key] = len(list), len(list)
 			list = append(list, cmd)
 		} else {
@@ -91,6 +92,22 @@ func joinOperands(list, more []string, limit int) []string {
 		}
 	}
 	return list
+}
+
+// plainCommands are those that do no more than read and write ordinary files of
+// the workspace, as their effects say in full.
+func plainCommands(a *engine.Action) []bool {
+	plain, other := make([]bool, len(a.Commands)), make([]bool, len(a.Commands))
+	for _, e := range a.Effects {
+		if i := e.Command; i >= 0 && i < len(plain) {
+			plain[i] = true
+			other[i] = other[i] || !plainRead(e) && !plainWrite(e)
+		}
+	}
+	for i := range plain {
+		plain[i] = plain[i] && !other[i]
+	}
+	return plain
 }
 
 // onlyPrints tells whether a program does nothing with its operands but print
@@ -140,14 +157,14 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 // that differ only in their operands become one. What says the same of several
 // files of one directory becomes one effect on a pattern in it, which says more
 // than a list that is cut: first equal effects of several commands, then reads,
-// then writes for which the file makes no difference, then reads of plain files
-// of the workspace wherever they are.
+// then writes for which the file makes no difference, then those of
+// ordinary files of the workspace, wherever in it they are.
 func (c *cutter) join(a *engine.Action) {
 	commands, effects := len(a.Commands), len(a.Effects)
 	if commands > min(c.m.join, c.m.commands) {
 		c.joinCommands(a)
 	}
-	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite, anyPlainRead} {
+	for _, form := range []func(engine.Effect) engine.Effect{anyCommand, anyRead, anyWrite, anyBelow} {
 		if len(a.Effects) > c.m.join {
 			a.Effects = gather(a.Effects, form)
 		}
@@ -219,31 +236,40 @@ func anyRead(e engine.Effect) engine.Effect {
 	return anyFile(e)
 }
 
-// anyPlainRead is the effect on any files of the workspace, or of a directory for
-// temporary ones.
-func anyPlainRead(e engine.Effect) engine.Effect {
-	known := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
-	if e.Kind != engine.EffectFileRead || e.Class != "" || !known || !ownPlace(e) || e.Privileged || e.Egress {
-		return e
-	}
-	if e.Target, e.Short = "", "./**"; e.Location != engine.LocationInside {
-		e.Short = "**"
-	}
-	e.Certainty, e.Exists, e.Entry, e.Git, e.Recursive, e.Command = engine.CertaintyGlob, "", "", "", false, -1
-	return e
-}
-
-// ownPlace says that a file lies where the session works.
-func ownPlace(e engine.Effect) bool {
-	return e.Location == engine.LocationInside || e.Location == engine.LocationTemp
-}
-
 func anyWrite(e engine.Effect) engine.Effect {
-	plain := e.Kind == engine.EffectFileWrite && (e.Class == "" || e.Class == engine.ClassTest) && ownPlace(e)
-	if !plain || e.Recursive || e.Forced || e.Persistence || e.Privileged {
+	if !plainWrite(e) {
 		return e
 	}
 	return anyFile(e)
+}
+
+func plainRead(e engine.Effect) bool {
+	return e.Kind == engine.EffectFileRead && ordinary(e)
+}
+
+func plainWrite(e engine.Effect) bool {
+	return e.Kind == engine.EffectFileWrite && ordinary(e) && !e.Recursive && !e.Forced && !e.Persistence && !e.Privileged
+}
+
+func ordinary(e engine.Effect) bool {
+	class := e.Class == "" || e.Class == engine.ClassTest || e.Class == engine.ClassGenerated
+	own := e.Location == engine.LocationInside || e.Location == engine.LocationTemp
+	return class && own && e.Guard == ""
+}
+
+// anyBelow is the effect on some files of the workspace: of a loop over many
+// folders in it. What would be lost if they were written stays apart.
+func anyBelow(e engine.Effect) engine.Effect {
+	below, inside := strings.CutPrefix(e.Short, "./")
+	below = strings.TrimSuffix(below, "/*")
+	root, known := strings.CutSuffix(e.Target, "/"+below)
+	sure := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
+	if !plainRead(e) && !plainWrite(e) || !inside || !known || !sure || e.Git == "dirty" || e.Git == "untracked" {
+		return e
+	}
+	e.Target, e.Short = root, "./**"
+	e.Certainty, e.Exists, e.Entry, e.Git, e.Command = engine.CertaintyGlob, "", "", "", -1
+	return e
 }
 
 // anyFile is the effect on some files of a directory that an effect belongs to.

@@ -146,7 +146,9 @@ func find(c *shell.Call) {
 			for end < len(args) && !args[end].Is(";", "+") {
 				end++
 			}
-			findExec(c, a.Text, args[i+1:end], roots, name)
+			if !a.HasPrefix("-ok") || c.Shell.Frame.Stdin != nil { // else find asks a person about each file
+				findExec(c, a.Text, args[i+1:end], roots, name)
+			}
 			i = end
 		case a.Is("-fprint", "-fprintf", "-fprint0", "-fls") && i+1 < len(args):
 			c.Writes("write", args[i+1])

@@ -73,7 +73,7 @@ func (r *reader) row(p rows.Program) {
 	defer r.far(p.Daemon)()
 	r.Service = r.talksTo(p)
 	r.names(p)
-	if p.DryRun != "" && given(r.Opts, p.DryRun) || r.asksUsage(p.Usage) {
+	if p.DryRun != "" && given(r.Opts, p.DryRun) || r.asksUsage(p) {
 		r.Signal(engine.SignalDryRun)
 		return
 	}
@@ -82,11 +82,14 @@ func (r *reader) row(p rows.Program) {
 	r.embedded(p)
 }
 
-// asksUsage reports whether a call says nothing but the names of subcommands and
-// one of the words with which the program says how it is used.
-func (r *reader) asksUsage(words string) bool {
-	n := len(r.Args)
-	return words != "" && n > 0 && n <= len(r.Subs)+1 && rows.Has(words, r.Args[n-1].Text) &&
+// asksUsage reports whether a call says nothing but the names of subcommands, and
+// of what they do, and one of the words with which the program says how it is used.
+func (r *reader) asksUsage(p rows.Program) bool {
+	names, n := len(r.Subs), len(r.Args)
+	if p.Depth != nil {
+		names += *p.Depth
+	}
+	return p.Usage != "" && n > 0 && n <= names+1 && rows.Has(p.Usage, r.Args[n-1].Text) &&
 		!slices.ContainsFunc(r.Args[:n-1], func(a abstract.Arg) bool { return a.HasPrefix("-") || !a.Known() })
 }
 
@@ -341,7 +344,7 @@ func holdsPart(patterns []string, v abstract.Arg) bool {
 func (r *reader) otherwise(values map[string]string) bool {
 	for options, usual := range values {
 		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {
-			return !rows.Fits(strings.Split(usual, "|"), v.Text)
+			return !rows.Fits(strings.Split(usual, "|"), v.Text) || v.Text != "" && strings.Trim(v.Text, abstract.Holes) == ""
 		}) {
 			return true
 		}

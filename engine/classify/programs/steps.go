@@ -277,7 +277,9 @@ func (r *reader) printParts(files []abstract.Arg) {
 	case in.Taint.AsFile():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in.Part})
 	}
-	if slices.ContainsFunc(files, func(a abstract.Arg) bool { return !a.Known() || a.From != nil }) {
+	if slices.ContainsFunc(files, func(a abstract.Arg) bool {
+		return !a.Known() || a.Glob || a.From != nil || a.HasPrefix("/dev/") || a.HasPrefix("/proc/")
+	}) {
 		return
 	}
 	for _, f := range files {

@@ -389,6 +389,9 @@ func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from 
 
 func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+	if target.HasPrefix("/dev/tcp/") || target.HasPrefix("/dev/udp/") {
+		text.Taint = abstract.Fetched
+	}
 	if target.From != nil {
 		text = *target.From
 	} else if known, ok := s.Shown(target); ok {
@@ -465,7 +468,7 @@ func (s *Machine) socket(f redirected, cmd syntax.Command) {
 // HarmlessDevice reports whether a word is a device whose writing changes
 // nothing.
 func HarmlessDevice(a abstract.Arg) bool {
-	return a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full") || a.HasPrefix("/dev/fd/")
+	return a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/nul") || a.HasPrefix("/dev/fd/")
 }
 
 // DiskWrite signals a write to a device that is none of the harmless ones.

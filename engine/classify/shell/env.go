@@ -30,8 +30,8 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 	s.agentVariable(name, a)
 	s.trustVariable(name, a)
 	switch name {
-	case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PERL5DB", "PROMPT_COMMAND", "PS4":
-		if a.Text == "" || name == "PS4" && !strings.ContainsAny(a.Text, "$`") || name == "ENV" && !strings.Contains(a.Text, "/") {
+	case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PERL5DB", "PROMPT_COMMAND":
+		if a.Text == "" || name == "ENV" && !strings.Contains(a.Text, "/") {
 			return
 		}
 		s.Signal(engine.SignalEnvInjected)
@@ -41,8 +41,8 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 		if code, ok := s.CodeIn(a, "shell"); ok && strings.HasSuffix(name, "ENV") {
 			s.inFile(code, a, func() { s.Embed(code.Text, "env", false) })
 		}
-	case "PS0", "PS1", "PS2":
-		s.Subshell(func() Outcome { return Outcome{Out: s.document(a)} })
+	case "PS0", "PS1", "PS2", "PS4":
+		s.Subshell(func() Outcome { return Outcome{Out: s.prompt(a)} })
 	case "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "PYTHONPATH_HOOK", "JAVA_TOOL_OPTIONS":
 		if strings.Contains(a.Text, "-r") || strings.Contains(a.Text, "--import") || strings.Contains(a.Text, "--loader") ||
 			strings.Contains(a.Text, "-M") || strings.Contains(a.Text, "-javaagent") {

@@ -292,6 +292,12 @@ func (s *Machine) convert(e *syntax.Expansion, a abstract.Arg) abstract.Arg {
 
 // document expands a text as ${x@P} does: commands in it run.
 func (s *Machine) document(a abstract.Arg) abstract.Arg {
+	s.SignalIf(strings.ContainsAny(a.Text, "$`"), engine.SignalObfuscated)
+	return s.prompt(a)
+}
+
+// prompt expands a text as a shell expands its prompts: commands in it run.
+func (s *Machine) prompt(a abstract.Arg) abstract.Arg {
 	if !strings.ContainsAny(a.Text, "$`") {
 		return a
 	}
@@ -300,7 +306,6 @@ func (s *Machine) document(a abstract.Arg) abstract.Arg {
 		s.Opaque("syntax", a.Text)
 		return abstract.UnknownArg()
 	}
-	s.Signal(engine.SignalObfuscated)
 	s.Frame.Depth++
 	b := &builder{s: s, raw: true}
 	b.parts(w.Parts, true)
