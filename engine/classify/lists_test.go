@@ -40,7 +40,8 @@ var wordCases = map[string]wordCase{
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 
-	"places.notes":     {tool: "Write", args: `{"file_path":"/home/ana/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
+	"places.fixtures":  {tool: "Write", args: `{"file_path":"/srv/shop/zzqx/.claude/settings.json","content":"{}"}`},
+	"places.notes":     {tool: "Write", args: `{"file_path":"~/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
 	"servers.browsers": {tool: "mcp__zzqx__evaluate", args: `{"code":"document.title"}`},
 	"page.sends":       {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"page.leads":       {tool: "mcp__browser__evaluate", args: `{"code":"a.zzqx = b"}`},
@@ -139,7 +140,7 @@ var wordCases = map[string]wordCase{
 // found of an event. A list without such an event is one that nothing reads.
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
-		if name == "places.settings" || strings.HasPrefix(name, "checks.") {
+		if name == "places.settings" || name == "settings.minor" || strings.HasPrefix(name, "checks.") {
 			continue // the one asks for files that are there; the others: TestChecks
 		}
 		c, ok := wordCases[name]
