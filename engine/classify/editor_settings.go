@@ -35,7 +35,10 @@ func (r *reading) onlyLooks(res *place.Resolver, e *engine.Effect) bool {
 // of those only such as policy lists: what it looks like, and which model answers.
 func (r *reading) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent || e.Location != engine.LocationInside || e.Certainty != engine.CertaintyExact || e.Command >= 0 ||
-		!slices.Contains([]string{"settings.json", "settings.local.json"}, path.Base(e.Target)) || path.Base(path.Dir(e.Target)) == ".vscode" {
+		path.Base(path.Dir(e.Target)) == ".vscode" {
+		return false
+	}
+	if settings, err := path.Match("settings*.json", path.Base(e.Target)); err != nil || !settings {
 		return false
 	}
 	minor := r.in.Rows.Words("settings.minor")
