@@ -156,7 +156,8 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 		if known := res.Guard(e); known == "" || e.Guard != place.GuardMinor {
 			e.Guard = known
 		}
-		e.Repository = e.Certainty == engine.CertaintyExact && e.Object != engine.ObjectWorktree && res.HoldsGit(e) // of a pattern the class says so
+		whole := e.Certainty == engine.CertaintyExact // of a pattern the class says so
+		e.Repository = whole && e.Object != engine.ObjectWorktree && res.HoldsGit(e)
 		if broad(e) {
 			signals[engine.SignalBroadDelete] = true
 		}
