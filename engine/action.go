@@ -227,7 +227,7 @@ type Effect struct {
 	Lost          int64         `json:"lost,omitempty"`       // how much of a file goes, where the call says what is left: in percent of its bytes, rounded down; absent: nothing, or not known
 	Shrinks       bool          `json:"shrinks,omitempty"`    // Lost is nine tenths or more; read by policies of earlier versions
 	Mode          string        `json:"mode,omitempty"`       // permissions as the call gives them: 0777, a+w, cap_net_raw+ep; absent: none are given, or they are not known
-	Guard         string        `json:"guard,omitempty"`      // "is": changes a part of what guards the session (reviewer, settings and hooks of the client); "holds": such a part goes with it
+	Guard         string        `json:"guard,omitempty"`      // "is": changes a part of what guards the session (reviewer, settings and hooks of the client); "holds": such a part goes with it; "minor": settings of the client that decide nothing
 	Repository    bool          `json:"repository,omitempty"` // a directory that goes, with a repository in it
 	Bytes         int64         `json:"bytes,omitempty"`      // what the call says that it writes, of files made to a size; absent: not known
 	Ledger        string        `json:"ledger,omitempty"`     // what the session did to the path before: see LedgerStates; joined from history

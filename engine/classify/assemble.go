@@ -21,6 +21,9 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 		if r.onlyLooks(res, &e) {
 			e.Class = ""
 		}
+		if r.onlyMinor(res, &e) {
+			e.Guard = place.GuardMinor
+		}
 		if !seen[e] && !(raw.Guessed && !secret(&e)) {
 			seen[e] = true
 			a.Effects = append(a.Effects, e)
@@ -151,8 +154,11 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 		if (e.Exists == "no" || e.Reversibility == engine.R1 || e.Reversibility == engine.R3) && place.Arrives(e, a.Effects) {
 			e.Exists, e.Reversibility = "", ""
 		}
-		e.Guard = res.Guard(e)
-		e.Repository = e.Certainty == engine.CertaintyExact && e.Object != engine.ObjectWorktree && res.HoldsGit(e) // of a pattern the class says so
+		if known := res.Guard(e); known == "" || e.Guard != place.GuardMinor {
+			e.Guard = known
+		}
+		whole := e.Certainty == engine.CertaintyExact // of a pattern the class says so
+		e.Repository = whole && e.Object != engine.ObjectWorktree && res.HoldsGit(e)
 		if broad(e) {
 			signals[engine.SignalBroadDelete] = true
 		}

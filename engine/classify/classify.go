@@ -136,8 +136,9 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 // Input is what is known where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
-	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, ListDir: c.listDir(),
-		Knows: programs.Knowledge(set), Rows: set}
+	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard,
+		ListDir: c.listDir(),
+		Knows:   programs.Knowledge(set), Rows: set}
 	if e.CWD == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}

@@ -50,7 +50,8 @@ var wordCases = map[string]wordCase{
 	"page.storage":        {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
 	"page.hides":          {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
-	"places.notes":        {tool: "Write", args: `{"file_path":"/home/ana/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
+	"places.notes":        {tool: "Write", args: `{"file_path":"~/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
+	"places.fixtures":     {tool: "Write", args: `{"file_path":"/srv/shop/zzqx/.claude/settings.json","content":"{}"}`},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
@@ -144,7 +145,7 @@ var wordCases = map[string]wordCase{
 // found of an event. A list without such an event is one that nothing reads.
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
-		if name == "places.settings" || strings.HasPrefix(name, "checks.") {
+		if name == "places.settings" || name == "settings.minor" || strings.HasPrefix(name, "checks.") {
 			continue // the one asks for files that are there; the others: TestChecks
 		}
 		c, ok := wordCases[name]

@@ -30,7 +30,8 @@ var (
 	pageFetch = regexp.MustCompile("\\bfetch\\s*\\(\\s*(?:'([^'\\\\\n]*)'|\"([^\"\\\\\n]*)\"|`([^`$\\\\]*)`)\\s*[,)]")
 	// What makes names out of parts, or reaches for one that is not written out.
 	pageBuilt = regexp.MustCompile("\\\\[xu0-7]|['\"`]\\s*\\+\\s*['\"`]|\\$\\{\\s*['\"`]|" +
-		`\b(window|self|globalThis|top|parent|frames|document|navigator|location|this|defaultView|contentWindow|ownerDocument)\s*(\?\.)?\s*\[|` +
+		`\b(window|self|globalThis|top|parent|frames|document|navigator|location|this)\s*(\?\.)?\s*\[|` +
+		`\b(defaultView|contentWindow|ownerDocument)\s*(\?\.)?\s*\[|` +
 		`=\s*(window|self|globalThis|top|parent|frames)\s*($|[;,\n)\]}])|[(,]\s*(window|self|globalThis|top|frames)\s*[,)]`)
 )
 

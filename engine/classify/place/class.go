@@ -39,7 +39,27 @@ func (r *Resolver) classOf(p string) engine.Class {
 		return engine.ClassGuard
 	}
 	known := r.first(n, func(c *class) []*matcher { return c.known })
+	if known == engine.ClassAgent && r.fixture(p) {
+		known = ""
+	}
 	return stricter(known, r.first(n, func(c *class) []*matcher { return c.added }))
+}
+
+// fixture says that a file of the workspace is material for tests: what steers the
+// session itself lies in no such folder, and one below a client's own counts as its.
+func (r *Resolver) fixture(p string) bool {
+	if r.workspace == "" || !Within(r.workspace, p) {
+		return false
+	}
+	for _, name := range strings.Split(strings.Trim(path.Dir(r.Below(p)), "/"), "/") {
+		if strings.HasPrefix(name, ".") {
+			return false
+		}
+		if slices.Contains(r.tables.fixtures, strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // first returns the first class that some matcher gives a path.

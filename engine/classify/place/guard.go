@@ -51,6 +51,8 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 const (
 	guardIs    = "is"
 	guardHolds = "holds"
+
+	GuardMinor = "minor" // settings of the client change, and none that decide anything
 )
 
 // guardBelow says that a part of the guard goes with what is deleted or moved.

@@ -15,6 +15,7 @@ type tables struct {
 	classes  map[string]*class
 	settings []string // of clients, as they lie below a project or a home directory
 	telling  []string // names that say what is at stake
+	fixtures []string // folders with settings for tests
 	notes    []string // of agents about a workspace, below the home directory
 }
 
@@ -30,7 +31,7 @@ type class struct {
 func tablesOf(set *rows.Set) *tables {
 	return rows.Once(set, "tables of places", func() *tables {
 		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling"),
-			notes: set.Words("places.notes")}
+			notes: set.Words("places.notes"), fixtures: set.Words("places.fixtures")}
 		all, _ := rows.All[rows.Paths](set, rows.PlacesFolder)
 		for _, e := range all {
 			for _, name := range e.Names {

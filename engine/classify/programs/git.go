@@ -229,7 +229,7 @@ func gitMakesTree(c *shell.Call) {
 	if err != nil {
 		return
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "create", Object: treeObject(c)}, c.Opts.Operand(n))
+	c.WritesAs(abstract.RawEffect{Verb: "create", Object: treeObject(c)}, c.Opts.Operand(n))
 	makesTree(c, c.Opts.Operand(n))
 }
 
@@ -269,7 +269,7 @@ func gitRemovesTree(c *shell.Call) {
 		if e.Verb = "delete"; e.Object != "" {
 			e.Reversible = engine.R3 // the branch stays, and git adds the tree again
 		}
-		c.Emit(e, dir)
+		c.Removes(e, dir)
 		return
 	}
 	e = abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Object: e.Object,

@@ -62,7 +62,11 @@ speaks contains "delete_outside_scope" if {
 	not _not_there(e)
 }
 
-# Of what lies beside a workspace among temporary files, only what the session made.
+# METADATA
+# title: Deletion outside the workspace
+# description: Of what lies beside a workspace among temporary files, only what the session made may go.
+# custom:
+#   id: delete_outside_scope
 speaks contains "delete_outside_scope" if {
 	"deletes" in input.facts
 	input.phase == "pre"
