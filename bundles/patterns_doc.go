@@ -33,6 +33,9 @@ from which number on it is found. What has been measured on recorded runs stands
   the risk (` + "`patterns.composites`" + `); the highest factor counts.
 - An expression that fails is no 'no': the pattern counts as found, its verdict holds, and
   the record's finding holds the error.
+- **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` gives it another threshold, with which its
+  levels move; ` + "`enabled_patterns: [loop, exfiltration]`" + ` looks at no others (` + "`*`" + ` is all of them). A
+  layer above another one can only tighten what that one set.
 - ` + "`rules: {disabled: [loop]}`" + ` switches off what a row says, ` + "`patterns: {enabled: false}`" + `
   all patterns of the policy that ships.
 

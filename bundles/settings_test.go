@@ -205,7 +205,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -270,7 +270,7 @@ func value(t *testing.T, g *rand.Rand, path string, s *SchemaNode) any {
 			return float64(int64(low) + g.Int64N(int64(high-low)+1))
 		}
 		return low + g.Float64()*(high-low)
-	case "union", "intersect":
+	case "union", "extend", "intersect":
 		words := []any{"a", "b", "inside", "~/.ssh/", "temp"}
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:g.IntN(len(words))]
@@ -309,7 +309,7 @@ func looser(s *SchemaNode, before, after any) string {
 		if after.(float64) < before.(float64) {
 			return fmt.Sprintf("%v became %v", before, after)
 		}
-	case "union":
+	case "union", "extend":
 		for _, v := range before.([]any) {
 			if !slices.Contains(after.([]any), v) {
 				return fmt.Sprintf("%v was lost", v)
@@ -333,6 +333,12 @@ func looser(s *SchemaNode, before, after any) string {
 		}
 	case "entries": // one that is not there is as strict as can be
 		for id, v := range after.(map[string]any) {
+			if s.Others.Merge == "min" {
+				if was, ok := before.(map[string]any)[id]; ok && v.(float64) > was.(float64) {
+					return fmt.Sprintf("%s: %v became %v", id, was, v)
+				}
+				continue
+			}
 			if was, ok := before.(map[string]any)[id]; s.Others.Rank(v) < s.Others.Rank(s.Others.Strictest()) && (!ok || s.Others.Rank(v) < s.Others.Rank(was)) {
 				return fmt.Sprintf("%s: %v became %v", id, was, v)
 			}
