@@ -258,8 +258,12 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 func (e *Effective) checkNamed() []*engine.Problem {
 	var list []*engine.Problem
 	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
+	patterns := map[string]Rule{}
 	for _, r := range e.Rules() {
 		rows[r.ID], all[r.ID] = r.Always, r.Always
+		if r.Pattern() {
+			patterns[r.ID] = r
+		}
 	}
 	for _, l := range e.Access() {
 		for _, id := range l.Speakers() {
@@ -283,6 +287,35 @@ func (e *Effective) checkNamed() []*engine.Problem {
 		modes, _ := rules["enforcement"].(map[string]any)
 		for _, id := range slices.Sorted(maps.Keys(modes)) {
 			list = append(list, l.named("rules.enforcement", id, all)...)
+		}
+		run, _ := settings["patterns"].(map[string]any)
+		list = append(list, l.namedPatterns(run, patterns)...)
+	}
+	return list
+}
+
+// namedPatterns finds patterns that a layer's settings name, and that are none or
+// have nothing to set.
+func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
+	var list []*engine.Problem
+	unknown := func(setting, id string) {
+		p := problem(b.where(setting+"."+id).in(b.Layer), "rule.unknown", "%s: there is no pattern with this id", setting)
+		list = append(list, p.NotOneOf(id, slices.Sorted(maps.Keys(patterns))))
+	}
+	enabled, _ := settings["enabled_patterns"].([]any)
+	for _, v := range enabled {
+		if id := fmt.Sprint(v); id != "*" && patterns[id].ID == "" {
+			unknown("patterns.enabled_patterns", id)
+		}
+	}
+	thresholds, _ := settings["thresholds"].(map[string]any)
+	for _, id := range slices.Sorted(maps.Keys(thresholds)) {
+		switch r := patterns[id]; {
+		case r.ID == "":
+			unknown("patterns.thresholds", id)
+		case r.Fixed || r.Threshold == nil:
+			at := b.where("patterns.thresholds." + id).in(b.Layer)
+			list = append(list, problem(at, "rule.fixed", "patterns.thresholds: the threshold of %s is fixed: once is enough; take it out", id))
 		}
 	}
 	return list

@@ -135,20 +135,37 @@ func (e *Effective) Rules() []Rule {
 }
 
 // Tuned returns the rows of all layers as the settings have them: patterns that
-// are switched off left out, thresholds by the sensitivity.
+// are switched off left out, thresholds as they are set and by the sensitivity.
 func (e *Effective) Tuned() []Rule {
 	patterns, _ := e.Settings["patterns"].(map[string]any)
 	rules, _ := e.Settings["rules"].(map[string]any)
 	disabled, _ := rules["disabled"].([]any)
+	enabled, _ := patterns["enabled_patterns"].([]any)
 	factor := sensitivity(patterns)
 	var all []Rule
 	for _, r := range e.Rules() {
-		if r.Pattern() && !r.Always && (patterns["enabled"] == false || slices.Contains(disabled, any(r.ID))) {
+		off := patterns["enabled"] == false || slices.Contains(disabled, any(r.ID)) || !looksAt(enabled, r.ID)
+		if r.Pattern() && !r.Always && off {
 			continue
 		}
-		all = append(all, r.scaled(factor))
+		all = append(all, r.scaled(factor*r.moved(patterns)))
 	}
 	return all
+}
+
+// looksAt reports whether a list of patterns has one, or all. Earlier policies have
+// no list.
+func looksAt(enabled []any, id string) bool {
+	return enabled == nil || slices.Contains(enabled, any("*")) || slices.Contains(enabled, any(id))
+}
+
+// moved is the factor on a row's threshold that makes it the one of the settings.
+func (r Rule) moved(patterns map[string]any) float64 {
+	thresholds, _ := patterns["thresholds"].(map[string]any)
+	if own := number(Normal(thresholds[r.ID])); own > 0 && r.Threshold != nil && *r.Threshold > 0 {
+		return own / *r.Threshold
+	}
+	return 1
 }
 
 // sensitivity is the factor on the thresholds of patterns.

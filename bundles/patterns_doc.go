@@ -28,11 +28,15 @@ from which number on it is found. What has been measured on recorded runs stands
   ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A row that is *fixed* does not follow: once is enough.
 - **Hysteresis**: a warning is not told again within ` + "`patterns.hysteresis`" + ` actions of the
   agent after it was told, unless the level has risen since. The finding is recorded
-  all the same, and who is asked or denied is told so each time.
+  all the same. Who is asked or denied is told so each time, unless the row names a
+  hysteresis of its own.
 - **Composites**: patterns that are found together, or were a short while ago, multiply
   the risk (` + "`patterns.composites`" + `); the highest factor counts.
 - An expression that fails is no 'no': the pattern counts as found, its verdict holds, and
   the record's finding holds the error.
+- **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` gives it another threshold, with which its
+  levels move; ` + "`enabled_patterns: [loop, exfiltration]`" + ` looks at no others (` + "`*`" + ` is all of them). A
+  layer above another one can only tighten what that one set.
 - ` + "`rules: {disabled: [loop]}`" + ` switches off what a row says, ` + "`patterns: {enabled: false}`" + `
   all patterns of the policy that ships.
 

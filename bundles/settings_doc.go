@@ -23,6 +23,7 @@ How values of several layers become one:
 |---|---|---|
 | min, max | replaces the default | counts if it is lower, higher |
 | strictest | replaces the default | counts if it is stricter |
+| extend | replaces the default | adds to it |
 | intersect | replaces the default | keeps only what it has too |
 | narrow | replaces the default | keeps only what lies in what it has too |
 | union | is added | is added |

@@ -91,6 +91,9 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	}
 	before, there := into[key]
 	joined := m.joins(path, s)
+	if !there && joined {
+		before, there = m.shipped(path)
+	}
 	switch {
 	case joined && there:
 		v = s.combine(before, v)
@@ -106,6 +109,23 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	}
 }
 
+// shipped returns what holds of a pattern's threshold where no setting names it:
+// that of its row.
+func (m *merger) shipped(path string) (any, bool) {
+	id, ok := strings.CutPrefix(path, "patterns.thresholds.")
+	if !ok {
+		return nil, false
+	}
+	for _, l := range m.layers {
+		for _, r := range l.Rules {
+			if r.ID == id && r.Threshold != nil {
+				return *r.Threshold, true
+			}
+		}
+	}
+	return nil, false
+}
+
 // joins says whether a layer's value may only tighten the one so far: the
 // first value that a person's layer gives replaces the default.
 func (m *merger) joins(path string, s *SchemaNode) bool {
@@ -115,7 +135,7 @@ func (m *merger) joins(path string, s *SchemaNode) bool {
 
 // from lists the layers that a value comes from once the layer has set it.
 func (m *merger) from(path string, s *SchemaNode, before any, joined bool) []string {
-	if !joined || s.Merge != "union" && s.Merge != "intersect" {
+	if !joined || s.Merge != "union" && s.Merge != "extend" && s.Merge != "intersect" {
 		return []string{m.layer.Layer}
 	}
 	so := m.sources[path]
@@ -132,7 +152,7 @@ func (s *SchemaNode) combine(a, b any) any {
 		return min(number(a), number(b))
 	case "max":
 		return max(number(a), number(b))
-	case "union":
+	case "union", "extend":
 		return union(list(a), list(b))
 	case "intersect":
 		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })

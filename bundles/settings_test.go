@@ -205,7 +205,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -274,7 +274,7 @@ func value(t *testing.T, g *rand.Rand, path string, s *SchemaNode) any {
 			return float64(int64(low) + g.Int64N(int64(high-low)+1))
 		}
 		return low + g.Float64()*(high-low)
-	case "union", "intersect":
+	case "union", "extend", "intersect":
 		words := []any{"a", "b", "inside", "~/.ssh/", "temp"}
 		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		return words[:g.IntN(len(words))]
@@ -313,7 +313,7 @@ func looser(s *SchemaNode, before, after any) string {
 		if after.(float64) < before.(float64) {
 			return fmt.Sprintf("%v became %v", before, after)
 		}
-	case "union":
+	case "union", "extend":
 		for _, v := range before.([]any) {
 			if !slices.Contains(after.([]any), v) {
 				return fmt.Sprintf("%v was lost", v)
@@ -353,7 +353,7 @@ func looserEntry(s *SchemaNode, before, after map[string]any) string {
 		switch {
 		case s.Merge == "strictest" && !there:
 			was = s.Strictest()
-		case s.Merge == "max" && !there:
+		case (s.Merge == "max" || s.Merge == "min") && !there:
 			continue
 		}
 		if how := looser(s, was, v); how != "" {

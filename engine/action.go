@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Type says what an action would do, whatever tool does it. An action has a
 // set of them; a shell command has the types of its effects.
 type Type string
@@ -298,4 +300,14 @@ const (
 // LedgerStates lists what Effect.Ledger may say.
 func LedgerStates() []string {
 	return []string{LedgerRead, LedgerCreated, LedgerWritten, LedgerDeleted, LedgerMoved}
+}
+
+// Synchronises reports whether an effect is git's, to its remote: what it prints
+// are names of branches and its own words.
+func (a *Action) Synchronises(e *Effect) bool {
+	if e.Command < 0 || e.Command >= len(a.Commands) {
+		return false
+	}
+	c := &a.Commands[e.Command]
+	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
 }

@@ -77,7 +77,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	case engine.PhasePrompt:
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace))
+		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session))
 	case engine.PhasePre, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
@@ -85,7 +85,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
-		facts.Event.Result = result(c.rowsOf(e), m, e.Result, facts.Action, c.marker(m, workspace))
+		facts.Event.Result = result(c.rowsOf(e), m, e.Result, facts.Action, c.marker(m, workspace, e.Session))
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -126,7 +126,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Resource = resource(r, facts.Event.Args)
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
-	a.Marks = c.marker(m, workspace).OfAction(markedTexts(r))
+	a.Marks = c.marker(m, workspace, e.Session).OfAction(markedTexts(r))
 	maskAction(a, m)
 	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
@@ -272,15 +272,16 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	}
 }
 
-// marker returns what makes marks for a session in a workspace.
-func (c *Classifier) marker(m *mask.Masker, workspace string) *marks.Marker {
+// marker returns what makes marks for a session in a workspace. Names of both are
+// none, nor is that of the branch that is checked out.
+func (c *Classifier) marker(m *mask.Masker, workspace, session string) *marks.Marker {
 	looks := marks.MaxLooks
 	branch := sync.OnceValue(func() string { return c.branch(workspace) })
 	return &marks.Marker{Mac: c.MAC, Masks: m, Known: func(s string) bool {
 		if workspace != "" && (place.Within(workspace, s) || s == path.Base(workspace) || strings.Contains("/"+workspace+"/", "/"+s+"/")) {
 			return true
 		}
-		if strings.Contains("/"+branch()+"/", "/"+s+"/") {
+		if session != "" && s == session || strings.Contains("/"+branch()+"/", "/"+s+"/") {
 			return true
 		}
 		if workspace == "" || c.World.Lstat == nil || strings.ContainsAny(s, " \x00@:") || strings.HasPrefix(s, "~") || len(s) > 255 ||

@@ -133,7 +133,7 @@ func TestKnownNames(t *testing.T) {
 		t.Errorf("marks %v", got)
 	}
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
-	if !c.marker(nil, "/srv/shop-backend-v2").Known("shop-backend-v2") || !c.marker(nil, "/srv/shop").Known("/srv/shop/a") || c.marker(nil, "/srv/shop").Known("other-name-v2") {
+	if !c.marker(nil, "/srv/shop-backend-v2", "").Known("shop-backend-v2") || !c.marker(nil, "/srv/shop", "").Known("/srv/shop/a") || c.marker(nil, "/srv/shop", "").Known("other-name-v2") {
 		t.Error("the workspace's own name")
 	}
 }

@@ -20,7 +20,7 @@ func ownHosts(set *rows.Set, a *engine.Action) func(host string) bool {
 	asked := false
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		if e.Kind != engine.EffectNetwork || e.Loopback {
+		if e.Kind != engine.EffectNetwork || e.Loopback || a.Synchronises(e) {
 			continue
 		}
 		if !asksOne(known, a, e) {

@@ -81,16 +81,6 @@ func commandWords(c *engine.Command, e *engine.Effect) []string {
 	return append(list, c.Operands...)
 }
 
-// synchronises says that an effect is git's, to its remote: what it prints are
-// names of branches and its own words.
-func synchronises(a *engine.Action, e *engine.Effect) bool {
-	if e.Command < 0 || e.Command >= len(a.Commands) {
-		return false
-	}
-	c := &a.Commands[e.Command]
-	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
-}
-
 func hostDigits(a *engine.Action) []string {
 	var list []string
 	for _, host := range a.Hosts {

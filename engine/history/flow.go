@@ -98,7 +98,7 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 				list = append(list, engine.LabelSecret)
 			}
 			list = append(list, h.labelsBelow(e)...)
-		case e.Kind == engine.EffectNetwork && !e.Loopback && !synchronises(a, e):
+		case e.Kind == engine.EffectNetwork && !e.Loopback && !a.Synchronises(e):
 			list = append(list, engine.LabelUntrusted)
 		}
 	}

@@ -89,7 +89,8 @@ func settle(d *engine.Decision) error {
 			return fmt.Errorf("policy returned the operation %q, which is none of %s", op.Op, strings.Join(engine.Operations(), ", "))
 		}
 	}
-	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut}, {30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
+	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
+		{30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
 	for i := 0; ; i++ {
 		b, err := engine.Marshal(d)
 		if err != nil {

@@ -32,6 +32,9 @@ func addresses(p string) []string {
 		user, host = authority[:i], authority[i+1:]
 	}
 	host, _, _ = strings.Cut(host, ":")
+	if !ok && tail == "" && user == "" && member(host) {
+		return nil
+	}
 	host = mask.Lower(strings.Trim(host, "."))
 	if i := strings.LastIndexByte(host, '='); i >= 0 && !ok {
 		host = host[i+1:]
@@ -47,6 +50,13 @@ func addresses(p string) []string {
 		list = append(list, user[strings.LastIndexByte(user, '=')+1:]+"@"+host)
 	}
 	return list
+}
+
+// member reports whether a word is written like something in code, and not like a
+// host: strings.Builder, Console.WriteLine.
+func member(word string) bool {
+	last := word[strings.LastIndexByte(word, '.')+1:]
+	return last != mask.Lower(last) && last != strings.ToUpper(last)
 }
 
 // fileExts are endings of file names that could be taken for those of hosts.
