@@ -60,6 +60,6 @@ func atHand(e *engine.Effect) bool {
 // Programs and settings of the system are looked for where they are, and a
 // pattern from the root on stands for some of them.
 func mayMove(e *engine.Effect) bool {
-	return e.Target != "/" && slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside, engine.LocationHome,
-		engine.LocationTemp, engine.LocationUnknown}, e.Location)
+	return e.Target != "/" && slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside,
+		engine.LocationHome, engine.LocationTemp, engine.LocationUnknown}, e.Location)
 }

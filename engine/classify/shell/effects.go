@@ -468,7 +468,8 @@ func (s *Machine) socket(f redirected, cmd syntax.Command) {
 // HarmlessDevice reports whether a word is a device whose writing changes
 // nothing.
 func HarmlessDevice(a abstract.Arg) bool {
-	return a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/nul") || a.HasPrefix("/dev/fd/")
+	return a.HasPrefix("/dev/fd/") ||
+		a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/nul")
 }
 
 // DiskWrite signals a write to a device that is none of the harmless ones.

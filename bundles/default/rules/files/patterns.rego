@@ -20,6 +20,7 @@ speaks contains "move_into_missing" if {
 	not _said_to_be_folder(e)
 	not _made_meanwhile(e)
 	not _next_to_it(e)
+	not _each_its_own(e)
 }
 
 # The landing is the folder with a pattern in it, or the folder alone.
@@ -75,6 +76,21 @@ _next_to_it(e) if {
 	from.command == e.command
 	from.target == e.target
 	from != e
+}
+
+# A name is counted up, or made in another way: what is known is the first one.
+_each_its_own(e) if {
+	some other in input.action.effects
+	other.kind == "file_write"
+	other.verb == "move"
+	other.certainty == "prefix"
+	startswith(e.target, other.target)
+	_same_form(input.action.commands[e.command], input.action.commands[other.command])
+}
+
+_same_form(a, b) if {
+	a.name == b.name
+	object.get(a, "flags", []) == object.get(b, "flags", [])
 }
 
 # Something before it puts the folder there.
