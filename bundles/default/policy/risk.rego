@@ -229,12 +229,25 @@ step(e) := "R0" if {
 	known_path(e)
 } else := _cfg.ledger.created if {
 	_made_here(e)
+} else := _cfg.service if {
+	_to_service(e)
 } else := e.reversibility if {
 	true
 } else := s if {
 	s := _cfg.class[e.class]
 	known_path(e)
 } else := "unknown"
+
+# What goes to the service that holds the repository, and puts nothing in the
+# place of something else, can be taken back there.
+_to_service(e) if {
+	e.reversibility == "R5"
+	e.kind == "network"
+	e.verb == "send"
+	not e.forced
+	not e.object
+	e.target in data.reviewer.hosts.repository
+}
 
 # A file that the same call has made before.
 _made_here(e) if {

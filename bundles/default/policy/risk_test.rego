@@ -234,3 +234,17 @@ test_made_and_deleted[name] if {
 	made := given.effect("file_write", object.union({"command": 0}, case.made))
 	case.step == scores.step(deleted) with input as given.action("file_deletion", [made, deleted])
 }
+
+# What goes to the service that holds the repository can be taken back there.
+test_service[name] if {
+	some name, case in {
+		"a push": {"effect": {"target": "origin"}, "step": "R4"},
+		"a comment": {"effect": {"target": "github"}, "step": "R4"},
+		"by force": {"effect": {"target": "origin", "forced": true}, "step": "R5"},
+		"history goes": {"effect": {"target": "origin", "object": "history"}, "step": "R5"},
+		"another remote": {"effect": {"target": "https://example.com/a.git"}, "step": "R5"},
+		"a package": {"effect": {"target": "npm"}, "step": "R5"},
+	}
+	effect := given.request(object.union({"verb": "send", "egress": true, "reversibility": "R5"}, case.effect))
+	case.step == scores.step(effect) with input as given.action("network_request", [effect])
+}
