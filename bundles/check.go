@@ -160,7 +160,8 @@ func (e *Effective) CheckRules() []*engine.Problem {
 				list = append(list, problem(r.at("unattended").in(l.Layer), "rule.unattended", "rule %s cannot say unattended: allow: %s", r.ID, why))
 			}
 			if r.Harm != "" && r.Decision != string(engine.Block) {
-				list = append(list, problem(r.at("harm").in(l.Layer), "rule.harm", "rule %s names a harm, and only a rule whose decision is block has one", r.ID))
+				list = append(list, problem(r.at("harm").in(l.Layer), "rule.harm",
+					"rule %s names a harm, and only a rule whose decision is block has one", r.ID))
 			}
 		}
 		for _, a := range l.Access {

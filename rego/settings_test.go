@@ -148,6 +148,7 @@ func questions() []question {
 	all = append(all, ends()...)
 	all = append(all, agentsWork()...)
 	all = append(all, runs()...)
+	all = append(all, softened()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -169,6 +170,37 @@ func questions() []question {
 		}
 	}
 	return all
+}
+
+// softened are questions about calls that what came before them makes worse, and
+// about what the settings of places, services and tools say of a call itself.
+func softened() []question {
+	alone := func(q *question) { q.in.Event.Mode = "bypassPermissions" }
+	send := effect(engine.EffectNetwork, func(e *engine.Effect) {
+		e.Verb, e.Target, e.Egress, e.Reversibility = "send", "origin", true, engine.R5
+	})
+	fetch := effect(engine.EffectNetwork, func(e *engine.Effect) { e.Verb = "fetch" })
+	send.Types, fetch.Types = []engine.Type{engine.TypeNetworkRequest}, []engine.Type{engine.TypeNetworkRequest}
+	powerful := effect(engine.EffectSystemCall, func(e *engine.Effect) { e.Short, e.Location, e.Privileged = "", "", true })
+	listed := commanded(engine.Command{Name: "ls"}, engine.EffectFileRead, func(e *engine.Effect) {
+		e.Verb, e.Class, e.Location = "list", engine.ClassCredential, engine.LocationHome
+	}, engine.SignalCredential)
+	agreed := effect(engine.EffectFileWrite, func(e *engine.Effect) {
+		e.Location, e.Short = engine.LocationOutside, "/srv/other/a"
+	})
+	folder := func(q *question) { q.in.Action.Effects[0].Agreed = engine.AgreedFolder }
+	tool := func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }
+	here := func(q *question) { q.in.Session.Workspace = "/srv/shop" }
+	return []question{
+		ask(types(engine.TypeFileModification), rational("high"), withFailures(3)),
+		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3)),
+		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3), alone),
+		ask(types(engine.TypeUnknown), rational("high"), withFailures(3), alone),
+		ask(fetch, rational("medium"), withFailures(3)), ask(send, rational("medium")), ask(powerful, rational("low")),
+		ask(listed), ask(agreed, folder, here, withFact(engine.FactOutside)),
+		ask(types(engine.TypeUnknown), tool, alone, withFact(engine.FactNotUnderstood)),
+		ask(types(engine.TypeFileRead), here, withFinding("environment_dump", "")),
+	}
 }
 
 // commanded is a call with one command and one effect of it.
@@ -329,6 +361,9 @@ func (s *schema) others(path string, v any) []any {
 		}
 		return []any{otherLists()[path]}
 	case map[string]any:
+		if path == "rules.disabled_in" {
+			return []any{map[string]any{"/srv": []any{"environment_dump"}}}
+		}
 		return []any{map[string]any{"environment_dump": "observe"}}
 	}
 	return []any{1.0, 0.0, 0.5, 4.0, -1.0}
@@ -337,7 +372,7 @@ func (s *schema) others(path string, v any) []any {
 // otherLists holds for each list what it might be instead.
 func otherLists() map[string][]any {
 	return map[string][]any{
-		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "unattended_modes": {"alone"},
+		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "hosts.repository": {}, "secrets.listing": {}, "risk.soft": {}, "unattended_modes": {"alone"},
 		"services.ends": {"send"}, "services.unknown_ends": {"remove"}, "services.wide": {"stack"}, "services.stores": {"1"}, "services.local": {},
 		"services.recovery": {}, "services.audit": {}, "services.grants": {}, "services.names": {}, "services.reviews": {}, "services.money": {}, "services.payments": {},
 		"services.messages": {}, "services.messengers": {}, "databases.block_unseen": {}, "markers.clusters": {}, "rewrite.planners": {},
@@ -356,18 +391,21 @@ func otherLists() map[string][]any {
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"windows":                 "bundles: windows are read when a policy is assembled",
-		"history.last":            "bundles, TestView: it is read when a policy is assembled",
-		"patterns.enabled":        "bundles, TestSwitchedOffPatterns",
-		"patterns.sensitivity":    "bundles, TestSensitivity",
-		"patterns.factors.low":    "bundles, TestSensitivity",
-		"patterns.factors.medium": "bundles, TestSensitivity",
-		"patterns.factors.high":   "bundles, TestSensitivity",
-		"mode":                    "bundles, TestSettingsErrors: it has one value, and others are refused",
-		"audit.retain_days":       "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"audit.budget_mb":         "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"audit.sync":              "cmd/reviewer, TestLogIsKeptAsSettingsSay",
-		"redact.pii":              "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
+		"windows":                   "bundles: windows are read when a policy is assembled",
+		"history.last":              "bundles, TestView: it is read when a policy is assembled",
+		"patterns.enabled":          "bundles, TestSwitchedOffPatterns",
+		"patterns.sensitivity":      "bundles, TestSensitivity",
+		"patterns.thresholds":       "bundles, TestThresholdsOfPatterns",
+		"patterns.enabled_patterns": "bundles, TestEnabledPatterns",
+		"history.similar":           "bundles/default/cases/patterns/stuck: facts count what is similar",
+		"patterns.factors.low":      "bundles, TestSensitivity",
+		"patterns.factors.medium":   "bundles, TestSensitivity",
+		"patterns.factors.high":     "bundles, TestSensitivity",
+		"mode":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
+		"audit.retain_days":         "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.budget_mb":           "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.sync":                "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"redact.pii":                "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 	}
 }
 

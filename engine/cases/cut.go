@@ -370,6 +370,9 @@ func (c *cutter) exists(e engine.Effect) {
 func (c *cutter) file(e engine.Effect, name string) File {
 	switch e.Entry {
 	case "dir":
+		if e.Kind != engine.EffectFileRead { // an empty one is little loss
+			c.lose("what is in folders")
+		}
 		return File{Folder: true}
 	case "link":
 		c.lose("where the link " + name + " leads")

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,11 +24,11 @@ const (
 )
 
 var (
-	pageName = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	pageName = engine.Regexp(`[A-Za-z_$][\w$]*`)
 	// A call with nothing but a plain text as its first argument.
-	pageFetch = regexp.MustCompile("\\bfetch\\s*\\(\\s*(?:'([^'\\\\\n]*)'|\"([^\"\\\\\n]*)\"|`([^`$\\\\]*)`)\\s*[,)]")
+	pageFetch = engine.Regexp("\\bfetch\\s*\\(\\s*(?:'([^'\\\\\n]*)'|\"([^\"\\\\\n]*)\"|`([^`$\\\\]*)`)\\s*[,)]")
 	// What makes names out of parts, or reaches for one that is not written out.
-	pageBuilt = regexp.MustCompile("\\\\[xu0-7]|['\"`]\\s*\\+\\s*['\"`]|\\$\\{\\s*['\"`]|" +
+	pageBuilt = engine.Regexp("\\\\[xu0-7]|['\"`]\\s*\\+\\s*['\"`]|\\$\\{\\s*['\"`]|" +
 		`\b(window|self|globalThis|top|parent|frames|document|navigator|location|this)\s*(\?\.)?\s*\[|` +
 		`\b(defaultView|contentWindow|ownerDocument)\s*(\?\.)?\s*\[|` +
 		`=\s*(window|self|globalThis|top|parent|frames)\s*($|[;,\n)\]}])|[(,]\s*(window|self|globalThis|top|frames)\s*[,)]`)
@@ -47,10 +46,10 @@ func (r *reading) isBrowser() bool {
 func (r *reading) page(key, text string) {
 	r.contents[key] = text
 	names := map[string]bool{}
-	for _, name := range pageName.FindAllString(text, -1) {
+	for _, name := range pageName().FindAllString(text, -1) {
 		names[name] = true
 	}
-	if pageBuilt.MatchString(text) || r.anyOf(pageHides, names) {
+	if pageBuilt().MatchString(text) || r.anyOf(pageHides, names) {
 		r.opaque("code", key)
 	}
 	if r.anyOf(pageStorage, names) {
@@ -114,7 +113,7 @@ func assigned(rest string) bool {
 // fetchesInPage are requests of the page. One to a path of its own site that sends
 // nothing only reads; where the address is not written out, something may leave.
 func (r *reading) fetchesInPage(text string, sends bool) {
-	calls := pageFetch.FindAllStringSubmatch(text, -1)
+	calls := pageFetch().FindAllStringSubmatch(text, -1)
 	if len(calls) < strings.Count(text, "fetch") {
 		r.sendsFromPage(abstract.Value{Sure: abstract.Unknown})
 		return

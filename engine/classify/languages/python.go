@@ -1,7 +1,6 @@
 package languages
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -168,7 +167,11 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 // name is to be hidden; of any other object it is the usual way to a field.
 func pythonModule(name string) bool {
 	root, _, _ := strings.Cut(name, ".")
-	return slices.Contains([]string{"builtins", "__builtins__", "os", "posix", "nt", "subprocess", "shutil", "pty", "sys", "importlib", "runpy", "ctypes", "pickle", "marshal", "socket"}, root)
+	switch root {
+	case "builtins", "__builtins__", "os", "posix", "nt", "subprocess", "shutil", "pty", "sys", "importlib", "runpy", "ctypes", "pickle", "marshal", "socket":
+		return true
+	}
+	return false
 }
 
 // pythonFiles are the calls that change files or only name them; it reports
