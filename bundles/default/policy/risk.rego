@@ -228,7 +228,7 @@ step(e) := "R0" if {
 	s := _cfg.ledger[e.ledger]
 	known_path(e)
 } else := _cfg.ledger.created if {
-	_made_here(e)
+	made_by_call(e)
 } else := e.reversibility if {
 	true
 } else := s if {
@@ -236,15 +236,16 @@ step(e) := "R0" if {
 	known_path(e)
 } else := "unknown"
 
-# A file that the same call has made before.
-_made_here(e) if {
+# METADATA
+# title: The same call made the file before that it deletes
+made_by_call(e) if {
 	e.kind == "file_delete"
 	e.certainty == "exact"
 	not e.recursive
 	not e.reversibility
 	some made in input.action.effects
 	made.kind == "file_write"
-	made.verb == "write"
+	made.verb in {"write", "copy"}
 	made.short == e.short
 	made.certainty == "exact"
 	made.command < e.command
