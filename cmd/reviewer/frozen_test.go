@@ -65,8 +65,17 @@ func decidedAgain(t *testing.T, home string) string {
 		decisions++
 		differ.WriteString(againstRecord(t, p, rec, h))
 	})
-	return fmt.Sprintf("%d decisions are decided again, and %d values differ\n", decisions, strings.Count(differ.String(), "\n")) + differ.String()
+	lines := strings.SplitAfter(differ.String(), "\n")
+	head := fmt.Sprintf("%d decisions are decided again, and %d values differ\n", decisions, len(lines)-1)
+	if len(lines) > maxDiffering {
+		lines = append(lines[:maxDiffering], fmt.Sprintf("… and %d more\n", len(lines)-1-maxDiffering))
+	}
+	return head + strings.Join(lines, "")
 }
+
+// maxDiffering is how many values that differ are listed: one change of the fold
+// may go through a whole log.
+const maxDiffering = 15
 
 // eachDecision calls f with each record of a log that holds a decision, the policy
 // that made it, and the history before it. The state is folded anew from the

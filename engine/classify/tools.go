@@ -55,6 +55,13 @@ func (r *reading) refuse(argument string) {
 	r.opaque("arguments", argument)
 }
 
+// unparsed says that a client could not read the arguments that a model wrote,
+// and keeps nothing but their text: it tells the model so, and nothing runs.
+func unparsed(args map[string]any) bool {
+	_, ok := args["__unparsedToolInput"]
+	return ok && len(args) == 1
+}
+
 func (r *reading) table() {
 	for _, a := range r.tool.args {
 		v, present := r.args[a.name]
@@ -64,6 +71,8 @@ func (r *reading) table() {
 		switch {
 		case present:
 			r.argument(a, v)
+		case a.must && unparsed(r.args):
+			// the client refuses it
 		case a.must:
 			r.refuse(a.name)
 		case a.role == rows.RoleSearch:

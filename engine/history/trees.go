@@ -21,7 +21,8 @@ func madeTree(a *engine.Action) string {
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if e.Object == engine.ObjectWorktree && e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact &&
-			e.Exists != "yes" && e.Class == "" && e.Host == "" && besides(e.Location) {
+			e.Exists != "yes" && e.Class == "" && e.Host == "" && (besides(e.Location) || e.Location == engine.LocationTemp ||
+			e.Location == engine.LocationInside) {
 			key = truncateKey(e.Short)
 		}
 	}
@@ -31,6 +32,13 @@ func madeTree(a *engine.Action) string {
 // besides says that a working tree may lie there.
 func besides(l engine.Location) bool {
 	return l == engine.LocationWorktree || l == engine.LocationOutside || l == engine.LocationBeside || l == engine.LocationHome
+}
+
+// endsTree says that git takes away a working tree that it made in the session:
+// nobody's work was in it before. What was moved into it may be nowhere else.
+func (h *State) endsTree(e *engine.Effect) bool {
+	return e.Object == engine.ObjectWorktree && e.Kind == engine.EffectFileDelete && e.Certainty == engine.CertaintyExact &&
+		e.Host == "" && e.Ledger != engine.LedgerMoved && slices.Contains(h.Trees, truncateKey(e.Short))
 }
 
 func (h *State) addTree(key string) {

@@ -21,6 +21,9 @@ func (h *State) join(a engine.Action) engine.Action {
 		if e.Kind == engine.EffectFileDelete && e.Recursive && h.movedBelow(&e) {
 			e.Ledger = engine.LedgerMoved
 		}
+		if h.endsTree(&e) {
+			e.Ledger = engine.LedgerCreated
+		}
 		e.Location = h.location(&e)
 		e.Named, e.Scoped, e.Given = h.Goals.named(&e), h.Goals.added(&e), h.Goals.given(&e)
 		e.Agreed = h.agreed(&e)

@@ -228,7 +228,7 @@ step(e) := "R0" if {
 	s := _cfg.ledger[e.ledger]
 	known_path(e)
 } else := _cfg.ledger.created if {
-	_made_here(e)
+	made_by_call(e)
 } else := _cfg.service if {
 	_to_service(e)
 } else := e.reversibility if {
@@ -249,15 +249,16 @@ _to_service(e) if {
 	e.target in data.reviewer.hosts.repository
 }
 
-# A file that the same call has made before.
-_made_here(e) if {
+# METADATA
+# title: The same call made the file before that it deletes
+made_by_call(e) if {
 	e.kind == "file_delete"
 	e.certainty == "exact"
 	not e.recursive
 	not e.reversibility
 	some made in input.action.effects
 	made.kind == "file_write"
-	made.verb == "write"
+	made.verb in {"write", "copy"}
 	made.short == e.short
 	made.certainty == "exact"
 	made.command < e.command

@@ -110,20 +110,50 @@ func beside(dir, p, workspace string) engine.Location {
 	return engine.LocationBeside
 }
 
-// ownNotes says that a file is one of the agent's notes about this workspace.
-// Those about another one are that project's.
+// ownNotes says that a file is one of the agent's notes about this workspace, or
+// about a folder above it, below the home directory: a client names the notes
+// after the folder in which it was started. Those about another one are that
+// project's.
 func (r *Resolver) ownNotes(p string) bool {
 	home := r.home
 	if home == "" {
 		home = HomeOf(p) // of a recorded session
 	}
-	if home == "" || r.workspace == "" || r.workspace == home || !Within(home, p) || p == home {
+	if home == "" || r.workspace == "" || alike(r.workspace, home) || !Within(alikened(home), alikened(p)) || alike(p, home) {
 		return false
 	}
-	parts := strings.Split(p[len(home)+1:], "/")
+	parts := strings.Split(alikened(p)[len(home)+1:], "/")
 	return slices.ContainsFunc(r.tables.notes, func(pattern string) bool {
-		return wildcard.Path(strings.Split(strings.ReplaceAll(pattern, "{workspace}", dashed(r.workspace)), "/"), parts)
+		return slices.ContainsFunc(notedFolders(r.workspace, home), func(dir string) bool {
+			pattern := strings.ReplaceAll(pattern, "{workspace}", dashed(dir))
+			if Drive(p) {
+				pattern = strings.ToLower(pattern)
+			}
+			return wildcard.Path(strings.Split(pattern, "/"), parts)
+		})
 	})
+}
+
+// notedFolders are the folders whose notes are a session's own.
+func notedFolders(workspace, home string) []string {
+	list := []string{workspace}
+	if !Within(alikened(home), alikened(workspace)) {
+		return list
+	}
+	for dir := path.Dir(workspace); len(dir) > len(home); dir = path.Dir(dir) {
+		list = append(list, dir)
+	}
+	return list
+}
+
+// alike says that two paths are one: on drives, letters do not differ by case.
+func alike(a, b string) bool { return alikened(a) == alikened(b) }
+
+func alikened(p string) string {
+	if Drive(p) {
+		return strings.ToLower(p)
+	}
+	return p
 }
 
 // dashed is a path as clients make the name of one folder of it.
@@ -197,8 +227,12 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationRoot
 	case parts[0] == "users" && len(parts) == 2:
 		return engine.LocationHomeRoot
+	case parts[0] == "users" && strings.HasSuffix(low, "/appdata/local/temp"):
+		return engine.LocationTempRoot
 	case strings.Contains(low, "/appdata/local/temp/"):
 		return engine.LocationTemp
+	case r.ownNotes(p):
+		return engine.LocationNotes
 	case parts[0] == "users":
 		return engine.LocationHome
 	case slices.Contains(windowsSystem, parts[0]):

@@ -349,8 +349,13 @@ func WindowsClean(p string) string {
 	return strings.ToUpper(p[:1]) + ":" + rest
 }
 
-// short writes a path as people do: from the workspace, else from home.
+// short writes a path as people do: from the workspace, else from home. Where
+// nothing says whose session it was, a path in a home directory says it.
 func (r *Resolver) short(p string) string {
+	home := r.home
+	if home == "" && r.World.Home == "" {
+		home = HomeOf(p)
+	}
 	switch {
 	case p == "":
 		return ""
@@ -358,8 +363,8 @@ func (r *Resolver) short(p string) string {
 		return "."
 	case r.workspace != "" && Within(r.workspace, p):
 		return "." + p[len(r.workspace):]
-	case r.home != "" && Within(r.home, p):
-		return "~" + p[len(r.home):]
+	case home != "" && Within(home, p):
+		return "~" + p[len(home):]
 	}
 	return p
 }

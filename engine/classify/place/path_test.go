@@ -224,3 +224,19 @@ func TestReversibility(t *testing.T) {
 func namesOnly() World {
 	return World{Home: "/home/kim", Guard: []string{"/home/kim/.reviewer", "/usr/local/bin/reviewer"}}
 }
+
+// A recorded session says nothing of its home directory where its folder lies
+// on another drive.
+func TestShortOfAHomeThatIsNotKnown(t *testing.T) {
+	for _, c := range []struct{ home, path, want string }{
+		{"", "C:/Users/anna/.claude/plans/a.md", "~/.claude/plans/a.md"},
+		{"", "/Users/anna/a.md", "~/a.md"},
+		{"", "/srv/a.md", "/srv/a.md"},
+		{"C:/Users/bert", "C:/Users/anna/a.md", "C:/Users/anna/a.md"},
+		{"/home/bert", "/home/anna/a.md", "/home/anna/a.md"},
+	} {
+		if got := NewResolver(World{Home: c.home}, "D:/shop", nil).short(c.path); got != c.want {
+			t.Errorf("%s, home %q: %s, want %s", c.path, c.home, got, c.want)
+		}
+	}
+}

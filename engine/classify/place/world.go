@@ -116,6 +116,9 @@ func (w World) homes() []string {
 // HomeOf returns the home directory that a folder of a recorded session lies
 // in, by the usual places; empty: none.
 func HomeOf(dir string) string {
+	if dir = Slashes(dir); Drive(dir) {
+		return profileOf(WindowsClean(dir))
+	}
 	for _, homes := range []string{"/home/", "/Users/"} {
 		if rest, ok := strings.CutPrefix(dir, homes); ok {
 			name, _, _ := strings.Cut(rest, "/")
@@ -126,4 +129,13 @@ func HomeOf(dir string) string {
 		return "/root"
 	}
 	return ""
+}
+
+// profileOf is the home directory on a drive that a path lies in; empty: none.
+func profileOf(p string) string {
+	parts := strings.SplitN(p, "/", 4) // C:, Users, the name
+	if len(parts) < 3 || !strings.EqualFold(parts[1], "users") {
+		return ""
+	}
+	return strings.Join(parts[:3], "/")
 }

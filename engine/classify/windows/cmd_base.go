@@ -390,7 +390,7 @@ func (w *interpreter) variable(name string) (abstract.Arg, bool) {
 	home, user := w.in.Home, path.Base(w.in.Home)
 	switch low {
 	case "temp", "tmp":
-		return abstract.Word("/tmp"), true
+		return abstract.Word(w.tempFolder()), true
 	case "systemdrive":
 		return abstract.Word("C:"), true
 	case "systemroot", "windir":
@@ -426,6 +426,18 @@ func (w *interpreter) variable(name string) (abstract.Arg, bool) {
 		return abstract.Word(user), true
 	}
 	return abstract.UnknownArg(), false
+}
+
+// tempFolder is the folder for temporary files: on a drive, below the home
+// directory of the user, whoever that is.
+func (w *interpreter) tempFolder() string {
+	switch home, dir := place.Slashes(w.in.Home), place.Slashes(w.dirs[0].Text); {
+	case place.Drive(home):
+		return home + "/AppData/Local/Temp"
+	case w.dirs[0].Sure == abstract.Literal && place.Drive(dir):
+		return "C:/Users/~/AppData/Local/Temp"
+	}
+	return "/tmp"
 }
 
 // rootless is a path without its drive.

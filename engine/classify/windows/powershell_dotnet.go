@@ -327,7 +327,7 @@ func (p *powerShell) pathMethod(name string, args []psValue) psValue {
 	case "combine", "join":
 		return textPS(joinBy(joinedPS(args).items, abstract.Word("/")))
 	case "gettemppath", "gettempfilename":
-		return textPS(abstract.Word("/tmp/" + map[bool]string{true: abstract.HoleText}[name == "gettempfilename"]))
+		return textPS(abstract.Word(p.tempFolder() + "/" + map[bool]string{true: abstract.HoleText}[name == "gettempfilename"]))
 	case "getfullpath":
 		return joinedPS(args)
 	}

@@ -41,7 +41,7 @@ func psFileCommand(name string) func(c *psCall) psValue {
 			if c.name == "convert-path" {
 				return psValue{items: c.targets()}
 			}
-			return textPS(abstract.Word("/tmp/" + abstract.HoleText))
+			return textPS(abstract.Word(c.w.tempFolder() + "/" + abstract.HoleText))
 		}
 	case "set-acl", "set-filesecurity", "unblock-file":
 		return func(c *psCall) psValue {

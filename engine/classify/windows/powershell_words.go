@@ -82,9 +82,32 @@ func (p *powerShell) expressionHere(c, next byte) bool {
 		return next == '$' || next == '(' || next >= '0' && next <= '9' || p.operatorWord() != ""
 	case c >= '0' && c <= '9' || c == '.' && next >= '0' && next <= '9':
 		end := mask.Run(p.src, p.at, len(p.src), func(c byte) bool { return mask.Alnum(c) || c == '.' })
-		return end >= len(p.src) || strings.IndexByte(" \t\n;|)},+*%[", p.src[end]) >= 0
+		return number(p.src[p.at:end]) && (end >= len(p.src) || strings.IndexByte(" \t\n;|)},+*%[", p.src[end]) >= 0 || p.counts(end))
 	}
 	return false
+}
+
+// counts says that something is taken from a number there, or it is divided: 1-$a,
+// and not 7-zip.
+func (p *powerShell) counts(at int) bool {
+	if at+1 >= len(p.src) || p.src[at] != '-' && p.src[at] != '/' {
+		return false
+	}
+	next := p.src[at+1]
+	return next == '$' || next == '(' || next >= '0' && next <= '9'
+}
+
+// number says that digits, with the letters behind them, are a number and not the
+// name of a program such as 7z.
+func number(word string) bool {
+	low := strings.ToLower(word)
+	for _, unit := range []string{"kb", "mb", "gb", "tb", "pb"} {
+		low = strings.TrimSuffix(low, unit)
+	}
+	if hex, ok := strings.CutPrefix(low, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdefl") == ""
+	}
+	return strings.Trim(low, "0123456789.eldun") == ""
 }
 
 // assigns says that an operator of assignment follows, and goes behind it.

@@ -60,6 +60,16 @@ speaks contains "delete_outside_scope" if {
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
 	not _not_there(e)
+	not _own_file(e)
+}
+
+# A file that was not there before the session wrote it, after a person let it.
+_own_file(e) if {
+	e.location in {"outside", "home"}
+	e.ledger == "created"
+	e.certainty == "exact"
+	not e.recursive
+	not e.entry == "dir"
 }
 
 # METADATA

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: A file of an enormous size is made
 # custom:
@@ -56,6 +58,7 @@ speaks contains "test_deleted" if {
 	not e.exists == "no"
 	not e.class == "generated"
 	not e.ledger == "created"
+	not scores.made_by_call(e)
 	some pattern in data.reviewer.integrity.tests
 	regex.match(pattern, e.short)
 }
