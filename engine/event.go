@@ -133,7 +133,7 @@ type ResultFacts struct {
 	MS          int64         `json:"ms,omitempty"`
 	Content     *ContentFacts `json:"content,omitempty"`
 	Marks       []string      `json:"marks,omitempty"`   // of the output; see Action.Marks
-	Names       []string      `json:"names,omitempty"`   // marks of what a service of the repository named: ids, branches, its own addresses
+	Names       []string      `json:"names,omitempty"`   // marks of what an answer from elsewhere only names: ids and paths; of a service of the repository also its own addresses
 	Secrets     []string      `json:"secrets,omitempty"` // marks of the secrets in it
 }
 

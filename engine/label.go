@@ -8,7 +8,7 @@ type Label string
 // The labels.
 const (
 	LabelUntrusted Label = "untrusted" // written by nobody in the session: pages, answers of services, files fetched
-	LabelService   Label = "service"   // ids, branches and places of its own that a service of the repository named
+	LabelService   Label = "service"   // ids and places that an answer from elsewhere named; of a service of the repository also branches and addresses of its own
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )
 

@@ -223,12 +223,22 @@ func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k
 			f.Marks, f.Names = k.OfAnswer(text, own)
 		} else {
 			f.Marks = k.OfOutput(text, a)
+			f.Names = namesOf(k, text, a)
 		}
 		if asked := marks.AsksForSecret(a); asked || len(content.Secrets) > 0 {
 			f.Secrets = k.OfFound(text, asked)
 		}
 	}
 	return f
+}
+
+// namesOf are the marks of what is only named in an answer from elsewhere.
+func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
+	if a == nil || marks.ReadsSecrets(a) || !slices.Contains(a.Types, engine.TypeMCPCall) &&
+		!slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Kind == engine.EffectNetwork && !e.Loopback }) {
+		return nil
+	}
+	return k.OfNames(text)
 }
 
 // maxError is how much of an error's text is looked at for its class: the

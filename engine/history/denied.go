@@ -18,7 +18,7 @@ func (h *State) deny(n int64, a *engine.Action, harm string) {
 	}
 	d.Print = boundKey(a.Fingerprint, digestLength)
 	kept := 0
-	for i := range a.Effects {
+	for _, i := range objectedTo(a, harm) {
 		e := &a.Effects[i]
 		aim, act := aimOf(a, e), actOf(e)
 		if kept < maxDeniedEffects && (aim != "" || act != "") && isAim(a, e) {
@@ -88,7 +88,7 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 		switch {
 		case d.Print == print && print != "":
 			f.Same = min(f.Same, ago)
-		case !d.fits(a, aims):
+		case !d.fits(a, aims) && !d.followed(a, aims):
 		case d.Person:
 			f.Refused = min(f.Refused, ago)
 		default:
@@ -136,7 +136,8 @@ func (d *denial) fits(a *engine.Action, aims []string) bool {
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		act := actOf(e)
-		if act != d.Verb && !(d.Verb == actSend && sends(act)) || e.Verb == trashVerb || !asStrong(engine.EffectKind(d.Kind), e.Kind) {
+		if act != d.Verb && !(d.Verb == actSend && sends(act)) || e.Verb == trashVerb || !asStrong(engine.EffectKind(d.Kind), e.Kind) ||
+			d.spares(a, e) {
 			continue
 		}
 		if aims[i] == d.Target || e.Kind != engine.EffectFileRead && d.Target != "" && reaches(e, d.Target) {

@@ -134,8 +134,10 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 	for _, l := range h.outputLabels(r.Action) {
 		h.label(agentOf(r), l, r.N)
 		h.addMarks(l, res.Marks)
+		if l == engine.LabelUntrusted {
+			h.addMarks(engine.LabelService, res.Names)
+		}
 	}
-	h.addMarks(engine.LabelService, res.Names)
 	h.addMarks(engine.LabelSecret, res.Secrets)
 	for _, l := range h.turned(r.Action) {
 		h.addMarks(l, res.Marks)
@@ -171,23 +173,62 @@ func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 		h.label(agentOf(r), l, r.N)
 	}
 	h.foldCommit(a)
-	labels := slices.DeleteFunc(append(h.carries(a), returns...), func(l engine.Label) bool { return l == engine.LabelService })
-	if len(labels) == 0 {
+	own := h.writes(a)
+	if len(own) == 0 && len(returns) == 0 {
 		return
 	}
-	slices.Sort(labels)
-	labels = slices.Compact(labels)
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if e.Kind != engine.EffectFileWrite || e.Short == "" {
 			continue
 		}
-		if p := h.path(truncateKey(e.Place())); p != nil {
+		labels := own
+		if !onlyInstalls(a, e.Command) {
+			labels = append(slices.Clip(own), returns...)
+		}
+		if p := h.path(truncateKey(e.Place())); p != nil && len(labels) > 0 {
 			p.Labels = append(p.Labels, labels...)
 			slices.Sort(p.Labels)
 			p.Labels, p.Apart = slices.Compact(p.Labels), apart(e)
 		}
 	}
+}
+
+// onlyInstalls says that all that an action asks elsewhere is an installer, which
+// is none of what a command writes beside it: it says how far it is.
+func onlyInstalls(a *engine.Action, command int) bool {
+	if !slices.Contains(a.Signals, engine.SignalPackageInstall) || slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+		return e.Kind == engine.EffectFileRead
+	}) {
+		return false
+	}
+	asks := where(a, func(e *engine.Effect) bool { return e.Kind == engine.EffectNetwork && !e.Loopback })
+	if len(asks) != 1 {
+		return false
+	}
+	e := &a.Effects[asks[0]]
+	return e.Command >= 0 && e.Command < len(a.Commands) && e.Command != command && wholeProgram(e, &a.Commands[e.Command])
+}
+
+// copied is from how many literals on a text is a copy of what was read, and not one
+// that uses its names.
+const copied = 12
+
+// writes lists the labels of what an action writes down of its own arguments. Who
+// uses names that were read, such as those of fields and ids, writes a text of their
+// own: it comes from outside with what could order something, or as a copy.
+func (h *State) writes(a *engine.Action) []engine.Label {
+	list := slices.DeleteFunc(h.carries(a), func(l engine.Label) bool { return l != engine.LabelSecret })
+	names := 0
+	for _, m := range a.Marks {
+		if !hasDigits(h.Marks[engine.LabelUntrusted], m) || hasDigits(h.Marks[labelPerson], m) || hasDigits(h.Marks[labelOwn], m) {
+			continue
+		}
+		if names++; names >= copied || !hasDigits(h.Marks[engine.LabelService], m) {
+			return append(list, engine.LabelUntrusted)
+		}
+	}
+	return list
 }
 
 // maxHosts is how many hosts the session remembers having contacted. One that

@@ -161,6 +161,7 @@ func (h *State) foldEffects(r *engine.Record) {
 			h.foldWrite(r.N, e)
 		}
 	}
+	h.followDenied(r.N, a)
 	h.foldFlow(r, a)
 	h.foldOwn(a)
 	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)

@@ -136,6 +136,13 @@ func (k *Marker) OfAnswer(text string, own func(host string) bool) (orders, name
 	return k.hashes(l, MaxResultMarks), k.hashes(l.names, MaxResultMarks)
 }
 
+// OfNames returns the marks of what an output only names: the ids and the paths
+// among its marks, which order nothing.
+func (k *Marker) OfNames(text string) []string {
+	_, names := k.OfAnswer(text, nil)
+	return names
+}
+
 // OfText returns the marks of an output or a prompt.
 func (k *Marker) OfText(text string) []string {
 	l := newLiterals(MaxResultMarks)
