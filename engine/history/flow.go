@@ -138,7 +138,7 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 			h.addMarks(engine.LabelService, res.Names)
 		}
 	}
-	h.addMarks(engine.LabelSecret, res.Secrets)
+	h.addMarks(engine.LabelSecret, h.notOwn(res.Secrets))
 	for _, l := range h.turned(r.Action) {
 		h.addMarks(l, res.Marks)
 	}
@@ -151,7 +151,7 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 // code or out of it, with nothing else at hand: what it prints has them too.
 // Whatever runs may say things of its own, so that only a secret outlasts that.
 func (h *State) turned(a *engine.Action) []engine.Label {
-	if asksElsewhere(a) {
+	if asksElsewhere(a) || saysOnlyThatItDid(a) {
 		return nil
 	}
 	var list []engine.Label
@@ -161,6 +161,24 @@ func (h *State) turned(a *engine.Action) []engine.Label {
 		}
 	}
 	return list
+}
+
+// saysOnlyThatItDid says that an answer is no form of what the call was given: a
+// tool that writes a file or starts an agent, and git, have words of their own.
+func saysOnlyThatItDid(a *engine.Action) bool {
+	if len(a.Commands) == 0 {
+		return slices.Contains(a.Types, engine.TypeAgentSpawn) ||
+			slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Kind == engine.EffectFileWrite })
+	}
+	return !slices.ContainsFunc(a.Commands, func(c engine.Command) bool { return c.Name != "git" })
+}
+
+// notOwn leaves out what the agent was the first to say: that is an example that it
+// made up, and no secret that it was told.
+func (h *State) notOwn(marks []string) []string {
+	return slices.DeleteFunc(slices.Clone(marks), func(m string) bool {
+		return hasDigits(h.Marks[labelOwn], m) && !hasDigits(h.Marks[engine.LabelSecret], m)
+	})
 }
 
 // foldFlow labels the session with what an action will return, before anything
