@@ -189,6 +189,23 @@ in_scope(e) if e.scoped
 
 in_scope(e) if allowed_place(e)
 
+# A rule asks about it (delete_named).
+in_scope(e) if ordered(e)
+
+# METADATA
+# title: A person ordered the deletion of a file elsewhere by its name
+# description: One plain file, known whole, while the work that people asked for is to clean up.
+ordered(e) if {
+	e.kind == "file_delete"
+	e.named
+	"clean" in input.goal.intents
+	e.location in {"outside", "home"}
+	e.certainty == "exact"
+	not e.class
+	not e.recursive
+	not e.entry == "dir"
+}
+
 # METADATA
 # title: An effect lies in a place that settings allow
 # description: Besides the workspace, such as where the agent keeps its plans.

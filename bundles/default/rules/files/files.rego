@@ -61,6 +61,22 @@ speaks contains "delete_outside_scope" if {
 	not scores.own_host(e) # see delete_elsewhere
 	not _not_there(e)
 	not _own_file(e)
+	not scores.ordered(e)
+}
+
+# METADATA
+# title: A person ordered the deletion of a file elsewhere, by its name
+# description: A prompt can be forged, so that it is asked about.
+# custom:
+#   id: delete_named
+speaks contains "delete_named" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	scores.ordered(e)
+	not _not_there(e)
+	not _own_file(e)
 }
 
 # A file that was not there before the session wrote it, after a person let it.
@@ -85,12 +101,6 @@ speaks contains "delete_outside_scope" if {
 	e.location == "beside"
 	not _made_here(e)
 	not _not_there(e)
-}
-
-_made_here(e) if {
-	e.ledger in {"created", "written"}
-	scores.known_path(e)
-	not e.recursive
 }
 
 _made_here(e) if {
