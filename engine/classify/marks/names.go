@@ -1,6 +1,7 @@
 package marks
 
 import (
+	_ "embed" // tops.txt
 	"net/netip"
 	"path"
 	"slices"
@@ -95,8 +96,24 @@ func HostName(h string) bool {
 	}
 	top := labels[len(labels)-1]
 	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) &&
-		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
+		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h) && topLevel(top)
 }
+
+// localTops end names of hosts that no registry gives out: those of networks of
+// one's own, and those that are kept for examples.
+var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", "home", "corp", "private", "onion", "example", "test", "invalid"}
+
+// topLevel says that names of hosts end so, and not only members of objects in
+// code, such as console.error.
+func topLevel(top string) bool {
+	return strings.Contains(tops, "\n"+top+"\n") || slices.Contains(localTops, top)
+}
+
+// tops are the top-level domains in Latin letters, a line each (source: the root
+// zone of 2026, as the list of public suffixes has it).
+//
+//go:embed tops.txt
+var tops string
 
 // packageSpec knows name@version, @scope/name@version and git+https addresses.
 func packageSpec(p string) bool {
