@@ -358,12 +358,26 @@ func (c *cutter) exists(e engine.Effect) {
 	case !is || known && was:
 	case !known:
 		c.story.Files[name] = c.file(e, name)
+		c.filled(e, name)
 	default:
 		before := &c.story.Events[len(c.story.Events)-1]
 		if before.Files == nil {
 			before.Files = map[string]File{}
 		}
 		before.Files[name] = c.file(e, name)
+	}
+}
+
+// filled puts a file into a folder whose deletion would have been a loss: an empty
+// one is none.
+func (c *cutter) filled(e engine.Effect, name string) {
+	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !slices.Contains([]engine.Reversibility{"", engine.R4, engine.R5}, e.Reversibility) {
+		return
+	}
+	delete(c.story.Files, name)
+	inside := path.Join(name, "file")
+	if c.story.Files[inside] = (File{}); e.Git != "" {
+		c.git[inside] = e.Git
 	}
 }
 

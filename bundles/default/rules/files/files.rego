@@ -65,7 +65,7 @@ speaks contains "delete_outside_scope" if {
 }
 
 # METADATA
-# title: A person ordered the deletion of a file elsewhere, by its name
+# title: A file elsewhere is deleted, and a person named it
 # description: A prompt can be forged, so that it is asked about.
 # custom:
 #   id: delete_named

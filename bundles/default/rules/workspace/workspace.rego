@@ -93,6 +93,7 @@ outside_place(e) if {
 	_enforced_on(e)
 	e.kind == "file_write"
 	e.location == "beside"
+	not e.scoped
 	e.exists == "yes"
 	not e.entry == "dir"
 	not _changed_before(e)
