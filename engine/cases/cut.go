@@ -371,7 +371,8 @@ func (c *cutter) exists(e engine.Effect) {
 // filled puts a file into a folder whose deletion would have been a loss: an empty
 // one is none.
 func (c *cutter) filled(e engine.Effect, name string) {
-	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !slices.Contains([]engine.Reversibility{"", engine.R4, engine.R5}, e.Reversibility) {
+	lost := slices.Contains([]engine.Reversibility{"", engine.R4, engine.R5}, e.Reversibility)
+	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !lost {
 		return
 	}
 	delete(c.story.Files, name)

@@ -95,13 +95,14 @@ func HostName(h string) bool {
 		}
 	}
 	top := labels[len(labels)-1]
-	return len(top) >= 2 && len(top) <= 18 && strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") == "" && !slices.Contains(fileExts, top) &&
-		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h) && topLevel(top)
+	return topLevel(top) && !slices.Contains(fileExts, top) &&
+		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
 }
 
 // localTops end names of hosts that no registry gives out: those of networks of
 // one's own, and those that are kept for examples.
-var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", "home", "corp", "private", "onion", "example", "test", "invalid"}
+var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", "home", "corp", "private", "onion",
+	"example", "test", "invalid"}
 
 // topLevel says that names of hosts end so, and not only members of objects in
 // code, such as console.error.
