@@ -133,6 +133,9 @@ func (h *State) agreed(e *engine.Effect) string {
 		return engine.AgreedFile
 	}
 	dir := path.Dir(key)
+	if dir == "~" || dir == "/" {
+		return "" // too much lies there to be one folder's work
+	}
 	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir }) {
 		return engine.AgreedFolder
 	}
