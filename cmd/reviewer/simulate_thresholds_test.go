@@ -47,7 +47,6 @@ var unseenNumbers = map[string]string{
 	"patterns.factors.low 1.25->1.24": otherSensitivity,
 	"patterns.factors.low 1.25->1.26": otherSensitivity,
 
-	"risk.base.message 0->1":                "a message is no call: it comes with the text of one that does more, whose base is higher",
 	"risk.failed_similar 0->1":              "the first item stands for no failure, and then nothing is added",
 	"risk.reversibility.R0 -0.5->-0.6":      "what only reads has no risk with either: it does not go below 0",
 	"risk.active_pattern.critical 0.3->0.2": "patterns that are critical decide by themselves, and add nothing",
