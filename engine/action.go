@@ -251,6 +251,15 @@ func (e *Effect) Place() string {
 	return e.Host + ":" + e.Short
 }
 
+// Makes reports whether an effect brings a file into being: by whether it is
+// there, and where nothing is known of that, by the verb.
+func (e *Effect) Makes() bool {
+	if e.Kind != EffectFileWrite || e.Verb == "move" {
+		return false
+	}
+	return e.Exists == "no" || e.Exists == "" && slices.Contains([]string{"create", "write", "copy", "download"}, e.Verb)
+}
+
 // Opaque is something that the classifier did not understand, with where.
 type Opaque struct {
 	Reason string `json:"reason"`          // one of OpaqueReasons

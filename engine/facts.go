@@ -27,7 +27,7 @@ const (
 	FactCycle        = "cycle"          // the same few calls were made in turn
 	FactNothingNew   = "nothing_new"    // the action before brought nothing that was not known
 	FactMissing      = "missing"        // something that was referred to is not there
-	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied
+	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied, or a person refused it
 	FactCheckEdited  = "check_edited"   // what a check reads was edited before it is run again
 	FactAfterFailure = "after_failure"  // an action before has failed; see SinceFacts
 	FactAuthError    = "auth_error"     // …because of who asked

@@ -293,6 +293,8 @@ func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
 type Result struct {
 	Failed string         `json:"failed,omitempty"` // the error; empty: it worked
 	Output string         `json:"output,omitempty"` // what it printed
+	Bytes  int            `json:"bytes,omitempty"`  // how long the output is at least: it is filled up with lines of dots
+	MS     int            `json:"ms,omitempty"`     // how long it took, in milliseconds; 0: ten
 	Args   map[string]any `json:"args,omitempty"`   // what ran, where that is not what was asked
 }
 

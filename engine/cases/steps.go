@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -199,12 +200,19 @@ func (t *teller) both(s Step, r *Result) {
 	t.tell(s)
 }
 
+// dots is what fills an output up.
+var dots = strings.Repeat(".", 79) + "\n"
+
 func (r *Result) engine() *engine.Result {
-	output, err := json.Marshal(r.Output)
+	text := r.Output
+	if missing := r.Bytes - len(text); missing > 0 {
+		text += strings.Repeat(dots, missing/len(dots)+1)[:missing]
+	}
+	output, err := json.Marshal(text)
 	if err != nil {
 		output = nil // not reached: a text
 	}
-	return &engine.Result{Failed: r.Failed != "", Error: r.Failed, Output: output, DurationMS: 10}
+	return &engine.Result{Failed: r.Failed != "", Error: r.Failed, Output: output, DurationMS: int64(cmp.Or(r.MS, 10))}
 }
 
 func (t *teller) result(s Step, e Event) error {

@@ -96,8 +96,7 @@ func creates(a *engine.Action) []string {
 		return nil
 	}
 	for _, e := range a.Effects {
-		if e.Kind == engine.EffectFileWrite && e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Verb != "move" &&
-			len(keys) < maxCreates {
+		if e.Makes() && e.Certainty == engine.CertaintyExact && len(keys) < maxCreates {
 			keys = append(keys, truncateKey(e.Place()))
 		}
 	}

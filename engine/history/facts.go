@@ -41,7 +41,8 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	}
 	set[engine.FactCycle] = h.Cycle.Period > 0
 	set[engine.FactNothingNew] = h.Since.News > 1 && h.Since.News < engine.NeverAgo
-	set[engine.FactDeniedBefore] = h.Denials.Same < engine.NeverAgo || h.Denials.Effect < engine.NeverAgo
+	set[engine.FactDeniedBefore] = h.Denials.Same < engine.NeverAgo || h.Denials.Effect < engine.NeverAgo ||
+		h.Denials.Refused < engine.NeverAgo
 	set[engine.FactCheckEdited] = h.Rechecks != (engine.CheckFacts{})
 	set[engine.FactAfterFailure] = h.Since.Failed < engine.NeverAgo
 	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverAgo

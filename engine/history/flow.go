@@ -232,19 +232,27 @@ func onlyInstalls(a *engine.Action, command int) bool {
 // that uses its names.
 const copied = 12
 
+// ownShare is of how many marks of a text one may be of what was read, and the text
+// is still the agent's own.
+const ownShare = 4
+
 // writes lists the labels of what an action writes down of its own arguments. Who
-// uses names that were read, such as those of fields and ids, writes a text of their
-// own: it comes from outside with what could order something, or as a copy.
+// uses names that were read, such as those of fields and ids, or one address among
+// much of their own, writes a text of their own: it comes from outside as a copy, or
+// where it holds what could order something and little else.
 func (h *State) writes(a *engine.Action) []engine.Label {
 	list := slices.DeleteFunc(h.carries(a), func(l engine.Label) bool { return l != engine.LabelSecret })
-	names := 0
+	names, orders := 0, 0
 	for _, m := range a.Marks {
 		if !hasDigits(h.Marks[engine.LabelUntrusted], m) || hasDigits(h.Marks[labelPerson], m) || hasDigits(h.Marks[labelOwn], m) {
 			continue
 		}
-		if names++; names >= copied || !hasDigits(h.Marks[engine.LabelService], m) {
-			return append(list, engine.LabelUntrusted)
+		if names++; !hasDigits(h.Marks[engine.LabelService], m) {
+			orders++
 		}
+	}
+	if names >= copied || orders > 0 && ownShare*names >= len(a.Marks) {
+		list = append(list, engine.LabelUntrusted)
 	}
 	return list
 }

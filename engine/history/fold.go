@@ -181,7 +181,7 @@ func (h *State) foldWrite(n int64, e *engine.Effect) {
 	switch {
 	case e.Verb == "move":
 		h.mark(e.Place(), engine.LedgerMoved, n)
-	case e.Exists == "no":
+	case e.Makes():
 		// waits for the post: foldPost marks it as created
 	default:
 		h.mark(e.Place(), engine.LedgerWritten, n)
