@@ -367,3 +367,27 @@ func parseWindows(v any) ([]engine.Window, error) {
 	slices.SortFunc(windows, func(a, b engine.Window) int { return strings.Compare(a.Name, b.Name) })
 	return windows, nil
 }
+
+// Timed reports whether what the policy decides may depend on the time of a call:
+// some access rule lapses or has a schedule, or a condition or Rego above the base
+// names the time. It may say so of one that does not.
+func (e *Effective) Timed() bool {
+	for _, l := range e.Access() {
+		if slices.ContainsFunc(l.Rules, func(r AccessRule) bool { return !r.lasting() || namesTime(r.When) }) {
+			return true
+		}
+	}
+	for _, l := range e.Layers {
+		if slices.ContainsFunc(l.Rules, func(r Rule) bool { return namesTime(r.When + " " + r.Measure) }) {
+			return true
+		}
+		for _, source := range l.Modules {
+			if l.Layer != Base && namesTime(source) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func namesTime(source string) bool { return strings.Contains(source, "time.") }

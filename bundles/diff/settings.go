@@ -54,6 +54,24 @@ func saidBy(e *bundles.Effective, path string) []string {
 	return []string{bundles.Base}
 }
 
+// Settings compares only what two policies set, what loosens first.
+func Settings(before, after *bundles.Effective) ([]Change, error) {
+	d := differ{}
+	if err := d.settings(before, after); err != nil {
+		return nil, err
+	}
+	order, err := bundles.SettingsOrder()
+	if err != nil {
+		return nil, err
+	}
+	sortChanges(d.all, order)
+	loosening := func(c Change) int {
+		return slices.Index([]Direction{Loosened, Mixed, Undecided, Tightened, Unaffected}, c.Direction)
+	}
+	slices.SortStableFunc(d.all, func(a, b Change) int { return loosening(a) - loosening(b) })
+	return d.all, nil
+}
+
 func (d *differ) settings(a, b *bundles.Effective) error {
 	tree, err := bundles.SettingsSchema()
 	if err != nil {

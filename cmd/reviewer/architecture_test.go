@@ -158,7 +158,7 @@ func walls() []wall {
 			"a policy is written, checked and tried where it lies: no log, no key and no depot is at hand"},
 		{"cmd/reviewer/simulatecmd", []string{
 			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "bundles", "bundles/diff", "bundles/here", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",

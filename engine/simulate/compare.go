@@ -204,6 +204,9 @@ func (r *reading) count(ctx context.Context, c *candidate, m Moment, base, now s
 	if state == Maybe || state == Tightened || state == Loosened {
 		state, missing = r.sure(ctx, c, m, state, missing)
 	}
+	if m.Record.T == 0 && missing == "" && (c.Times || r.Baseline.Times) {
+		state, missing = r.anyTime(ctx, c, m, state, base, now)
+	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, missing
 	c.tally.add(step, base, now)

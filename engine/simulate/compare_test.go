@@ -88,7 +88,7 @@ func TestCompareLogs(t *testing.T) {
 		{"more patience", "Danger Danger Read Danger", policy{patience: 1}, policy{patience: 9},
 			"calls unchanged 2+1 loosened 1+0; events unchanged 3+1 loosened 0+1; pre loosened block->allow by patience 1+0: Read of -8; post loosened block->allow by patience 0+1: Read of -10"},
 		{"only watching", "Danger Read", policy{patience: 9}, policy{patience: 9, observe: true},
-			"calls unchanged 0+1 loosened 1+0; events unchanged 1+1 loosened 0+1; pre loosened block->allow by no_danger 1+0: Danger of -3; post loosened block->allow by no_danger 0+1: Danger of -4"},
+			"calls unchanged 0+1 loosened 1+0; events unchanged 1+1 loosened 0+1; pre loosened block->allow by (enforcement) 1+0: Danger of -3; post loosened block->allow by (enforcement) 0+1: Danger of -4"},
 		{"undecidable", "Read Undecidable Read", policy{patience: 9}, policy{patience: 9},
 			"calls unchanged 2+0 unknown 1+0; events unchanged 3+0 unknown 1+0"},
 	} {

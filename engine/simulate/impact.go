@@ -57,6 +57,16 @@ type Named struct {
 	Digest   string   `json:"digest,omitempty"` // of the policy
 	Rules    []string `json:"rules"`            // ids of its rules, sorted
 	Patterns []string `json:"patterns"`         // ids of its patterns, sorted
+
+	Settings []Setting `json:"settings,omitempty"` // of a candidate: those that differ from the baseline's, what loosens first
+}
+
+// Setting is a setting that differs between two policies.
+type Setting struct {
+	Key       string `json:"key"`              // its path, such as risk.high_threshold
+	Before    string `json:"before,omitempty"` // as JSON; empty: it was not set
+	After     string `json:"after,omitempty"`  // likewise
+	Direction string `json:"direction"`        // as policy diff has it: loosened, tightened, mixed, undecided, none
 }
 
 // Selection says what was looked at.
@@ -157,7 +167,8 @@ type Kind struct {
 	State   State          `json:"state"`
 	From    engine.Verdict `json:"from"`
 	To      engine.Verdict `json:"to"`
-	Rule    string         `json:"rule"` // that decided so; ByScores or ByOthers where none did
+	Rule    string         `json:"rule"`              // that decided so; ByScores, ByEnforcement or ByOthers where none did
+	Unasked bool           `json:"unasked,omitempty"` // the rule asks, and the call was blocked since nobody could be asked
 	Count   int64          `json:"count"`
 	After   int64          `json:"after,omitempty"`
 	Witness Step           `json:"witness"` // the smallest: one before the first other answer rather than behind it, then the shortest call
@@ -165,8 +176,9 @@ type Kind struct {
 
 // What stands for a rule where none decided.
 const (
-	ByScores = "(scores)" // the scores did
-	ByOthers = "(others)" // whoever was asked then did: a transcript does not tell who
+	ByScores      = "(scores)"      // the scores did
+	ByEnforcement = "(enforcement)" // both sides say the same of the call, and one enforces it less
+	ByOthers      = "(others)"      // whoever was asked then did: a transcript does not tell who
 )
 
 // Spoken says how often a rule spoke on either side.

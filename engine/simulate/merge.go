@@ -181,7 +181,7 @@ func byStrictness(a, b engine.Verdict) int {
 
 func (k Kind) compare(o Kind) int {
 	return cmp.Or(phases(k.Phase, o.Phase), k.State.compare(o.State), byStrictness(k.From, o.From), byStrictness(k.To, o.To),
-		cmp.Compare(k.Rule, o.Rule))
+		cmp.Compare(k.Rule, o.Rule), cmp.Compare(number(k.Unasked), number(o.Unasked)))
 }
 
 // phases puts tool calls first.

@@ -17,6 +17,9 @@ type Side struct {
 	// does not hold, since it was written under another policy; empty: none. nil:
 	// never.
 	Lacks func(*engine.Record) string
+
+	// Times says that what this policy answers may depend on the time of the call.
+	Times bool
 }
 
 // said is what a side says of one moment.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -48,4 +49,29 @@ func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 	}
 	other.Action = &action
 	return &other, differs
+}
+
+// anyTime asks both sides again about a moment whose time was not recorded, at
+// each hour of a week: only what is the same at all of them is known.
+func (r *reading) anyTime(ctx context.Context, c *candidate, m Moment, state State, base, now said) (State, string) {
+	const week = 7 * 24
+	var err, err2 error
+	for hour := range week {
+		rec := *m.Record
+		rec.T = (time.Duration(hour+1) * time.Hour).Milliseconds()
+		m.Record = &rec
+		if r.Baseline.Times {
+			base, err = r.baseline.say(ctx, m, r.replay)
+		}
+		if c.Times {
+			now, err2 = c.say(ctx, m, r.replay)
+		}
+		if err != nil || err2 != nil {
+			break // the context ended
+		}
+		if again, _ := compare(base, now); again != state {
+			return Unknown, "the time of the call, which the answer depends on"
+		}
+	}
+	return state, ""
 }

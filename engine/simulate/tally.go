@@ -27,6 +27,7 @@ type kindKey struct {
 	state    State
 	from, to engine.Verdict
 	rule     string
+	unasked  bool
 }
 
 type cellKey struct{ from, to engine.Verdict }
@@ -164,7 +165,8 @@ func (t *sessionTally) spoken(s Step, base, now said) {
 	if !s.State.changes() {
 		return
 	}
-	t.rule(cause(base, now)).add(s.State)
+	rule, _ := cause(base, now)
+	t.rule(rule).add(s.State)
 }
 
 func (r *Spoken) add(s State) {
@@ -201,24 +203,39 @@ func (t *sessionTally) ids(s said) map[string]bool {
 	return set
 }
 
-// cause is the rule to which another answer is due: of the stricter side, one
-// that is strict enough, if possible one that the other side does not have.
-func cause(base, now said) string {
+// cause is what another answer is due to: a rule of the stricter side that is
+// strict enough, if possible one that the other side does not have; or one that
+// asks, where nobody could be asked.
+func cause(base, now said) (rule string, unasked bool) {
 	strict, other := stricter(base, now)
-	if strict.decision == nil {
-		return ByOthers
+	switch {
+	case strict.decision == nil:
+		return ByOthers, false
+	case other.decision != nil && strict.decision.Decision == other.decision.Decision:
+		return ByEnforcement, false
 	}
-	found := ""
-	for _, r := range strict.decision.Rules {
+	if own, both := speakers(strict, other, strict.verdict); own+both != "" {
+		return cmp.Or(own, both), false
+	}
+	if own, _ := speakers(strict, other, engine.Modify); own != "" && strict.verdict == engine.Block {
+		return own, true
+	}
+	return ByScores, false
+}
+
+// speakers are the first rules that say at least so much on one side: one that the
+// other side does not have, and one that both have; empty: there is none.
+func speakers(on, other said, least engine.Verdict) (own, both string) {
+	for _, r := range on.decision.Rules {
 		switch {
-		case r.Enforcement != "" || r.Decision.Strictness() < strict.verdict.Strictness():
+		case r.Enforcement != "" || r.Decision.Strictness() < least.Strictness():
 		case !slices.Contains(other.rules(), r.ID):
-			return r.ID
-		case found == "":
-			found = r.ID
+			own = cmp.Or(own, r.ID)
+		default:
+			both = cmp.Or(both, r.ID)
 		}
 	}
-	return cmp.Or(found, ByScores)
+	return own, both
 }
 
 func named(groups map[string]*Group, name string) *Group {
@@ -298,10 +315,11 @@ func (s said) error(id, side string) StepError {
 
 // changed notes another answer.
 func (t *sessionTally) changed(s Step, base, now said) {
-	key := kindKey{s.Phase, s.State, s.From, s.To, cause(base, now)}
+	rule, unasked := cause(base, now)
+	key := kindKey{s.Phase, s.State, s.From, s.To, rule, unasked}
 	k := t.kinds[key]
 	if k == nil {
-		k = &Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: key.rule, Witness: s}
+		k = &Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: rule, Unasked: unasked, Witness: s}
 		t.kinds[key] = k
 	}
 	if s.After {

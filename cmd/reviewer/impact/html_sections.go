@@ -165,14 +165,21 @@ func (p *webPage) kinds(kinds []simulate.Kind) {
 	for i, k := range kinds {
 		p.put(`<tr data-kind="%d"><td>%s<br>%s%s</td><td data-label="by ">%s</td><td class="n" data-label="calls and events: ">%s%s</td>`+
 			`<td>%s</td></tr>`, i, stateOf(k.State), arrowOf(k.From, k.To), eventOf(k.Phase),
-			p.chooser("rule", k.Rule, breakable(k.Rule)), k.Count, further(k.After), example(k.Witness))
+			p.chooser("rule", k.Rule, breakable(k.Rule)+unasked(k)), k.Count, further(k.After), example(k.Witness))
 	}
 	p.put(`</tbody></table></div>`)
-	if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return k.Rule == simulate.ByScores || k.Rule == simulate.ByOthers }) {
-		p.put(`<p class="faint">%s: no rule but the scores decided so. %s: whoever was asked then; a transcript does not tell who.</p>`,
-			simulate.ByScores, simulate.ByOthers)
+	if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return strings.HasPrefix(k.Rule, "(") }) {
+		p.put(`<p class="faint">%s</p>`, strings.Join(stands(kinds), " "))
 	}
 	p.put(`<p class="nothing faint" hidden="">No kind of change fits the filters.</p></section>`)
+}
+
+// unasked says of a kind that nobody could be asked.
+func unasked(k simulate.Kind) markup {
+	if !k.Unasked {
+		return ""
+	}
+	return "<br><small>it asks, and nobody could be asked</small>"
 }
 
 // sessions lists what changes in which session; the script adds the time line.

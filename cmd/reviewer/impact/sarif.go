@@ -25,6 +25,7 @@ func writeSARIF(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 		{ID: fidelityID, Title: "Recorded decisions do not come out again"},
 		{ID: errorID, Title: "A decision could not be made"},
 		{ID: ruleID(simulate.ByScores), Title: "The scores decide otherwise, and no rule"},
+		{ID: ruleID(simulate.ByEnforcement), Title: "Both say the same of the call, and one enforces it less"},
 		{ID: ruleID(simulate.ByOthers), Title: "Somebody else had decided otherwise: a transcript does not tell who"},
 	}
 	for _, k := range m.Kinds {
@@ -88,6 +89,8 @@ func ruleID(rule string) string {
 	switch rule {
 	case simulate.ByScores:
 		return "simulate.scores"
+	case simulate.ByEnforcement:
+		return "simulate.enforcement"
 	case simulate.ByOthers, "":
 		return "simulate.others"
 	}

@@ -25,12 +25,13 @@ func named(n simulate.Named) string {
 
 func short(digest string) string { return digest[:min(len(digest), 12)] }
 
-// terms says which rules and patterns only one of two policies has.
+// terms says which settings differ, what loosens first, and which rules and
+// patterns only one of two policies has.
 func terms(m *simulate.Impact) []string {
 	if m.Baseline.Recorded || m.Candidate.Recorded {
 		return nil
 	}
-	var list []string
+	list := settings(m.Candidate.Settings)
 	for _, x := range []struct {
 		what      string
 		old, next []string
@@ -43,6 +44,42 @@ func terms(m *simulate.Impact) []string {
 		}
 	}
 	return list
+}
+
+// settings lists those that differ, one a line; of many the first.
+func settings(all []simulate.Setting) []string {
+	const most = 12
+	var list []string
+	for _, s := range all[:min(len(all), most)] {
+		text := fmt.Sprintf("setting %s %s: %s -> %s", s.Key, way(s.Direction), settingText(s.Before), settingText(s.After))
+		list = append(list, term.PrintableLine(text))
+	}
+	if more := len(all) - most; more > 0 {
+		list = append(list, fmt.Sprintf("and %s; `reviewer policy diff` has them all", plural(int64(more), "setting more", "settings more")))
+	}
+	return list
+}
+
+// way is what a setting's change does, in words.
+func way(direction string) string {
+	switch direction {
+	case "none":
+		return "changed"
+	case "undecided":
+		return "changed, which may loosen or tighten"
+	case "mixed":
+		return "loosened and tightened"
+	}
+	return direction
+}
+
+// settingText shows a setting's value, cut where it is long.
+func settingText(text string) string {
+	const most = 60
+	if text == "" {
+		return "not set"
+	}
+	return term.Cut(text, most)
 }
 
 func without(list, other []string) []string {

@@ -58,6 +58,7 @@ func stands(kinds []simulate.Kind) []string {
 	var list []string
 	for _, x := range []struct{ id, what string }{
 		{simulate.ByScores, "the scores decide, and no rule"},
+		{simulate.ByEnforcement, "both say the same of the call, and one enforces it less"},
 		{simulate.ByOthers, "somebody refused then; the transcript does not tell who"},
 	} {
 		if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return k.Rule == x.id }) {
@@ -84,6 +85,9 @@ func byWeight(kinds []simulate.Kind) []simulate.Kind {
 // before a call.
 func cause(k simulate.Kind) string {
 	text := term.PrintableLine(k.Rule)
+	if k.Unasked {
+		text += " (it asks, and nobody could be asked)"
+	}
 	if k.Phase != engine.PhasePre && k.Phase != "" {
 		text += " at " + term.PrintableLine(string(k.Phase))
 	}

@@ -47,11 +47,11 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Sto
 
 func (s *shelf) impact(t *testing.T, open func(string) (simulate.Story, error), baseline, candidate string) *simulate.Impact {
 	t.Helper()
-	from, err := side(t.Context(), s.App, baseline, s.kept(t))
+	from, _, err := side(t.Context(), s.App, baseline, s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := side(t.Context(), s.App, candidate, s.kept(t))
+	to, _, err := side(t.Context(), s.App, candidate, s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}

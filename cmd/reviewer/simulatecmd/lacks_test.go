@@ -22,7 +22,7 @@ func TestLacks(t *testing.T) {
 	s := newShelf(t)
 	store := here.KeptIn(filepath.Join(s.dir, "state"))
 	recorded := func(dir string) *engine.By {
-		side, err := side(t.Context(), s.App, dir, s.kept(t))
+		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,11 +52,11 @@ func TestLacks(t *testing.T) {
 	sent := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail kim@example.com"}}
 	masked := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail REDACTED_email_12"}}
 
-	all, err := side(t.Context(), s.App, "all", s.kept(t))
+	all, _, err := side(t.Context(), s.App, "all", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := side(t.Context(), s.App, "mail", s.kept(t))
+	private, _, err := side(t.Context(), s.App, "mail", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestLacksOfRows(t *testing.T) {
 	var sides [2]func(*engine.Record) string
 	var by [2]*engine.By
 	for i, dir := range []string{"before", "taught"} {
-		side, err := side(t.Context(), s.App, dir, s.kept(t))
+		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
 		if err != nil {
 			t.Fatal(err)
 		}

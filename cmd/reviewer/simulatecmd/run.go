@@ -64,7 +64,8 @@ func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (
 
 // addSides compiles what is compared.
 func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept *here.Former) (err error) {
-	if r.comparison.Baseline, err = side(ctx, a, s.baseline, kept); err != nil {
+	var baseline *bundles.Effective
+	if r.comparison.Baseline, baseline, err = side(ctx, a, s.baseline, kept); err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
 	if r.candidate, err = a.PolicyRef(ctx, s.candidate); err != nil {
@@ -91,6 +92,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 			return fmt.Errorf("--candidate: %w", err)
 		}
 		side.Named.Name = s.mask(name)
+		if side.Named.Settings, err = settingsOf(baseline, tried[name]); err != nil {
+			return err
+		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
 	r.comparison.Baseline.Named.Name = s.mask(s.baseline)

@@ -2,10 +2,12 @@ package simulatecmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -13,16 +15,48 @@ import (
 )
 
 // side is one side of a comparison: the policy that a reference names, or what
-// was recorded. kept has the policies that records name.
-func side(ctx context.Context, a *cli.App, ref string, kept *here.Former) (simulate.Side, error) {
+// was recorded, of which there is no policy. kept has the policies that records name.
+func side(ctx context.Context, a *cli.App, ref string, kept *here.Former) (simulate.Side, *bundles.Effective, error) {
 	if ref == here.RefRecorded {
-		return simulate.Side{Named: simulate.Named{Name: ref, Recorded: true, Rules: []string{}, Patterns: []string{}}}, nil
+		return simulate.Side{Named: simulate.Named{Name: ref, Recorded: true, Rules: []string{}, Patterns: []string{}}}, nil, nil
 	}
 	e, err := a.PolicyRef(ctx, ref)
 	if err != nil {
-		return simulate.Side{}, err
+		return simulate.Side{}, nil, err
 	}
-	return sideOf(ctx, ref, e, kept)
+	s, err := sideOf(ctx, ref, e, kept)
+	return s, e, err
+}
+
+// settingsOf lists the settings in which a candidate differs from the baseline.
+func settingsOf(baseline, candidate *bundles.Effective) ([]simulate.Setting, error) {
+	if baseline == nil {
+		return nil, nil
+	}
+	changes, err := diff.Settings(baseline, candidate)
+	if err != nil {
+		return nil, err
+	}
+	var list []simulate.Setting
+	for _, c := range changes {
+		s := simulate.Setting{Key: c.Name, Before: valueText(c.Before), After: valueText(c.After), Direction: string(c.Direction)}
+		if s.Before != s.After { // else another layer says the same
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// valueText writes a setting's value as JSON; empty where it is not set.
+func valueText(v *diff.Version) string {
+	if v == nil {
+		return ""
+	}
+	text, err := json.Marshal(v.Value)
+	if err != nil {
+		return fmt.Sprint(v.Value) // not reached: it was read from YAML
+	}
+	return string(text)
 }
 
 // sideOf is a side of a policy that was read already.
@@ -31,7 +65,7 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *here.F
 	if err != nil {
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
-	return simulate.Side{Named: sideNamed(name, e), Policy: p, Lacks: newLack(e, p, kept).of}, nil
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, Lacks: newLack(e, p, kept).of, Times: e.Timed()}, nil
 }
 
 // sideNamed lists what a policy has that can speak. What the settings switch off

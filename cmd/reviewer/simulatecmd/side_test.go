@@ -305,7 +305,7 @@ func TestPolicyRefSaysThatSignaturesAreOpen(t *testing.T) {
 func TestSide(t *testing.T) {
 	s := newShelf(t)
 	s.write(t, "policy/settings.yaml", "rules: {disabled: [loop, git_force_push]}\n")
-	compared, err := side(t.Context(), s.App, "policy", s.kept(t))
+	compared, _, err := side(t.Context(), s.App, "policy", s.kept(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,12 +318,12 @@ func TestSide(t *testing.T) {
 			t.Errorf("%s: rule, pattern %v, want %v", id, got, want)
 		}
 	}
-	recorded, err := side(t.Context(), s.App, "recorded", s.kept(t))
+	recorded, _, err := side(t.Context(), s.App, "recorded", s.kept(t))
 	if err != nil || recorded.Policy != nil || !recorded.Named.Recorded || recorded.Named.Digest != "" || recorded.Lacks != nil {
 		t.Errorf("recorded: %+v (%v)", recorded, err)
 	}
 	s.write(t, "policy/policy/bad.rego", "package policies.user\nx := no_such(1)\n")
-	if _, err := side(t.Context(), s.App, "policy", s.kept(t)); err == nil || !strings.Contains(err.Error(), "policy policy: compile policy: ") {
+	if _, _, err := side(t.Context(), s.App, "policy", s.kept(t)); err == nil || !strings.Contains(err.Error(), "policy policy: compile policy: ") {
 		t.Errorf("a module that does not compile: %v", err)
 	}
 }

@@ -1,0 +1,67 @@
+package simulate
+
+import (
+	"context"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// What another answer is due to: a rule that is strict enough, one that asks
+// where nobody could be asked, how it is enforced, the scores, or somebody else.
+func TestCause(t *testing.T) {
+	spoke := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) said {
+		return said{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Rules: rules}}
+	}
+	deletes := engine.RuleResult{ID: "deletes", Decision: engine.Block}
+	late := engine.RuleResult{ID: "late", Decision: engine.Ask}
+	watched := engine.RuleResult{ID: "deletes", Decision: engine.Block, Enforcement: "observe"}
+	for _, c := range []struct {
+		name      string
+		base, now said
+		rule      string
+		unasked   bool
+	}{
+		{"a rule more", spoke("allow", "allow"), spoke("block", "block", late, deletes), "deletes", false},
+		{"a rule fewer", spoke("block", "block", deletes), spoke("allow", "allow"), "deletes", false},
+		{"a rule that is only watched", spoke("block", "block", deletes), spoke("allow", "allow", watched), "deletes", false},
+		{"nothing is enforced any more", spoke("block", "block", deletes), spoke("block", "allow", deletes), ByEnforcement, false},
+		{"nobody could be asked", spoke("allow", "allow"), spoke("block", "block", late), "late", true},
+		{"both ask, and the scores block", spoke("ask", "ask", late), spoke("block", "block", late), ByScores, false},
+		{"the scores", spoke("allow", "allow"), spoke("ask", "ask"), ByScores, false},
+		{"somebody refused", said{verdict: engine.Block}, spoke("allow", "allow"), ByOthers, false},
+	} {
+		if rule, unasked := cause(c.base, c.now); rule != c.rule || unasked != c.unasked {
+			t.Errorf("%s: due to %s (%v), want %s (%v)", c.name, rule, unasked, c.rule, c.unasked)
+		}
+	}
+}
+
+// nights asks about every call from 22 to 6 o'clock.
+type nights struct{ policy }
+
+func (nights) Decide(_ context.Context, in *engine.Input, _ []engine.Finding) (engine.Decision, error) {
+	if in.Phase == engine.PhasePre && (in.Time.Hour >= 22 || in.Time.Hour < 6) {
+		return engine.Decision{Decision: engine.Ask, Enforced: engine.Ask, Rules: []engine.RuleResult{{ID: "late", Decision: engine.Ask}}}, nil
+	}
+	return engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}, nil
+}
+
+// A transcript without times says nothing of what holds at night only.
+func TestCompareWithoutTime(t *testing.T) {
+	timeless := events("Read", "Write")
+	for i := range timeless {
+		timeless[i].Time = 0
+	}
+	late := side("late", policy{})
+	late.Policy.Decider, late.Times = nights{}, true
+	c := Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}
+	m := compareAll(t, c, transcribed(t, "s1", timeless))
+	if got, want := told(m), "calls unknown 2+0; events unchanged 3+0"; got != want {
+		t.Errorf("without times: got %s, want %s", got, want)
+	}
+	m = compareAll(t, c, transcribed(t, "s2", events("Read", "Write")))
+	if got := m.Calls.States[Tightened] + m.Calls.After[Tightened]; got != 2 {
+		t.Errorf("at night %d calls are tightened, want 2: %s", got, told(m))
+	}
+}
