@@ -51,6 +51,9 @@ type Event struct {
 	// What policy says of how the event is read; the agent has no say in it.
 	Redact []string // of PersonalKinds, what is replaced beside secrets
 	Rows   Rows     // what is known of programs; nil: nothing
+
+	// What the session has typed into terminals before, from its history.
+	Terminals *Terminals
 }
 
 // Rows is what a policy's rows say of programs, for a Classifier to read.
