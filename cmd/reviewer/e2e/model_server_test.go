@@ -2,8 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
-	"io"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"

@@ -20,6 +20,9 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		return oddWrapper(c, k.Program)
 	}
 	w := *k.Wraps
+	if look := escape(w.Before); look != nil {
+		look(c)
+	}
 	if w.After != "" {
 		return behind(c, w)
 	}

@@ -136,6 +136,7 @@ type Wrapper struct {
 	FetchesWith string `json:"fetches_with,omitempty" yaml:"fetches_with"` // only with one of these words first
 	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value says where the command is fetched from
 	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can say that too
+	Before      string `json:"before,omitempty" yaml:"before"`             // a function in Go that looks at the arguments before the command runs
 	Go          string `json:"go,omitempty" yaml:"go"`                     // a function in Go reads the arguments
 }
 

@@ -190,6 +190,16 @@ func (c *Call) LooksUp(names ...abstract.Arg) {
 	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(names, place.NamesGuard)
 }
 
+// LooksUpLines is LooksUp for patterns of whole command lines.
+func (c *Call) LooksUpLines(patterns ...abstract.Arg) {
+	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(patterns, place.MatchesGuard)
+}
+
+// AimsAtLines notes that a signal goes to processes by patterns of their command lines.
+func (c *Call) AimsAtLines(patterns []abstract.Arg) {
+	c.Shell.SignalIf(slices.ContainsFunc(patterns, place.MatchesGuard), engine.SignalGuardTamper)
+}
+
 // Aims notes that a signal goes to a process of the guard.
 func (c *Call) Aims(targets []abstract.Arg) {
 	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool {
