@@ -1,8 +1,8 @@
 package languages
 
 import (
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"

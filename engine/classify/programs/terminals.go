@@ -10,7 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // multiplexer is a program that keeps terminals and has commands of its own, as
@@ -170,16 +169,12 @@ func nestedCommands(c *shell.Call) {
 
 // commandText runs a text of commands of a multiplexer.
 func commandText(c *shell.Call, p rows.Program, text abstract.Arg) {
-	list, ok := shell.Parse(strings.Trim(text.Text, "{} \t\n"))
+	commands, ok := c.Shell.CommandWords(strings.Trim(text.Text, "{} \t\n"))
 	if !ok || !text.Known() {
 		c.Shell.Unseen(text, c.Name)
 	}
-	for _, st := range list {
-		if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			runsCommands(c, p, c.Shell.Expand(call.Args))
-		} else {
-			c.Shell.Unseen(text, c.Name)
-		}
+	for _, words := range commands {
+		runsCommands(c, p, words)
 	}
 }
 

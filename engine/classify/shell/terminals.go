@@ -471,3 +471,17 @@ func pushesInput(code string) bool {
 	return strings.Contains(code, "TIOCSTI") || strings.Contains(code, "ioctl") &&
 		(strings.Contains(code, "0x5412") || strings.Contains(code, "21522") || strings.Contains(code, "0x80017472"))
 }
+
+// CommandWords splits a text of simple commands into their words, and says whether
+// there is nothing else in it. Multiplexers read their own commands much as a shell does.
+func (s *Machine) CommandWords(text string) (commands [][]abstract.Arg, all bool) {
+	list, all := Parse(text)
+	for _, st := range list {
+		if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			commands = append(commands, s.Expand(call.Args))
+		} else {
+			all = false
+		}
+	}
+	return commands, all
+}
