@@ -67,6 +67,7 @@ type Action struct {
 	Watches     bool                    `json:"watches,omitempty"`     // it only looks at what changes by itself: a process in the background, a pipeline, a server of this machine
 	Carries     []Label                 `json:"carries,omitempty"`     // labels of what it shares with earlier outputs; joined from history
 	SecretsOut  []WayOut                `json:"secrets_out,omitempty"` // ways in which something of a secret that was read reaches another machine by it; joined from history
+	Terminals   *Terminals              `json:"terminals,omitempty"`   // what is typed into terminals and has not run yet, where it types into one
 	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored
 	Detected    map[string]int64        `json:"detected,omitempty"`    // id of a detector of the policy -> how often it was found in the raw texts
 }

@@ -48,9 +48,16 @@ type Event struct {
 	Result   *Result // PhasePost only
 	Time     int64   // Unix milliseconds; 0: the shell stamps it on receipt
 
+	// Unverified says why nobody can tell that the client sent the event; empty: it
+	// did. Such an event is noted, and says nothing for a person.
+	Unverified string
+
 	// What policy says of how the event is read; the agent has no say in it.
 	Redact []string // of PersonalKinds, what is replaced beside secrets
 	Rows   Rows     // what is known of programs; nil: nothing
+
+	// What the session has typed into terminals before, from its history.
+	Terminals *Terminals
 }
 
 // Rows is what a policy's rows say of programs, for a Classifier to read.

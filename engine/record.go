@@ -32,6 +32,9 @@ func NewRecord(e Event, f Facts, t int64) *Record {
 		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
 		Harness: e.Harness, Phase: e.Phase, Event: &f.Event, Action: f.Action, Cut: f.Cut,
 	}
+	if e.Unverified != "" && rec.Kind == KindNote {
+		rec.Note = &Note{What: "unverified", Detail: e.Unverified}
+	}
 	if f.Args != "" {
 		rec.SHA = &SHA{Args: f.Args}
 	}
@@ -211,7 +214,7 @@ type Seal struct {
 
 // Note is any other fact.
 type Note struct {
-	What   string `json:"what"` // recovered, undecodable, duplicate, executed_differs, purge, policy, or an agent's event
+	What   string `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, or an agent's event
 	Detail string `json:"detail,omitempty"`
 }
 

@@ -26,7 +26,7 @@ func allowCommand(a *cli.App) *cobra.Command {
 		Use:   "allow ID --once | --session",
 		Short: "Allow one call that was held up; needs a person at a terminal",
 		Long: "ID is the record of a call that was asked about, put in another form or blocked,\n" +
-			"as the denial names it. What is allowed is that call and no other: the same\n" +
+			"as `reviewer denials` lists it. What is allowed is that call and no other: the same\n" +
 			"arguments to the same tool, in the same directory, by any agent of the session.\n" +
 			"It says nothing against a stop, nor against rules that always hold.",
 		Example: "  reviewer allow f8dc9b3b-35 --once --reason 'the branch is mine'",
@@ -93,7 +93,7 @@ func heldUp(a *cli.App, id string) (*audit.Store, audit.Session, *engine.Record,
 	}
 	r, err := store.Find(id)
 	if err != nil {
-		return nil, s, nil, fmt.Errorf("%w: give the id that the denial names; `reviewer audit show %s` lists the calls", err, s.Key.Session)
+		return nil, s, nil, fmt.Errorf("%w: give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls", err, s.Key.Session)
 	}
 	return store, s, r, allowable(s, r)
 }
@@ -107,7 +107,7 @@ func allowable(s audit.Session, r *engine.Record) error {
 		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session,
 			term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
-		return fmt.Errorf("record %s is no call but of kind %s: give the id that the denial names; `reviewer audit show %s` lists the calls",
+		return fmt.Errorf("record %s is no call but of kind %s: give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls",
 			r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
 		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(),

@@ -145,6 +145,9 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		noteUndecodable(ctx, a, store, raw, text)
 		return failure(h, e.Name, text) // the stricter of the two names, where they differ
 	}
+	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
+		e = unverified(e)
+	}
 	r, err := reviewer()
 	if err != nil {
 		return failure(h, e.Name, err.Error())
@@ -153,6 +156,14 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
+}
+
+// unverified takes a prompt for what it may be: a text that some program has handed
+// over. It is noted, and orders, allows and forbids nothing.
+func unverified(e engine.Event) engine.Event {
+	e.Phase, e.Prompt = engine.PhaseOther, ""
+	e.Unverified = "a prompt that the client did not hand over itself: it is nobody's word"
+	return e
 }
 
 // masked words an error about input that nobody could read: it may quote keys

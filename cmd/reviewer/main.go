@@ -76,7 +76,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 		"state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
 	root.AddCommand(
 		installCommand(a), uninstallCommand(a), doctorCommand(a),
-		sessioncmd.Command(a), allowCommand(a), auditcmd.Command(a), policyCommand(a), configcmd.Command(a),
+		sessioncmd.Command(a), denialsCommand(a), allowCommand(a), auditcmd.Command(a), policyCommand(a), configcmd.Command(a),
 		reviewcmd.Command(a), hookCommand(a), trashCommand(a), versionCommand(a),
 	)
 	return root

@@ -26,7 +26,17 @@ import (
 
 // TestMain lets the tests start this binary as the program reviewer.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"reviewer": main})
+	testscript.Main(m, map[string]func(){"reviewer": main, "claude": asClient})
+}
+
+// asClient is a client as far as a hook can tell: a program of its name that starts
+// the command in its arguments.
+func asClient() {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		os.Exit(max(cmd.ProcessState.ExitCode(), 1))
+	}
 }
 
 // scripts is where the command line is specified: one file per topic, to be

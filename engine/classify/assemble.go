@@ -14,7 +14,8 @@ import (
 
 // assemble makes an action of what was read. Strings are still raw.
 func assemble(r *reading, res *place.Resolver) *engine.Action {
-	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque}
+	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque,
+		Terminals: r.script.Terminals}
 	seen := map[engine.Effect]bool{}
 	for _, raw := range byKind(landings(r.script.Effects)) {
 		e := res.Effect(raw)

@@ -138,7 +138,7 @@ func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
 	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard,
 		ListDir: c.listDir(),
-		Knows:   programs.Knowledge(set), Rows: set}
+		Knows:   programs.Knowledge(set), Rows: set, Terminals: e.Terminals}
 	if e.CWD == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}
@@ -275,6 +275,12 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 		e.Target, e.Short, e.Host = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host)
 		if e.Kind == engine.EffectNetwork {
 			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
+		}
+	}
+	if a.Terminals != nil {
+		for i := range a.Terminals.Lines {
+			l := &a.Terminals.Lines[i]
+			l.Terminal, l.Before, l.Parts = m.Text(l.Terminal), m.Text(l.Before), m.Texts(l.Parts)
 		}
 	}
 	for i := range a.Opaque {

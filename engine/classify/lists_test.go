@@ -57,6 +57,7 @@ var wordCases = map[string]wordCase{
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
 
 	"programs.binding":      {bash: "npm start --zzqx 0.0.0.0", word: "--zzqx"},
+	"programs.markers":      {bash: "unset zzqx"},
 	"programs.compressing":  {bash: "tar -c --use-compress-program zzqx -f a.tar a"},
 	"programs.things":       {bash: "gcloud dev delete v1", word: "dev"},
 	"programs.thing_starts": {bash: "az get-analytics delete v1", word: "get"},

@@ -181,6 +181,9 @@ func (r *reading) run(s abstract.Script) {
 		}
 	}
 	r.script.Waits = r.script.Waits || s.Waits
+	if s.Terminals != nil {
+		r.script.Terminals, r.in.Terminals = s.Terminals, s.Terminals
+	}
 	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -72,6 +74,12 @@ func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, e
 	if err != nil {
 		return e, fmt.Errorf("read hook input: %w", err)
 	}
+	if unknownCall(name, doc) {
+		return named(""), fmt.Errorf("read hook input: the event %q is not known, and it brings a tool call that may be about to run", name)
+	}
+	if !knownEvent(name) && answerPhase(name) == engine.PhasePre {
+		return e, fmt.Errorf("read hook input: the event %q is not known, and a tool call may follow it", name)
+	}
 	full := e
 	full.Project = project
 	if err := doc.fill(&full); err != nil {
@@ -87,10 +95,53 @@ func named(event string) engine.Event {
 // answerPhase is the phase under which a failure is answered: an event that
 // nobody can name may be a tool call.
 func answerPhase(event string) engine.Phase {
-	if event == "" || strings.EqualFold(event, preToolUse) || strings.EqualFold(event, permissionRequest) {
+	if event == "" || event == permissionRequest || mayPrecede(event) {
 		return engine.PhasePre
 	}
 	return claudeCodePhase(event)
+}
+
+// otherEvents are those of the client that no tool call follows, beside the ones
+// for which reviewer is installed.
+func otherEvents() []string {
+	return []string{permissionRequest, "PermissionDenied", "Notification", "PreCompact", "PostCompact", "Setup", "StopFailure",
+		"TeammateIdle", "TaskCreated", "TaskCompleted", "ConfigChange", "InstructionsLoaded", "WorktreeCreate", "WorktreeRemove",
+		"CwdChanged", "FileChanged", "Elicitation", "ElicitationResult", "UserPromptExpansion"}
+}
+
+func knownEvent(name string) bool {
+	return slices.Contains(ClaudeCodeEvents(), name) || slices.Contains(otherEvents(), name)
+}
+
+// mayPrecede says of a name that is not known that a tool call may follow the
+// event: a misspelt one, or one of a newer client. What says that something is
+// over is left alone, since a denial there would erase prompts or force the agent on.
+func mayPrecede(event string) bool {
+	if knownEvent(event) {
+		return false
+	}
+	name := strings.Map(func(r rune) rune {
+		if r = unicode.ToLower(r); r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, event)
+	holds := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
+	}
+	switch {
+	case holds("post", "after", "fail", "denied", "result", "complete", "ended"):
+		return false
+	case holds("pre", "before", "tool", "permission", "call", "exec", "command"):
+		return true
+	}
+	return false
+}
+
+// unknownCall says that an event that is not known brings a call and nothing that
+// came of it.
+func unknownCall(name string, doc document) bool {
+	return !knownEvent(name) && doc.has("tool_input") && !doc.has("tool_response") && !doc.has("error")
 }
 
 // claudeCodeEvent returns the event's name. Where the arguments and the

@@ -369,3 +369,42 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// An event that is not known may come before a tool call: then it is denied. What
+// is over, or what the client only tells, is left alone.
+func TestUnknownEvents(t *testing.T) {
+	const call = `"session_id":"s1","cwd":"/srv/shop","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"`
+	for _, c := range []struct {
+		event, rest string
+		denied      bool
+	}{
+		{"pretooluse", "", true},
+		{"PreTooUse", "", true},
+		{"Pre_Tool_Use", "", true},
+		{"BeforeToolCall", "", true},
+		{"permissionrequest", "", true},
+		{"PreShellExec", "", true},
+		{"ToolUse", "", true},
+		{"Sandbox", "," + call[len(`"session_id":"s1",`):], true},
+		{"PreCompact", "", false},
+		{"PermissionDenied", "", false},
+		{"Notification", "", false},
+		{"PostSandbox", "", false},
+		{"AfterToolCall", "", false},
+		{"TeamChanged", "", false},
+		{"Sandbox", `,"tool_name":"Bash","tool_input":{},"tool_response":{}`, false},
+	} {
+		raw := `{"session_id":"s1","cwd":"/srv/shop","hook_event_name":"` + c.event + `"` + strings.TrimPrefix(c.rest, `,"cwd":"/srv/shop"`) + `}`
+		for _, argument := range []string{c.event, ""} {
+			e, err := DecodeClaudeCode(argument, []byte(raw), "")
+			if denied := err != nil; denied != c.denied {
+				t.Errorf("%s: error %v, want one: %t", raw, err, c.denied)
+			} else if _, _, exit := FailClaudeCode(e.Name, "x"); err != nil && exit != 2 {
+				t.Errorf("%s: exit %d, want 2", raw, exit)
+			}
+		}
+	}
+	if _, _, exit := FailClaudeCode("PostSandbox", "x"); exit != 0 {
+		t.Errorf("PostSandbox: exit %d, want 0", exit)
+	}
+}

@@ -36,6 +36,7 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
+	n += terminalsSize(h.Terminals)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
 }
@@ -47,6 +48,20 @@ func (a *agentState) fixedSize() int {
 		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
 	for id, f := range a.Fired {
 		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Told) + len(f.ToldLevel) + 40
+	}
+	return n
+}
+
+func terminalsSize(t *engine.Terminals) int {
+	if t == nil {
+		return 0
+	}
+	n := 30
+	for _, l := range t.Lines {
+		n += 40 + engine.JSONLen(l.Terminal) + engine.JSONLen(l.Before)
+		for _, p := range l.Parts {
+			n += 3 + engine.JSONLen(p)
+		}
 	}
 	return n
 }

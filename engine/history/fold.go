@@ -115,9 +115,17 @@ func (h *State) foldPre(r *engine.Record) {
 		h.DeniedRow = 0
 		h.spend(r)
 		h.foldCheck(a, r)
+		h.foldTerminals(r)
 		h.foldEffects(r)
 	}
 	h.foldCall(r, denied)
+}
+
+// foldTerminals takes over what a call leaves in terminals.
+func (h *State) foldTerminals(r *engine.Record) {
+	if a := r.Executed(); a != nil && a.Terminals != nil {
+		h.Terminals = a.Terminals
+	}
 }
 
 func (h *State) foldCall(r *engine.Record, denied bool) {

@@ -92,10 +92,11 @@ type State struct {
 	Overruled int64                   `json:"overruled"`
 	Calls     []callEntry             `json:"calls"` // most recent last
 	Goals     goalState               `json:"goals"`
-	Trees     []string                `json:"trees,omitempty"` // working trees that git made for the session, most recent last
-	Marks     map[engine.Label]string `json:"marks"`           // of what was read, 8 digits each, most recent last
-	Hosts     string                  `json:"hosts"`           // digests of those that were contacted, 8 digits each, most recent last
-	Bins      []bin                   `json:"bins"`            // use of resources, most recent last
+	Terminals *engine.Terminals       `json:"terminals,omitempty"` // what was typed and has not run
+	Trees     []string                `json:"trees,omitempty"`     // working trees that git made for the session, most recent last
+	Marks     map[engine.Label]string `json:"marks"`               // of what was read, 8 digits each, most recent last
+	Hosts     string                  `json:"hosts"`               // digests of those that were contacted, 8 digits each, most recent last
+	Bins      []bin                   `json:"bins"`                // use of resources, most recent last
 	Spawned   int64                   `json:"spawned"`
 	Deleted   int64                   `json:"deleted"`             // paths that the session did not make
 	Committed bool                    `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed

@@ -42,7 +42,7 @@ func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	// Ids are keys of the log: the same secret in one is masked alike each time.
 	e.Session, e.Agent, e.Call = r.mask(e.Session), r.mask(e.Agent), r.mask(e.Call)
 	answer, err := r.handle(ctx, e)
-	if errors.Is(err, errOpened) {
+	for tries := 0; tries < 3 && (errors.Is(err, errOpened) || errors.Is(err, errTyped)); tries++ {
 		answer, err = r.handle(ctx, e)
 	}
 	if err != nil {
@@ -54,6 +54,9 @@ func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, e
 // errOpened says that another hook opened the session in another workspace
 // between the look at it and the lock: the facts have to be made again.
 var errOpened = errors.New("the session was opened in another workspace meanwhile")
+
+// errTyped says that another call typed into a terminal meanwhile.
+var errTyped = errors.New("another call typed into a terminal meanwhile")
 
 func (r *Reviewer) mask(s string) string {
 	if r.Mask == nil {
@@ -78,12 +81,36 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if h.failure == nil && err != nil && e.Phase.Reviewed() {
 		h.failure = fmt.Errorf("load policy: %w", err)
 	}
+	if err := r.typed(ctx, key, h); err != nil {
+		return engine.Answer{}, err
+	}
 	var answer engine.Answer
 	err = r.Log.Update(ctx, key, func(t history.Tail) error {
 		answer, err = r.answer(ctx, t, h)
 		return err
 	})
 	return answer, err
+}
+
+// typed makes the facts of a call that types into a terminal again, with what the
+// session has typed there before: the line that it ends is the sum of both.
+func (r *Reviewer) typed(ctx context.Context, key engine.SessionKey, h *hearing) error {
+	if !types(h.rec) {
+		return nil
+	}
+	err := r.Log.Update(ctx, key, func(t history.Tail) error {
+		h.event.Terminals = t.History.Terminals
+		return nil
+	})
+	if err == nil && h.event.Terminals != nil {
+		h.rec, h.failure = r.classify(ctx, h.event, h.workspace, h.policy)
+	}
+	return err
+}
+
+// types says that a call types into a terminal.
+func types(rec *engine.Record) bool {
+	return rec.Phase == engine.PhasePre && rec.Action != nil && rec.Action.Terminals != nil
 }
 
 // read returns an event with what a policy says of how it is read. Without a
@@ -163,6 +190,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *hearing) (engi
 		}
 	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
 		return engine.Answer{}, errOpened
+	}
+	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
+		return engine.Answer{}, errTyped
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)

@@ -61,6 +61,7 @@ type transcriber struct {
 	mask       func(string) string
 
 	id, workspace string
+	terminals     *engine.Terminals
 	n, latest     int64 // number and time of the newest record
 	seen          map[recorded]bool
 }
@@ -88,7 +89,11 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
 	if t.n == 0 {
 		made = append(made, Moment{Record: t.add(t.opening(e))})
 	}
+	e.Terminals = t.terminals
 	m := Moment{Record: t.add(t.record(ctx, e)), Event: &e, Copied: copied}
+	if a := m.Record.Action; a != nil && a.Terminals != nil && e.Phase == engine.PhasePre {
+		t.terminals = a.Terminals
+	}
 	m.Under = func(ctx context.Context, r engine.Rows) *engine.Record {
 		other := e
 		other.Rows = r

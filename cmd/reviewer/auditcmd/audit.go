@@ -15,7 +15,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read, verify, replay and export the log",
-		Long: "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.\n" +
+		Long: "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.\n" +
 			"Exit codes: 0 fine, 1 could not run, 2 findings (a broken chain, a difference).",
 	}
 	return cli.Group(cmd,

@@ -26,7 +26,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "case ID",
 		Short: "Cut a case for `policy test` out of the log: the session up to one decision",
-		Long: "ID is a record's id as a denial names it, a session's id, or last. The case holds\n" +
+		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case holds\n" +
 			"what happened in the session up to that record, and expects what was decided.\n\n" +
 			"The log does not hold everything: texts that were written, outputs and prompts are\n" +
 			"not in it, and secrets are replaced. The case says what is missing. It is run\n" +

@@ -2,10 +2,15 @@ package auditcmd
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
 
@@ -36,9 +41,34 @@ func auditSealCommand(a *cli.App) *cobra.Command {
 			if err := store.SealTo(cmd.Context(), &b); err != nil {
 				return err
 			}
+			if err := onlySeals(to); err != nil {
+				return err
+			}
 			return term.WriteWhole(to, b.Bytes())
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "write all seals to this file as JSON lines")
 	return cmd
+}
+
+// onlySeals refuses a file that is there and holds anything but seals: it is not
+// ours to write over.
+func onlySeals(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (info.Size() == 0 || !info.Mode().IsRegular()) {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(data) {
+		var seal audit.SealLine
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&seal); err != nil || seal.Chain == "" {
+			return fmt.Errorf("%s is there and holds more than seals, so it is not written over: name another file, or move it away first", path)
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ type Request struct {
 	Stream   bool              `json:"stream"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []Message         `json:"messages"`
+	Raw      []byte            `json:"-"` // all of it
 }
 
 // A Message is one turn of the conversation in a request. Its content is a

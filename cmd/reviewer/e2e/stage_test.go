@@ -219,6 +219,8 @@ type record struct {
 	Kind     string `json:"kind"`
 	Call     string `json:"call"`
 	Session  string `json:"session"`
+	Chain    string `json:"chain"`
+	N        int64  `json:"n"`
 	Decision struct {
 		Decision string `json:"decision"`
 		Rules    []struct {
@@ -280,13 +282,16 @@ func told(run Run) string {
 
 var recordID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9]+\b`)
 
-// wantDenial asserts that the model was told the reason of a denial, the
-// record's id and one of the rules that spoke.
+// id is the record's id, which people name.
+func (r record) id() string { return fmt.Sprintf("%.8s-%d", r.Chain, r.N) }
+
+// wantDenial asserts that the model was told the reason of a denial and one of
+// the rules that spoke, and neither its id nor the command that would lift it.
 func (s *stage) wantDenial(run Run, call string) {
 	s.t.Helper()
 	text := told(run)
-	if recordID.FindString(text) == "" {
-		s.t.Errorf("the model was not told the denial's id:\n%s", text)
+	if strings.Contains(text, "reviewer allow") {
+		s.t.Errorf("the model was told how the denial is lifted:\n%s", text)
 	}
 	for _, r := range s.records() {
 		if r.Kind != "pre" || r.Call != call {
@@ -294,6 +299,9 @@ func (s *stage) wantDenial(run Run, call string) {
 		}
 		if r.Decision.Decision != "block" {
 			s.t.Errorf("call %s: decision %s, want block\n%s", call, r.Decision.Decision, r.raw)
+		}
+		if strings.Contains(text, r.id()) {
+			s.t.Errorf("the model was told the denial's id, %s:\n%s", r.id(), text)
 		}
 		for _, rule := range r.Decision.Rules {
 			if strings.Contains(text, rule.ID) {

@@ -17,7 +17,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "List and show sessions, say what they are about, stop and resume them",
-		Long:  "ID is a session's id or a prefix of it, a record's id as a denial names it, or last.",
+		Long:  "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.",
 	}
 	return cli.Group(cmd, sessionListCommand(a), sessionShowCommand(a), sessionScopeCommand(a), sessionStopCommand(a), sessionResumeCommand(a))
 }

@@ -65,6 +65,8 @@ type Script struct {
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
 	Waits    bool // code in it sleeps
+
+	Terminals *engine.Terminals // what it leaves in terminals that it types into; nil: it types into none
 }
 
 // Origin is where in the code a command stands, so that it can be changed

@@ -41,7 +41,8 @@ func script(c *shell.Call, lang string, code abstract.Arg) {
 	r.program()
 }
 
-// appleScript finds do shell script "…", and what an application is told to delete.
+// appleScript finds do shell script "…", what is typed into terminals, and what an
+// application is told to delete.
 func (r *codeReader) appleScript() {
 	for i, t := range r.tokens {
 		switch {
@@ -50,6 +51,17 @@ func (r *codeReader) appleScript() {
 			r.c.Shell.Embed(abstract.Word(r.at(i+1).Text), r.lang, false)
 		case t.Text == "script" && r.named(i-1, "shell"):
 			r.c.Shell.Unseen(abstract.UnknownArg(), r.lang)
+		case (t.Text == "script" && r.named(i-1, "do") || t.Text == "text" && r.named(i-1, "write")) && r.at(i+1).Kind == TokenString:
+			r.c.Types("", append(shell.TypeText(abstract.Word(r.at(i+1).Text)), shell.Key{Kind: shell.KeyEnter}))
+		case t.Text == "script" && r.named(i-1, "do"):
+			r.c.Shell.Unseen(abstract.UnknownArg(), r.lang)
+		case t.Text == "keystroke" && r.at(i+1).Kind == TokenString:
+			r.c.Types("", shell.TypeText(abstract.Word(r.at(i+1).Text)))
+			if r.named(i+3, "return") {
+				r.c.Types("", []shell.Key{{Kind: shell.KeyEnter}})
+			}
+		case t.Text == "keystroke" && r.named(i+1, "return") || t.Text == "code" && r.named(i-1, "key"):
+			r.c.Types("", []shell.Key{{Kind: shell.KeyEnter}})
 		case t.Text == "delete" && r.named(i+1, "POSIX") && r.at(i+3).Kind == TokenString:
 			r.c.Deletes(true, false, abstract.Word(r.at(i+3).Text))
 		}

@@ -43,6 +43,8 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 		return guardIs
 	case Gone(e) && (r.guardBelow(e) || r.sweepsSettings(e)):
 		return guardHolds
+	case e.Kind == engine.EffectFileWrite && r.sweepsSettings(e):
+		return guardHolds
 	}
 	return ""
 }
@@ -105,6 +107,21 @@ func NamesGuard(a abstract.Arg) bool {
 		return r
 	}, strings.ToLower(a.Text))
 	return strings.Contains(letters, GuardProgram)
+}
+
+// MatchesGuard says that a pattern of whole command lines finds the one under which
+// a client runs reviewer.
+func MatchesGuard(a abstract.Arg) bool {
+	const line = "reviewer hook claude-code pretooluse"
+	text := strings.Trim(strings.ToLower(a.Text), `^$'"`)
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("|()", r) }) {
+		plain := strings.NewReplacer("[", "", "]", "", `\`, "").Replace(part)
+		plain = strings.Trim(strings.ReplaceAll(plain, ".*", "*"), "*")
+		if len(plain) >= 4 && wildcard.Match("*"+strings.ReplaceAll(plain, ".", "?")+"*", line) {
+			return true
+		}
+	}
+	return false
 }
 
 // guardProgram reports whether a file is reviewer's program by its name, where

@@ -107,6 +107,11 @@ func copiesAs(c *shell.Call, verb string) {
 	if verb == "truncate" {
 		e.Leaves = 1
 	}
+	for _, s := range sources {
+		for _, name := range hiddenFolders(c, s) {
+			c.WritesAs(e, dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+name), dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+name+"/settings.json"))
+		}
+	}
 	for _, t := range landing(sources, dest, inDir) {
 		c.WritesAs(e, t)
 		c.Shell.Copied(sources[0], t)

@@ -40,6 +40,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if c.Known && c.Local() && k.ReadsOnly {
 		c.Known = false // ./ls is not ls
 	}
+	c.Shell.Unmarked(k.Kind)
 	if o, ok := wrapped(c, k); ok {
 		addRows(c, k.Added)
 		return o

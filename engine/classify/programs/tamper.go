@@ -109,3 +109,80 @@ func replacesGuard(c *shell.Call) {
 		}
 	}
 }
+
+// aimsAtLines is a signal to processes by patterns of their command lines.
+func aimsAtLines(c *shell.Call) { c.AimsAtLines(c.Opts.Operands) }
+
+// seeksLines looks processes up by patterns of their command lines.
+func seeksLines(c *shell.Call) { c.LooksUpLines(c.Opts.Operands...) }
+
+// seeksInInput looks for the guard in what another program lists, or in the lists
+// of processes that the system keeps.
+func seeksInInput(c *shell.Call) {
+	listed := c.Shell.Frame.Piped || slices.ContainsFunc(c.Opts.Operands, func(a abstract.Arg) bool {
+		return strings.HasSuffix(a.Text, "/cmdline") || strings.HasSuffix(a.Text, "/comm")
+	})
+	if listed && len(c.Opts.Operands) > 0 {
+		c.LooksUp(c.Opts.Operands[0])
+	}
+}
+
+// namesGuardFiles says that the names of the client's settings are among those of
+// files that hold a text, where that text is the guard's name.
+func namesGuardFiles(c *shell.Call) {
+	words := behindSubs(c)
+	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)
+	if !slices.ContainsFunc(patterns, place.NamesGuard) {
+		return
+	}
+	roots := words[min(1, len(words)):]
+	if len(roots) == 0 {
+		roots = []abstract.Arg{abstract.Word(".")}
+	}
+	for _, root := range roots {
+		for _, dir := range []string{"/.claude", ""} {
+			at := root.With(strings.TrimSuffix(root.Text, "/") + dir)
+			if dir == "" && shell.BaseName(strings.TrimSuffix(root.Text, "/")) != ".claude" {
+				continue
+			}
+			for _, name := range []string{"settings.json", "settings.local.json"} {
+				if holdsFile(c, at, name) {
+					c.Out = abstract.Concat(at.With(at.Text+"/"+name+"\n"), c.Out)
+				}
+			}
+		}
+	}
+}
+
+// holdsFile reports whether a folder holds a file, as far as can be seen.
+func holdsFile(c *shell.Call, dir abstract.Arg, name string) bool {
+	if c.Shell.In.ListDir == nil {
+		return name == "settings.json"
+	}
+	list, err := c.Shell.In.ListDir(abstract.JoinDir(c.Shell.Scope.Dirs[0], dir).Text)
+	return err == nil && slices.Contains(list, name)
+}
+
+// locks notes that the lock of the guard's own log is held: nothing can be recorded
+// meanwhile, so no call runs.
+func locks(c *shell.Call) {
+	for _, a := range c.Args {
+		at := abstract.JoinDir(c.Shell.Scope.Dirs[0], a)
+		c.Shell.SignalIf(at.Sure == abstract.Literal && slices.ContainsFunc(c.Shell.In.Guard, func(g string) bool {
+			return place.Within(g, at.Text)
+		}), engine.SignalGuardTamper)
+	}
+}
+
+// hiddenFolders are the names in a folder whose contents are copied that begin with a
+// dot: settings of clients lie in such folders, and land with the rest.
+func hiddenFolders(c *shell.Call, source abstract.Arg) []string {
+	if c.Shell.In.ListDir == nil || !source.Known() || !strings.HasSuffix(source.Text, "/.") && !strings.HasSuffix(source.Text, "/") {
+		return nil
+	}
+	list, err := c.Shell.In.ListDir(abstract.JoinDir(c.Shell.Scope.Dirs[0], source.With(strings.TrimSuffix(source.Text, "/."))).Text)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(n string) bool { return !strings.HasPrefix(n, ".") || n == ".git" })
+}

@@ -20,6 +20,9 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		return oddWrapper(c, k.Program)
 	}
 	w := *k.Wraps
+	if look := escape(w.Before); look != nil {
+		look(c)
+	}
 	if w.After != "" {
 		return behind(c, w)
 	}
@@ -48,6 +51,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 	wrapperSignals(c, w, o)
 	for _, name := range values(o, w.Unsets) {
 		c.Shell.GuardVariable(name.Text)
+		c.Shell.TakesMarker(name.Text)
 	}
 	runsPackage(c, w, o, rest)
 	if code, ok := o.Get(strings.Fields(w.Code)...); ok && w.Code != "" {
@@ -143,6 +147,7 @@ func under(c *shell.Call, w rows.Wrapper, o shell.Options, f func() shell.Outcom
 	s := c.Shell
 	return c.Nested(func() shell.Outcome {
 		s.Frame.Privileged = s.Frame.Privileged || w.Privileged
+		s.Frame.Cleared = s.Frame.Cleared || w.Clears != "" && given(o, w.Clears)
 		s.Frame.Bounded = s.Frame.Bounded && !w.Deferred && !detaches(w, o) || w.Bounds
 		if d, ok := o.Get(strings.Fields(w.Dir)...); ok {
 			s.Scope.Enter([]abstract.Value{abstract.JoinDir(s.Scope.Dirs[0], d)})
@@ -375,7 +380,7 @@ func oddWrapper(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 // oddWrappers are the functions that the row of a wrapper may name.
 func oddWrappers() map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool) {
 	return map[string]func(*shell.Call, rows.Program) (shell.Outcome, bool){
-		"xargs": xargs, "parallel": parallel, "script": scriptCommand, "coreutils": multicall, "terminal": terminal, "bwrap": bubble,
+		"xargs": xargs, "parallel": parallel, "script": scriptCommand, "coreutils": multicall, "multiplexer": multiplexer, "bwrap": bubble,
 	}
 }
 
@@ -417,31 +422,4 @@ func bubble(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 		c.Shell.Frame.Remade = c.Shell.Frame.Remade || other
 		return c.Shell.Invoke(args, c.Node)
 	}), true
-}
-
-// terminal is tmux and screen: what is typed into another shell is code. The
-// words are keys behind it.
-func terminal(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
-	w := *p.Wraps
-	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values)})
-	rest := o.Operands
-	if w.CommandWith != "" && !given(o, w.CommandWith) || o.Has("-X") && slices.ContainsFunc(o.All("-X"), func(a abstract.Arg) bool {
-		return !a.Is("stuff")
-	}) {
-		return shell.Outcome{}, false
-	}
-	if w.Sub != "" {
-		if len(rest) < 2 || !rows.Has(w.Sub, rest[0].Text) {
-			return shell.Outcome{}, false
-		}
-		rest = rest[1:]
-	}
-	for len(rest) > 1 && rest[len(rest)-1].Is(c.Words...) {
-		rest = rest[:len(rest)-1]
-	}
-	if len(rest) == 0 {
-		return shell.Outcome{}, false
-	}
-	c.Signal(engine.SignalDeferred)
-	return under(c, w, shell.Options{}, func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(rest), c.Name, false) }), true
 }

@@ -4,18 +4,19 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "composed", "container", "convert", "copyFiles",
-		"copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk", "dropsDatabase", "dropsRole",
-		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fifo", "find", "formats", "ftp", "ghAPI",
-		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",
-		"gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree", "gitMove", "gitPager",
-		"gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitSides", "gitTransports", "gitUnseen", "grantsRole",
-		"handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec", "link", "listens", "lookUp",
-		"makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "nodeInstall", "npm",
-		"otherSettings", "packageScripts", "parallel", "patch", "permit", "pours", "printFiles", "puts", "redis", "remoteShell",
-		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed",
-		"sendsKey", "socat", "splitFilter", "sqlClient", "ssh", "stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands",
-		"tee", "terminal", "tlsConnects", "transfer", "translate", "trash", "unbounded", "wget", "whichProgram", "windowsShell",
-		"xargs", "zipTest",
+		"aimsAtLines", "ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "commandFiles", "composed",
+		"container", "convert", "copyFiles", "copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk",
+		"dropsDatabase", "dropsRole", "editorCommands", "editorInput", "editorScript", "endlessOutput", "expectScript", "fd", "fifo",
+		"fillsBuffer", "find", "formats", "ftp", "ghAPI", "gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig",
+		"gitDeinit", "gitDiff", "gitDiscard", "gitElsewhere", "gitFetchesModule", "gitForeach", "gitHooks", "gitLists", "gitMakesTree",
+		"gitMove", "gitPager", "gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitSides", "gitTransports",
+		"gitUnseen", "grantsRole", "handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete", "kubeExec",
+		"link", "listens", "locks", "lookUp", "makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy",
+		"multiplexer", "nameUpdates", "namesGuardFiles", "nestedCommands", "nodeInstall", "npm", "opensTerminal", "otherSettings",
+		"packageScripts", "parallel", "pastesBuffer", "patch", "permit", "pours", "pressesEnter", "printFiles", "puts", "redis",
+		"remoteShell", "replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp",
+		"script", "sed", "seeksInInput", "seeksLines", "sendsKey", "setsVariable", "socat", "splitFilter", "sqlClient", "ssh",
+		"stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands", "tee", "tlsConnects", "transfer", "translate", "trash",
+		"typesKeys", "unbounded", "unseenCode", "wget", "whichProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

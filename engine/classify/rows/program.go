@@ -10,7 +10,7 @@ import (
 // Lists of words are texts in which blanks separate the words.
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
-	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database
+	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database, terminal
 	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words; like does not bring it along
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
 	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
@@ -117,6 +117,7 @@ type Wrapper struct {
 	CommandWith string `json:"command_with,omitempty" yaml:"command_with"` // operands are a command only with one of these options; none: never
 	Assigns     bool   `json:"assigns,omitempty" yaml:"assigns"`           // VAR=x before the command
 	Unsets      string `json:"unsets,omitempty" yaml:"unsets"`             // options whose value is a variable that the command does not get
+	Clears      string `json:"clears,omitempty" yaml:"clears"`             // options with which the command gets no variable of the environment
 	Splits      string `json:"splits,omitempty" yaml:"splits"`             // options whose value is several words, which take its place
 	Code        string `json:"code,omitempty" yaml:"code"`                 // options whose value is shell code
 	After       string `json:"after,omitempty" yaml:"after"`               // all behind one of these options is the command; without one there is none
@@ -135,6 +136,7 @@ type Wrapper struct {
 	FetchesWith string `json:"fetches_with,omitempty" yaml:"fetches_with"` // only with one of these words first
 	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value says where the command is fetched from
 	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can say that too
+	Before      string `json:"before,omitempty" yaml:"before"`             // a function in Go that looks at the arguments before the command runs
 	Go          string `json:"go,omitempty" yaml:"go"`                     // a function in Go reads the arguments
 }
 
@@ -196,13 +198,14 @@ func Outs() []string { return []string{"none", "unknown", "local", "decoded", "n
 // Kinds of programs.
 const (
 	Agent    = "agent"    // a coding agent
+	Terminal = "terminal" // it runs what is typed, or opens windows in which somebody types
 	Database = "database" // a client, or a tool that changes the form of a database
 )
 
 // Vocabulary lists what the text of a key may be, nil where that is open.
 func (Program) Vocabulary(key string) []string {
 	if key == "kind" {
-		return []string{Agent, Database}
+		return []string{Agent, Database, Terminal}
 	}
 	return nil
 }

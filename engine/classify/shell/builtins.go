@@ -181,6 +181,7 @@ func (c *Call) shellState() {
 		for _, a := range c.Args {
 			if !a.HasPrefix("-") {
 				s.GuardVariable(a.Text)
+				s.TakesMarker(a.Text)
 				s.envCode(a.Text, abstract.Word(""))
 				s.Scope.set(a.Text, variable{})
 			}
@@ -280,6 +281,9 @@ func (c *Call) AssignWord(a abstract.Arg) {
 		return
 	}
 	c.Shell.GuardVariable(name)
+	if v == "" {
+		c.Shell.TakesMarker(name)
+	}
 	c.Shell.Scope.SetText(name, a.With(v))
 	c.Shell.envCode(name, a.With(v))
 }

@@ -103,6 +103,8 @@ func endless(c *syntax.WhileClause) bool {
 // also what an earlier pass may have left. Where the body moves the shell, a
 // second pass starts from there.
 func (s *Machine) loop(body []*syntax.Stmt, head func()) Outcome {
+	s.looping++
+	defer func() { s.looping-- }()
 	before := s.Scope.child()
 	after, o := s.branch(func() Outcome {
 		s.forget(body)

@@ -241,6 +241,9 @@ func (c *Call) Extract(lang string, code abstract.Arg, via string) {
 		s.Unseen(code, via)
 		return
 	}
+	if pushesInput(code.Text) {
+		s.Unseen(code, via)
+	}
 	if s.Frame.Depth >= MaxDepth || s.Parsed+len(code.Text) > MaxEmbedded {
 		s.OverBudget(via)
 		return

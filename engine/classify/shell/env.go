@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // agentVariable looks at variables that take an agent's guards off.
@@ -170,11 +171,33 @@ func (s *Machine) GuardVariable(name string) {
 	s.SignalIf(strings.HasPrefix(name, "REVIEWER_") || slices.Contains(settingsVariables, name), engine.SignalGuardTamper)
 }
 
+// TakesMarker notes that the variable goes away by which reviewer's own commands
+// tell what an agent started from what a person did.
+func (s *Machine) TakesMarker(name string) {
+	s.SignalIf(name != "" && slices.Contains(s.In.Rows.Words("programs.markers"), name), engine.SignalGuardTamper)
+}
+
+// Unmarked notes that a program is started without any variable: a terminal, an
+// agent or reviewer that is started so does not know below whom it runs.
+func (s *Machine) Unmarked(kind string) {
+	s.SignalIf(s.Frame.Cleared && (kind == rows.Terminal || kind == rows.Agent), engine.SignalGuardTamper)
+}
+
 // LooksUp notes that the numbers of the guard's processes are asked for. Which
 // numbers come out nobody knows: whatever is ended or taken hold of by an
 // unknown number from then on may be the guard.
 func (c *Call) LooksUp(names ...abstract.Arg) {
 	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(names, place.NamesGuard)
+}
+
+// LooksUpLines is LooksUp for patterns of whole command lines.
+func (c *Call) LooksUpLines(patterns ...abstract.Arg) {
+	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(patterns, place.MatchesGuard)
+}
+
+// AimsAtLines notes that a signal goes to processes by patterns of their command lines.
+func (c *Call) AimsAtLines(patterns []abstract.Arg) {
+	c.Shell.SignalIf(slices.ContainsFunc(patterns, place.MatchesGuard), engine.SignalGuardTamper)
 }
 
 // Aims notes that a signal goes to a process of the guard.

@@ -365,12 +365,14 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 	local := c.Variant.Value == "local" || c.Variant.Value == "declare" || c.Variant.Value == "typeset"
 	printed := c.Variant.Value != "local"
 	refers := c.Variant.Value == "nameref"
+	hidden := false // from what is started
 	for _, as := range c.Args {
 		if as.Name == nil {
 			flag := s.Single(as.Value)
 			s.subscripts(flag)
 			printed = printed && flag.Is("-p", "-x", "-px")
 			refers = refers || flag.HasPrefix("-") && strings.Contains(flag.Text, "n")
+			hidden = hidden || flag.HasPrefix("+x") || flag.HasPrefix("-n") && c.Variant.Value == "export"
 			continue
 		}
 		printed = false
@@ -378,6 +380,9 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 			s.Scope.hold(as.Name.Value)
 		}
 		s.assign(as)
+		if hidden {
+			s.TakesMarker(as.Name.Value)
+		}
 		if refers {
 			s.refer(as.Name.Value)
 		}

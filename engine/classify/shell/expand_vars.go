@@ -157,6 +157,9 @@ func (s *Machine) assign(as *syntax.Assign) {
 		return
 	}
 	alts := s.alternatives(as.Value)
+	if as.Array == nil && as.Index == nil && !as.Append && len(alts) > 0 && alts[0].Is("", abstract.VacancyText) {
+		s.TakesMarker(name)
+	}
 	switch {
 	case as.Index != nil:
 		s.Scope.set(name, s.putElement(old, as, alts))

@@ -13,17 +13,18 @@ import (
 
 // Input is what is known before the first command runs.
 type Input struct {
-	Cwd     abstract.Value
-	Home    string                             // empty: not known
-	Program string                             // absolute path of reviewer; empty: not known
-	Guard   []string                           // as World.Guard
-	Env     map[string]abstract.Value          // variables from outside; may be nil
-	ListDir func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
-	Knows   Knowledge                          // of programs and of other languages
-	Rows    *rows.Set                          // of the policy; nil: it has none
-	Secret  func(text string) bool             // reports whether a text holds a secret; nil: not known
-	Disk    *Disk                              // code in files; nil: is not looked into
-	later   int                                // how deep it is in code that runs later
+	Cwd       abstract.Value
+	Home      string                             // empty: not known
+	Program   string                             // absolute path of reviewer; empty: not known
+	Guard     []string                           // as World.Guard
+	Env       map[string]abstract.Value          // variables from outside; may be nil
+	ListDir   func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
+	Knows     Knowledge                          // of programs and of other languages
+	Rows      *rows.Set                          // of the policy; nil: it has none
+	Secret    func(text string) bool             // reports whether a text holds a secret; nil: not known
+	Disk      *Disk                              // code in files; nil: is not looked into
+	Terminals *engine.Terminals                  // what was typed into terminals before
+	later     int                                // how deep it is in code that runs later
 }
 
 // Knowledge is what the machine is handed of those who know programs and other
@@ -50,6 +51,7 @@ type Machine struct {
 	Scope      *scope
 	Frame      Frame
 	indexes    map[commandKey]int
+	terminals  *terminals                // that the script types into
 	Files      map[string]abstract.Arg   // what the script has written to a file so far
 	outputs    map[string]abstract.Arg   // files behind the descriptors that it has opened for writing
 	Links      map[string]abstract.Value // symbolic links that it has made
@@ -61,6 +63,7 @@ type Machine struct {
 	Popped     bool                      // what was stashed may lie in the working tree
 	first      int                       // index of the first command of the statement; -1: none yet
 	nesting    int
+	looping    int
 	calls      []*syntax.Stmt            // bodies of the functions that are running
 	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
 	pending    []abstract.Arg            // what traps will run
@@ -84,6 +87,7 @@ type Frame struct {
 	Piped      bool
 	Feeds      bool // standard output goes to another command
 	Wants      bool // somebody looks at what standard output holds
+	Cleared    bool // it gets no variable of the environment
 	Bounded    bool // a time limit ends it
 	Adding     bool // for a row that only adds: no other such row counts in it
 	Depth      int

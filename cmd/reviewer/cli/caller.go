@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// CalledBy says whether a client itself started this process, and not a program
+// that speaks as the client does: a person's words are taken from nobody else. A
+// program of the same user that has a client's name and no agent above it cannot
+// be told apart from the client.
+func (a *App) CalledBy(client harness.Harness) bool {
+	above, err := Ancestors(os.Getpid())
+	if err != nil {
+		return false
+	}
+	var agents []string
+	for _, h := range harness.Harnesses() {
+		agents = append(agents, h.Programs...)
+	}
+	return calledBy(above, client.Programs, agents)
+}
+
+// calledBy looks at the processes above a hook, the nearest first: a shell at most
+// that runs the hook's command line, then the client, perhaps with its launcher,
+// and no agent above that has started the client with words of its own.
+func calledBy(above []process, client, agents []string) bool {
+	if len(above) > 0 && runsHook(above[0].command) {
+		above = above[1:]
+	}
+	if len(above) == 0 || agentName(above[0].command, client) == "" {
+		return false
+	}
+	for len(above) > 0 && agentName(above[0].command, client) != "" {
+		above = above[1:]
+	}
+	return !slices.ContainsFunc(above, func(p process) bool { return agentName(p.command, agents) != "" })
+}
+
+// runsHook says that a process is the shell of a hook's command line.
+func runsHook(command string) bool {
+	words := strings.Fields(command)
+	return len(words) > 2 && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, filepath.Base(words[0])) && words[1] == "-c" &&
+		strings.Contains(command, " hook ")
+}
