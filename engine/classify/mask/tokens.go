@@ -282,8 +282,8 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 				f.named = append(f.named, newProduct(kind, form))
 			}
 		}
-		if e.Row.Go == "discord" && !e.Adds {
-			f.finders = append(f.finders, appendDiscord)
+		if find := finders[e.Row.Go]; find != nil && !e.Adds {
+			f.finders = append(f.finders, find)
 		}
 	}
 }
@@ -336,6 +336,8 @@ func checkNamed(name string) func(string) bool {
 		return authressForm
 	case "aws_id":
 		return awsID
+	case "clickup":
+		return clickupForm
 	case "digit":
 		return HasDigit
 	case "drawn":

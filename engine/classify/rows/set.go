@@ -67,7 +67,8 @@ type Known struct {
 // Row is a row and where it is written.
 type Row struct {
 	Program
-	Place Place
+	Place   Place
+	Reveals bool // it only says what shows secrets
 }
 
 type found struct {
@@ -236,7 +237,7 @@ func (f *found) add(row Program, b block, adds bool) {
 	case b.checks:
 		return
 	case adds:
-		k.Added = append(k.Added, Row{row, b.place})
+		k.Added = append(k.Added, Row{row, b.place, b.reveals})
 	case f.ok && !k.Converted && b.converted:
 		return
 	case f.ok && k.Converted == b.converted:
