@@ -8,9 +8,6 @@ import (
 
 // This file finds keys that no beginning gives away, but what they are made of.
 
-// finders are what a row of a token may name where no form says it.
-var finders = map[string]func([]span, string) []span{"discord": appendDiscord, "jwk": appendJWK, "wallet": appendWallets}
-
 // clickupForm is the number of a user and 32 capitals and digits.
 func clickupForm(rest string) bool {
 	user, secret, ok := strings.Cut(rest, "_")

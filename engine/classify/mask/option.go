@@ -51,7 +51,7 @@ var secretOptions = []secretOption{
 	{"ssh-keygen", "-N", spacedValue}, {"ssh-keygen", "-P", spacedValue}, {"twine", "-p", spacedValue}, {"nmcli", "password", spacedValue}, {"jenkins-cli", "-auth", loginValue}, {"jenkins-cli.jar", "-auth", loginValue},
 	{"poetry config", "http-basic.", third}, {"net user", "", second}, {"cmdkey", "/pass:", gluedValue}, {"mc alias set", "", fourth}, {"mc config host add", "", fourth},
 	{"put-parameter", "--value", secureValue}, {"keyvault secret set", "--value", spacedValue}, {"curl", "-b", cookieValue}, {"curl", "--cookie", cookieValue},
-	{"net use", "", third}, {"bw unlock", "", spacedValue}, {"bw login", "", second}, {"rclone obscure", "", spacedValue},
+	{"net use", "", second}, {"net use", "", third}, {"bw unlock", "", spacedValue}, {"bw login", "", second}, {"rclone obscure", "", spacedValue},
 	{"kubectl create secret", "--from-literal=", literalValue}, {"kubectl create secret", "--from-literal", literalValue},
 	{"oc create secret", "--from-literal=", literalValue}, {"docker-credential-helper", "", spacedValue},
 	{"cryptsetup", "--key-file=", gluedValue}, {"hdiutil", "-passphrase", spacedValue}, {"security unlock-keychain", "-p", spacedValue},
@@ -138,7 +138,7 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 			a.value, a.end = a.value[:i], a.start+i
 		}
 	}
-	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && a.value[0] != '-' && a.value[0] != '/'
+	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && strings.IndexByte(`-/\`, a.value[0]) < 0
 }
 
 // skipWords skips n words; what it begins at may be the rest of one.

@@ -248,7 +248,7 @@ var noFormats = sync.OnceValue(newFormats)
 func newFormats() *Formats {
 	f := &Formats{kinds: map[string]bool{}}
 	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret",
-		"password", "registry_login", "kubernetes_secret"} {
+		"password", "registry_login", "kubernetes_secret", "wallet_key", "jwk_private_key"} {
 		f.kinds[k] = true
 	}
 	for k := range personal {
@@ -282,8 +282,8 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 				f.named = append(f.named, newProduct(kind, form))
 			}
 		}
-		if find := finders[e.Row.Go]; find != nil && !e.Adds {
-			f.finders = append(f.finders, find)
+		if e.Row.Go == "discord" && !e.Adds {
+			f.finders = append(f.finders, appendDiscord)
 		}
 	}
 }

@@ -203,4 +203,4 @@ func formWords() []string { return formWordList }
 func TokenChecks() []string { return tokenChecks }
 
 // TokenFunctions lists the functions in Go that a row of a token may name.
-func TokenFunctions() []string { return []string{"discord", "jwk", "wallet"} }
+func TokenFunctions() []string { return []string{"discord"} }
