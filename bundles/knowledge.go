@@ -180,6 +180,9 @@ func (c *rowCheck) named(key *yaml.Node) {
 		if c.p.file == rows.ChecksFile {
 			name += " checks" // what else is known of it stands in another file
 		}
+		if c.p.file == rows.RevealsFile {
+			name += " reveals"
+		}
 		if other, twice := c.seen[name]; twice {
 			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
 		}
@@ -215,6 +218,7 @@ func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, 
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
 	c.checks(row, nodes, n)
+	c.reveals(nodes)
 	c.options(row, nodes)
 	c.words(nodes["grammar"], row.Grammar, rows.Grammars(), "grammar")
 	c.function(nodes["go"], row.Go)

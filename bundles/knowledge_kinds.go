@@ -135,6 +135,19 @@ func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml
 	}
 }
 
+// reveals checks that a row about what shows secrets says nothing else: it stands
+// beside the others of a program, and what they say of a call stays.
+func (c *rowCheck) reveals(nodes map[string]*yaml.Node) {
+	if c.p.file != rows.RevealsFile {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if !slices.Contains([]string{"about", "values", "glued", "flags", "grammar", "notes", "examples"}, key) {
+			c.p.wrong(nodes[key], "%s: rows of %s only add notes; say this in the program's row of another file", key, rows.RevealsFile)
+		}
+	}
+}
+
 // toolName reports whether a row may name a tool so.
 func toolName(name string) bool {
 	strange := func(r rune) bool {

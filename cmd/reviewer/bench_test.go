@@ -90,7 +90,7 @@ func recorded(t *testing.T) [][]byte {
 	return lines
 }
 
-func defaultPolicy(t *testing.T) (*review.Policy, *bundles.Effective) {
+func defaultPolicy(t testing.TB) (*review.Policy, *bundles.Effective) {
 	b, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	return median(as), median(bs)
 }
 
-func mustMAC(t *testing.T) func([]byte) string {
+func mustMAC(t testing.TB) func([]byte) string {
 	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)

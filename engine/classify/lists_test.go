@@ -50,6 +50,7 @@ var wordCases = map[string]wordCase{
 	"page.storage":        {tool: "mcp__browser__evaluate", args: `{"code":"document.zzqx"}`},
 	"page.hides":          {tool: "mcp__browser__evaluate", args: `{"code":"zzqx(a)"}`},
 	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
+	"services.engines":    {bash: "curl --unix-socket /run/a.zzqx http://localhost/info", word: "a.zzqx"},
 	"places.notes":        {tool: "Write", args: `{"file_path":"~/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
 	"places.fixtures":     {tool: "Write", args: `{"file_path":"/srv/shop/zzqx/.claude/settings.json","content":"{}"}`},
 

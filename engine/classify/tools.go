@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/windows"
@@ -163,11 +164,17 @@ func (r *reading) path(kind engine.EffectKind, verb string, target abstract.Valu
 func (r *reading) fetch(url string) {
 	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch",
 		Target: abstract.Value{Text: url}, Command: -1})
+	if programs.Engine(r.in.Rows, url) {
+		r.script.Signals[engine.SignalCredential] = true
+	}
 }
 
 // run joins what code would do to what the tool does.
 func (r *reading) run(s abstract.Script) {
 	base := len(r.script.Commands)
+	if showsSecret(s.Tree) {
+		r.script.Signals[engine.SignalCredential] = true
+	}
 	r.script.Commands = append(r.script.Commands, s.Commands...)
 	for _, e := range s.Effects {
 		if e.Command >= 0 {

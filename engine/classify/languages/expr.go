@@ -236,6 +236,9 @@ func (r *codeReader) index(v codeValue, n int) (codeValue, int) {
 	args, _, k := r.arguments(n+1, "]")
 	key, known := argAt(args, 0).one()
 	switch {
+	case strings.HasPrefix(v.name, "plumbum.local.") || strings.HasPrefix(v.name, "plumbum.cmd."):
+		v.list = slices.Concat(v.list, args)
+		return v, k
 	case len(args) != 1:
 	case v.name == "os.environ" || v.name == "process.env" || v.name == "ENV" || v.name == "_ENV":
 		return textValue(r.c.Shell.Read(key)), k
@@ -298,6 +301,10 @@ func (r *codeReader) primary(i int) (codeValue, int) {
 		return textValue(abstract.Word(t.Text)), i + 1
 	case t.Kind == TokenName:
 		return r.nameAt(i)
+	case r.lang == "ruby" && r.punct(i, ":") && r.at(i+1).Kind == TokenName: // a symbol
+		return textValue(abstract.Word(r.at(i + 1).Text)), i + 2
+	case r.lang == "ruby" && r.punct(i, "&") && r.at(i+1).Kind == TokenName: // a function that is handed over
+		return r.postfix(i + 1)
 	case r.punct(i, "["):
 		list, _, n := r.arguments(i+1, "]")
 		v := listValue(list)

@@ -282,10 +282,12 @@ func (r *codeReader) handedOver(fn codeValue, args []codeValue, named map[string
 			continue
 		}
 		var with []codeValue
-		for k, other := range args {
-			if k != i {
-				with = append(with, other.element())
-			}
+		beside := slices.Concat(args[:i], args[i+1:])
+		if i+1 < len(args) {
+			beside = args[i+1:] // enter(0, 1, os.system, ("x",))
+		}
+		for _, other := range beside {
+			with = append(with, other.element())
 		}
 		if len(with) == 0 && handsElements(fn.name) {
 			with = []codeValue{fn.receiver().element()}

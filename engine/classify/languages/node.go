@@ -118,6 +118,9 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	if strings.HasPrefix(fn.name, ".") {
 		return nodeMethod(r, fn, args, named)
 	}
+	if out, ok := nodeDetour(r, nodeName(fn.name), args, named); ok {
+		return out
+	}
 	first := argAt(args, 0).texts()
 	_, recursive := named["recursive"]
 	_, forced := named["force"]
@@ -311,6 +314,8 @@ func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]
 			return splitWords(self)
 		}
 		return codeValue{text: abstract.UnknownArg(), known: self.known}
+	case "constructor":
+		return nodeCall(r, nameValue("Function"), args, named)
 	case "toString", "trim", "text", "json", "catch":
 		return self
 	case "concat":

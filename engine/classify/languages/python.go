@@ -104,7 +104,10 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		return pythonMethod(r, fn, args, named)
 	}
 	first := argAt(args, 0).texts()
-	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "builtins."), "__builtins__.")
+	name := pythonName(fn.name)
+	if out, ok := pythonDetour(r, name, fn, args, named); ok {
+		return out
+	}
 	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) {
 		return unknownValue()
 	}
@@ -136,9 +139,9 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Substituted}, known: true}
 	case "compile":
 		return argAt(args, 0)
-	case "exec", "eval", "runpy.run_path", "execfile":
+	case "exec", "eval", "execfile":
 		r.runs(argAt(args, 0), "python")
-	case "pickle.load", "pickle.loads", "marshal.load", "marshal.loads", "dill.load", "dill.loads", "joblib.load", "torch.load", "yaml.unsafe_load":
+	case "pickle.load", "marshal.load", "marshal.loads", "dill.load", "joblib.load", "torch.load":
 		if first[0].Taint&abstract.Fetched != 0 { // such data run what they like when they are read
 			c.Shell.Unseen(first[0], name)
 		}
@@ -150,7 +153,7 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		return nameValue("builtins")
 	case "getattr":
 		text, literal := argAt(args, 1).texts()[0].Literal()
-		if of := argAt(args, 0); pythonModule(of.name) {
+		if of := argAt(args, 0); pythonModule(pythonName(of.name)) || strings.HasPrefix(of.origin, "ctypes.") {
 			c.Signal(engine.SignalObfuscated)
 			if literal {
 				return pythonAttr(of, text)

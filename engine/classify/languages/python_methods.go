@@ -22,6 +22,7 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 	case self.origin != "":
 		r.objectMethod(self, name, args, named)
 	}
+	r.runsMethod(self, name, args, named)
 	switch name {
 	case "unlink":
 		c.Deletes(false, false, self.texts()...)

@@ -145,13 +145,16 @@ func (r *codeReader) block(v codeValue, n int) (int, bool) {
 
 // scriptCall is what a call does and returns.
 func scriptCall(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
-	if fn.known && fn.name == "" && r.lang == "php" {
+	if fn.known && fn.name == "" && (r.lang == "php" || r.lang == "perl") {
 		fn = nameValue(fn.text.Text) // $f = "system"; $f("…")
 	}
 	if strings.HasPrefix(fn.name, ".") {
 		return scriptMethod(r, fn, args, named)
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "CORE."), "Kernel.")
+	name := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(fn.name, "CORE."), "GLOBAL."), "Kernel.")
+	if out, ok := r.scriptDetour(name, args, named); ok {
+		return out
+	}
 	for _, does := range []func(string, []codeValue, map[string]codeValue) bool{r.scriptDeletes, r.scriptWrites, r.scriptRuns} {
 		if does(name, args, named) {
 			return unknownValue()
@@ -245,6 +248,10 @@ func (r *codeReader) scriptOpen(name string, args []codeValue) bool {
 	}
 	mode := argAt(args, 1)
 	for _, m := range mode.texts() {
+		if len(args) > 3 && strings.Contains(m.Text, "|") {
+			r.scriptStarts(args[2:]) // a program and its arguments
+			continue
+		}
 		r.perlOpen(m, argAt(args, 2))
 	}
 	return true
@@ -291,7 +298,7 @@ func (r *codeReader) scriptRuns(name string, args []codeValue, named map[string]
 		} else if code.fields == nil && name == "eval" {
 			r.c.Shell.Unseen(code.texts()[0], r.lang)
 		}
-	case "call_user_func", "array_map", "array_walk", "send", "public_send", "Object.send", "Object.public_send", "do.call":
+	case "call_user_func", "call_user_func_array", "array_map", "array_walk", "array_filter", "usort", "register_shutdown_function", "do.call":
 		f := args[0]
 		if text, ok := f.one(); ok && f.known {
 			f = nameValue(text)

@@ -81,8 +81,8 @@ func plainWords(s string) bool {
 	return true
 }
 
-// namesSecret says that what is given to a name is a secret, however it looks.
-func namesSecret(name string) bool {
+// NamesSecret says that what is given to a name is a secret, however it looks.
+func NamesSecret(name string) bool {
 	low := strings.ToLower(name)
 	return strings.Contains(low, "pass") ||
 		slices.ContainsFunc(mask.Keywords, func(k mask.Keyword) bool { return strings.Contains(low, k.Word) })
@@ -107,7 +107,7 @@ func secretValues(line string) []string {
 		}
 		return nil
 	}
-	if len(value) < secretValue || mask.Placeholder(value) && !Dense(value) || plainWords(value) && !namesSecret(name) ||
+	if len(value) < secretValue || mask.Placeholder(value) && !Dense(value) || plainWords(value) && !NamesSecret(name) ||
 		strings.Trim(value, "0123456789.") == "" && len(value) < longToken ||
 		HostName(value) || strings.ContainsAny(value, " \t") && value == line {
 		return nil
@@ -119,7 +119,7 @@ func secretValues(line string) []string {
 // variable whose name says that it is one.
 func AsksForSecret(a *engine.Action) bool {
 	return a != nil && (slices.Contains(a.Signals, engine.SignalCredential) || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
-		return c.Name == "printenv" && slices.ContainsFunc(c.Operands, namesSecret)
+		return c.Name == "printenv" && slices.ContainsFunc(c.Operands, NamesSecret)
 	}))
 }
 

@@ -34,6 +34,8 @@ func (f *Formats) Find(s string) []span {
 	found = appendPairs(found, s)
 	found = appendKeyBlocks(found, s)
 	found = appendPutty(found, s)
+	found = appendWallets(found, s)
+	found = appendJWK(found, s)
 	found = appendUserInfo(found, s)
 	found = f.appendProducts(found, t)
 	found = appendAssignments(found, t)

@@ -89,9 +89,12 @@ func (m *Masker) Learn(text string) {
 // action spells them.
 func (m *Masker) LearnName(name string) {
 	m.Learn(name)
-	for _, s := range m.find(name) {
-		if secret := name[s.Start:s.End]; s.Kind != KindMasked {
-			m.know(DottedName(secret), m.Replacement(s.Kind, secret))
+	for _, part := range append([]string{name}, strings.Split(name, "__")...) { // mcp__SERVER__TOOL: a word begins behind each
+		for _, s := range m.find(part) {
+			if secret := part[s.Start:s.End]; s.Kind != KindMasked {
+				m.know(secret, m.Replacement(s.Kind, secret))
+				m.know(DottedName(secret), m.Replacement(s.Kind, secret))
+			}
 		}
 	}
 }

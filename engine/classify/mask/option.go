@@ -24,6 +24,7 @@ const (
 	commaLogin                     // -u user,x
 	secureValue                    // --value x of a command that says SecureString
 	cookieValue                    // -b name=x
+	literalValue                   // --from-literal=name=x
 	second                         // -b user x
 	third                          // -b file user x
 	fourth                         // name url user x
@@ -50,6 +51,11 @@ var secretOptions = []secretOption{
 	{"ssh-keygen", "-N", spacedValue}, {"ssh-keygen", "-P", spacedValue}, {"twine", "-p", spacedValue}, {"nmcli", "password", spacedValue}, {"jenkins-cli", "-auth", loginValue}, {"jenkins-cli.jar", "-auth", loginValue},
 	{"poetry config", "http-basic.", third}, {"net user", "", second}, {"cmdkey", "/pass:", gluedValue}, {"mc alias set", "", fourth}, {"mc config host add", "", fourth},
 	{"put-parameter", "--value", secureValue}, {"keyvault secret set", "--value", spacedValue}, {"curl", "-b", cookieValue}, {"curl", "--cookie", cookieValue},
+	{"net use", "", second}, {"net use", "", third}, {"bw unlock", "", spacedValue}, {"bw login", "", second}, {"rclone obscure", "", spacedValue},
+	{"kubectl create secret", "--from-literal=", literalValue}, {"kubectl create secret", "--from-literal", literalValue},
+	{"oc create secret", "--from-literal=", literalValue}, {"docker-credential-helper", "", spacedValue},
+	{"cryptsetup", "--key-file=", gluedValue}, {"hdiutil", "-passphrase", spacedValue}, {"security unlock-keychain", "-p", spacedValue},
+	{"security add-generic-password", "-w", spacedValue}, {"security set-keychain-password", "-p", spacedValue}, {"dotnet nuget", "-p", spacedValue},
 	{"sqlplus", "", oracleLogin}, {"jdbc:oracle:thin:", "", oracleLogin},
 }
 
@@ -117,6 +123,8 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 	case cookieValue:
 		a, ok = a.after("=")
 		ok = ok && len(a.value) >= 12 && HasDigit(a.value)
+	case literalValue:
+		a, ok = a.after("=")
 	case commaLogin:
 		if a.next != ',' {
 			return a, false
@@ -130,7 +138,7 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 			a.value, a.end = a.value[:i], a.start+i
 		}
 	}
-	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && a.value[0] != '-' && a.value[0] != '/'
+	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && strings.IndexByte(`-/\`, a.value[0]) < 0
 }
 
 // skipWords skips n words; what it begins at may be the rest of one.
@@ -179,7 +187,7 @@ func (o secretOption) place(s string, begin, end int) int {
 		switch {
 		case o.form >= second && o.flag[0] == '-': // other letters may follow it: -bc
 			return skipWords(s, at, end, 1)
-		case o.form == gluedValue || o.form >= second:
+		case o.form == gluedValue || o.form >= second || o.form == literalValue && o.flag[len(o.flag)-1] == '=':
 			return at
 		}
 		if Blank(s[at]) || s[at] == '=' || s[at] == '"' || s[at] == '\'' || o.form == loginValue && len(o.flag) == 2 {

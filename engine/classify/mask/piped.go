@@ -12,6 +12,7 @@ var readers = []struct {
 	{"--password-stdin", ""}, {"sudo -S", ""}, {"chpasswd", ":"}, {"passwd --stdin", ""}, {"--passphrase-fd 0", ""}, {"-pass stdin", ""}, {"cryptsetup ", ""},
 	{"--with-token", ""}, {"gh secret set", ""}, {"vercel env add", ""}, {"wrangler secret put", ""}, {"docker secret create", ""}, {"podman secret create", ""},
 	{"gcloud secrets ", ""}, {"functions:secrets:set", ""}, {"secret-tool store", ""}, {"pass insert", ""}, {"vault login -", ""},
+	{"op signin", ""}, {"bw unlock", ""}, {"bw login", ""}, {"rclone obscure -", ""}, {"gh auth login", ""}, {"npm login", ""}, {"kinit ", ""}, {"smbpasswd -s", ""}, {"su -c", ""},
 }
 
 // appendPiped finds passwords that echo and printf hand to a program, and what

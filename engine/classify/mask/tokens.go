@@ -248,7 +248,7 @@ var noFormats = sync.OnceValue(newFormats)
 func newFormats() *Formats {
 	f := &Formats{kinds: map[string]bool{}}
 	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret",
-		"password", "registry_login", "kubernetes_secret"} {
+		"password", "registry_login", "kubernetes_secret", "wallet_key", "jwk_private_key"} {
 		f.kinds[k] = true
 	}
 	for k := range personal {
@@ -336,6 +336,8 @@ func checkNamed(name string) func(string) bool {
 		return authressForm
 	case "aws_id":
 		return awsID
+	case "clickup":
+		return clickupForm
 	case "digit":
 		return HasDigit
 	case "drawn":

@@ -542,7 +542,7 @@ func HostOf(target abstract.Value) string {
 	end := strings.IndexAny(s, "/?# \\")
 	if end < 0 {
 		if target.Sure != abstract.Literal {
-			return "" // the rest may still belong to the host
+			return linkLocal(s) // the rest may still belong to the host
 		}
 		end = len(s)
 	}
@@ -556,7 +556,7 @@ func HostOf(target abstract.Value) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_:") != "" && !nonASCII(s) {
 		return ""
 	}
-	return s
+	return canonicalHost(s)
 }
 
 func nonASCII(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) }

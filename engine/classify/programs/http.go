@@ -11,6 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
@@ -113,6 +115,10 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	if r.socket != nil {
 		u = r.socket.With("unix:" + r.socket.Text)
 	}
+	if Engine(c.Shell.In.Rows, u.Text) {
+		c.Shell.SignalIf(verb == "fetch", engine.SignalCredential)
+		c.Shell.SignalIf(verb != "fetch", engine.SignalContainerHost)
+	}
 	if verb == "send" && changed(c, requestChange(c, r, u), false, u) {
 		c.Out.Taint |= abstract.Fetched
 		return
@@ -125,6 +131,19 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true, Recursive: wholePath(u.Text)}, u)
 	c.Out.Taint |= abstract.Fetched
+}
+
+// Engine says that a request goes to what runs the containers of this machine: it
+// shows their environment, and whoever may start one has the machine.
+func Engine(set *rows.Set, url string) bool {
+	socket, local := strings.CutPrefix(url, "unix:")
+	host := place.HostOf(abstract.Word(url).Value())
+	return slices.ContainsFunc(set.Words("services.engines"), func(word string) bool {
+		if strings.HasPrefix(word, ":") {
+			return place.Loopback(host) && strings.Contains(url+"/", word+"/")
+		}
+		return local && strings.HasSuffix(socket, word)
+	})
 }
 
 // contacts is a request that deletes nothing. What is sent is money or a message

@@ -88,12 +88,25 @@ func addRows(c *shell.Call, added []rows.Row) {
 	if len(added) == 0 || c.Shell.Frame.Adding {
 		return
 	}
-	c.Record()
 	c.Shell.Frame.Adding = true
 	for _, row := range added {
+		if row.Reveals {
+			reveals(c, row.Program)
+			continue
+		}
+		c.Record()
 		adds(c, row.Program)
 	}
 	c.Shell.Frame.Adding = false
+}
+
+// reveals follows a row that only says what shows secrets. It reads the arguments by
+// itself, and says nothing of what the program is.
+func reveals(c *shell.Call, row rows.Program) {
+	own := *c
+	own.Opts = shell.ParseOptions(c.Args, grammar(row))
+	own.Subs = nil
+	follow(&own, rows.Program{Notes: row.Notes})
 }
 
 // adds follows a row that may add to what is known, and take nothing away: it

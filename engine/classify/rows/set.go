@@ -42,6 +42,7 @@ type block struct {
 	place     Place
 	converted bool
 	checks    bool // says no more than what checks
+	reveals   bool // says no more than what shows secrets
 	text      string
 }
 
@@ -66,7 +67,8 @@ type Known struct {
 // Row is a row and where it is written.
 type Row struct {
 	Program
-	Place Place
+	Place   Place
+	Reveals bool // it only says what shows secrets
 }
 
 type found struct {
@@ -158,7 +160,7 @@ func (s *Set) Names(converted bool) []string {
 	s.index()
 	var names []string
 	for name, list := range s.blocks {
-		if converted || slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks }) {
+		if converted || slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !b.reveals }) {
 			names = append(names, name)
 		}
 	}
@@ -181,7 +183,7 @@ func (s *Set) index() {
 			}
 			for _, b := range Split(string(l.Files[file])) {
 				s.enter(block{layer: i, place: Place{l.Name, file, b.Line}, converted: strings.HasPrefix(file, ConvertedFolder),
-					checks: file == ChecksFile, text: b.Text}, b.Names)
+					checks: file == ChecksFile, reveals: file == RevealsFile, text: b.Text}, b.Names)
 			}
 		}
 	}
@@ -202,7 +204,7 @@ func (s *Set) enter(b block, names []string) {
 // find puts together what the layers say of a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
-	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !s.layers[b.layer].Adds }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !b.reveals && !s.layers[b.layer].Adds }) {
 		for _, b := range s.starts {
 			if strings.HasPrefix(name, b.name) {
 				list = append(list[:len(list):len(list)], b)
@@ -222,7 +224,7 @@ func (s *Set) find(name string) found {
 		} else if !adds {
 			checks += " " + row.Checks
 		}
-		f.add(row, b, s.layers[b.layer].Adds)
+		f.add(row, b, b.reveals || s.layers[b.layer].Adds)
 	}
 	f.known.Checks = strings.TrimSpace(checks)
 	return f
@@ -235,7 +237,7 @@ func (f *found) add(row Program, b block, adds bool) {
 	case b.checks:
 		return
 	case adds:
-		k.Added = append(k.Added, Row{row, b.place})
+		k.Added = append(k.Added, Row{row, b.place, b.reveals})
 	case f.ok && !k.Converted && b.converted:
 		return
 	case f.ok && k.Converted == b.converted:
@@ -251,11 +253,12 @@ func (f *found) add(row Program, b block, adds bool) {
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
-	ChecksFile      = "programs/checks.yaml" // rows that say which programs check, beside the rows of the same programs
-	PlacesFolder    = "places/"              // what kind of file a path is
-	TokensFolder    = "tokens/"              // what secrets look like
-	ToolsFolder     = "tools/"               // tools of agents and of MCP servers
-	WordsFolder     = "words/"               // lists of words
+	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, beside the rows of the same programs
+	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, beside the rows of the same programs
+	PlacesFolder    = "places/"               // what kind of file a path is
+	TokensFolder    = "tokens/"               // what secrets look like
+	ToolsFolder     = "tools/"                // tools of agents and of MCP servers
+	WordsFolder     = "words/"                // lists of words
 )
 
 // Folders lists the folders that hold rows.

@@ -189,7 +189,7 @@ func parseRun(class, count string) (Run, error) {
 }
 
 // tokenChecks are the names of the checks that a form may name.
-var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory_password authress aws_id digit drawn harness infisical jwt jwt_in_base64 lower
+var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory_password authress aws_id clickup digit drawn harness infisical jwt jwt_in_base64 lower
 	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
 	twilio upper_groups uuid`)
 

@@ -9,6 +9,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxBraces bounds the braces in one word.
+const maxBraces = 64
+
 // MaxWords bounds what one word may become by braces and splitting.
 const MaxWords = 256
 
@@ -109,7 +112,9 @@ func (s *Machine) Expand(words []*syntax.Word) []abstract.Arg {
 	var fields []abstract.Arg
 	for _, w := range words {
 		split := syntax.Word{Parts: w.Parts} // the tree stays what the parser made: Walk knows no braces
-		syntax.SplitBraces(&split)
+		if s.fewBraces(w) {
+			syntax.SplitBraces(&split)
+		}
 		before := len(fields)
 		for _, parts := range s.braces(split.Parts) {
 			fields = append(fields, s.fields(parts)...)
@@ -377,6 +382,21 @@ func (s *Machine) feed(list []*syntax.Stmt) {
 	s.Frame.Stdin, s.Frame.Piped = &in, true
 	s.capture(list)
 	s.Frame = saved
+}
+
+// fewBraces says whether the braces of a word are taken apart: the time that takes,
+// and the memory, grow with the square of how deep they are.
+func (s *Machine) fewBraces(w *syntax.Word) bool {
+	n := 0
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
+		}
+	}
+	if n > maxBraces {
+		s.OverBudget("words")
+	}
+	return n <= maxBraces
 }
 
 // braces expands {a,b} and {1..9}.
