@@ -105,8 +105,11 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	}
 	first := argAt(args, 0).texts()
 	name := strings.TrimPrefix(strings.TrimPrefix(fn.name, "builtins."), "__builtins__.")
-	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) {
+	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) || endsProcess(r, fn) {
 		return unknownValue()
+	}
+	if v, ok := processObject(name, args); ok {
+		return v
 	}
 	switch name {
 	case "print", "pprint", "pprint.pprint", "json.dumps", "json.dump", "str", "repr":

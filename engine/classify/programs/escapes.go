@@ -22,6 +22,7 @@ func here() map[string]func(*shell.Call) {
 		"awk":            languages.Awk,
 		"manual":         tasks.Manual,
 		"sed":            languages.Sed,
+		"windowsProgram": windows.WindowsProgram,
 		"windowsShell":   windows.WindowsShell,
 		"at":             at,
 		"bindMount":      bindMount,

@@ -15,7 +15,7 @@ func Functions() []string {
 		"otherSettings", "packageScripts", "parallel", "patch", "permit", "pours", "printFiles", "puts", "redis", "remoteShell",
 		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed",
 		"sendsKey", "socat", "splitFilter", "sqlClient", "ssh", "stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands",
-		"tee", "terminal", "tlsConnects", "transfer", "translate", "trash", "unbounded", "wget", "whichProgram", "windowsShell",
-		"xargs", "zipTest",
+		"tee", "terminal", "tlsConnects", "transfer", "translate", "trash", "unbounded", "wget", "whichProgram",
+		"windowsProgram", "windowsShell", "xargs", "zipTest",
 	}
 }
