@@ -56,13 +56,13 @@ _users_data(e) if {
 # Others (compilers, formatters, packers) write what they own, or change a part.
 _writes_over(e) if {
 	c := input.action.commands[e.command]
-	c.name in data.reviewer.places.overwriters
+	_overwriter(c)
 	not _leaves_old(e, c)
 }
 
 _writes_over(e) if {
 	c := input.action.commands[e.command]
-	not c.name in data.reviewer.places.overwriters
+	not _overwriter(c)
 	not _is_told_of(c, e)
 }
 
@@ -137,3 +137,5 @@ speaks contains "delete_data" if {
 _holds_data(e) if e.class == "database"
 
 _holds_data(e) if _users_data(e)
+
+_overwriter(c) if c.name in data.reviewer.places.overwriters

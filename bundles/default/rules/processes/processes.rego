@@ -114,4 +114,5 @@ _by_name(e) if {
 	_found(e)
 	some c in input.action.commands
 	c.name in data.reviewer.processes.lists
+	not c.name in data.reviewer.processes.by_port
 }

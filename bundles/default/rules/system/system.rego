@@ -93,7 +93,7 @@ speaks contains "guard_off" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
-	e.verb in {"stop", "disable", "delete", "pause", "suspend"}
+	e.verb in {"stop", "disable", "pause"}
 	lower(e.target) in data.reviewer.system.guards
 }
 

@@ -56,4 +56,7 @@ speaks contains "proxy_execution" if {
 	regex.match(pattern, _line(c))
 }
 
-_line(c) := lower(concat(" ", array.concat([c.name], array.concat(object.get(c, "flags", []), object.get(c, "operands", [])))))
+_line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
+
+# What follows the name of a program: subcommands, flags, and the rest.
+_arguments(c) := array.flatten([object.get(c, "sub", []), object.get(c, "flags", []), object.get(c, "operands", [])])
