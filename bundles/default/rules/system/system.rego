@@ -124,6 +124,18 @@ speaks contains "process_attach" if {
 }
 
 # METADATA
+# title: A running process is taken hold of
+# description: Its memory is read or written as a file.
+# custom:
+#   id: process_attach
+speaks contains "process_attach" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind in {"file_read", "file_write"}
+	regex.match(`^/proc/([0-9]+|\?|\*)/mem$`, e.target)
+}
+
+# METADATA
 # title: The machine is shut down
 # custom:
 #   id: power_state

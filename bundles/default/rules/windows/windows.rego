@@ -56,6 +56,23 @@ speaks contains "proxy_execution" if {
 	regex.match(pattern, _line(c))
 }
 
+# METADATA
+# title: The screen, the keyboard, the microphone or the network is recorded
+# custom:
+#   id: recording
+speaks contains "recording" if {
+	input.phase == "pre"
+	some c in input.action.commands
+	some pattern in data.reviewer.execution.records
+	regex.match(pattern, _line(c))
+	not _shows_recording(c)
+}
+
+_shows_recording(c) if {
+	some pattern in data.reviewer.execution.replays
+	regex.match(pattern, concat(" ", _arguments(c)))
+}
+
 _line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
 
 # What follows the name of a program: subcommands, flags, and the rest.
