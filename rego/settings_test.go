@@ -149,6 +149,7 @@ func questions() []question {
 	all = append(all, agentsWork()...)
 	all = append(all, runs()...)
 	all = append(all, softened()...)
+	all = append(all, losses()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -170,6 +171,53 @@ func questions() []question {
 		}
 	}
 	return all
+}
+
+// losses are questions about what ends or changes what was there before the session.
+func losses() []question {
+	gone := func(verb, target string) func(*engine.Effect) {
+		return func(e *engine.Effect) {
+			e.Verb, e.Target, e.Short, e.Location, e.Certainty = verb, target, "", "", "exact"
+		}
+	}
+	system := func(verb, target, value string, c engine.Command) question {
+		a := commanded(c, engine.EffectSystemCall, gone(verb, target))
+		a.Effects[0].Object, a.Types = value, []engine.Type{engine.TypeSystemCommand}
+		return ask(a)
+	}
+	ended := func(name string, commands ...engine.Command) question {
+		a := commanded(engine.Command{Name: name}, engine.EffectProcess, gone("kill", ""))
+		a.Effects[0].Certainty = engine.CertaintyUnknown
+		a.Commands = append(a.Commands, commands...)
+		return ask(a)
+	}
+	kept := func(git string, class engine.Class, name string) question {
+		a := commanded(engine.Command{Name: name, Operands: []string{"a"}}, engine.EffectFileWrite, func(e *engine.Effect) {
+			e.Short, e.Exists, e.Entry, e.Git, e.Class = "./uploads/a", "yes", "file", git, class
+		})
+		a.Name, a.Types = "code.exec", []engine.Type{engine.TypeFileModification}
+		return ask(a)
+	}
+	run := func(name string, words ...string) question {
+		return ask(commanded(engine.Command{Name: name, Operands: words}, engine.EffectProcess, gone("exec", "")))
+	}
+	secret := effect(engine.EffectFileRead, func(e *engine.Effect) { e.Class = engine.ClassEnvFile })
+	secret.Signals, secret.Types = []engine.Signal{engine.SignalCredential}, []engine.Type{engine.TypeFileRead}
+	config := effect(engine.EffectFileRead, func(e *engine.Effect) { e.Class, e.Location = engine.ClassMount, engine.LocationSystem })
+	listener := effect(engine.EffectNetwork, func(e *engine.Effect) { e.Verb, e.Target = "listen", "0.0.0.0" })
+	listener.Types = []engine.Type{engine.TypeNetworkRequest}
+	return []question{
+		system("set", "firewall", "", engine.Command{}), system("stop", "mysqld", "", engine.Command{}), system("stop", "docker", "", engine.Command{}),
+		system("set", `HKLM\Software\Shop`, "", engine.Command{}), system("set", `HKLM\Software\Policies\System`, "EnableLUA=0", engine.Command{}),
+		system("delete", `HKLM\Software\Microsoft\AMSI\Providers`, "", engine.Command{}),
+		system("uninstall", "apt", "", engine.Command{Name: "apt", Operands: []string{"bash"}}),
+		system("uninstall", "brew", "", engine.Command{Name: "brew", Operands: []string{"bash"}}),
+		ended("kill", engine.Command{Name: "pgrep", Operands: []string{"mysqld"}}), ended("kill", engine.Command{Name: "lsof", Flags: []string{"-i=:5432"}}),
+		ended("kill", engine.Command{Name: "ps"}, engine.Command{Name: "grep", Operands: []string{"mysqld"}}), ended("kill", engine.Command{Name: "lsof"}),
+		kept("ignored", "", "cp"), kept("untracked", "", "cp"),
+		run("rundll32", "a.dll"), run("arecord", "a.wav"), run("arecord", "-l"), run("pip", "uninstall", "?"),
+		ask(secret), ask(config), ask(listener),
+	}
 }
 
 // softened are questions about calls that what came before them makes worse, and

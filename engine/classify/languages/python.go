@@ -108,8 +108,11 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	if out, ok := pythonDetour(r, name, fn, args, named); ok {
 		return out
 	}
-	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) {
+	if pythonFiles(r.c, name, args, named) || pythonProcesses(r.c, name, args) || endsProcess(r, fn) {
 		return unknownValue()
+	}
+	if v, ok := processObject(name, args); ok {
+		return v
 	}
 	switch name {
 	case "print", "pprint", "pprint.pprint", "json.dumps", "json.dump", "str", "repr":

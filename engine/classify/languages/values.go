@@ -101,6 +101,8 @@ func choices(v codeValue) []codeValue {
 // element is a value that a loop over v gives.
 func (v codeValue) element() codeValue {
 	switch {
+	case v.isList && len(v.list) == 1 && v.list[0].name != "":
+		return v.list[0] // an object
 	case v.isList && len(v.list) > 0:
 		return codeValue{alts: v.list, known: true, text: abstract.UnknownArg()}
 	case v.isList, v.fields != nil:

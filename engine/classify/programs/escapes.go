@@ -76,6 +76,7 @@ func here() map[string]func(*shell.Call) {
 		"unbounded":       unbounded,
 		"whichProgram":    whichProgram,
 		"zipTest":         zipTest,
+		"windowsProgram":  windows.WindowsProgram,
 	}
 }
 

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -286,6 +287,7 @@ func (c *Call) Fetches(from abstract.Arg) {
 
 // redirs are the redirections of one statement.
 type redirs struct {
+	begin  int // effects that there were before the pipeline
 	stdin  *abstract.Arg
 	muted  bool
 	stdout bool // standard output does not go on to the next command
@@ -418,7 +420,7 @@ func (s *Machine) output(r *redirs, op syntax.RedirOperator, target abstract.Arg
 func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 	for _, f := range r.files {
 		if !HarmlessDevice(f.target) {
-			s.opened(f, *o, cmd)
+			s.opened(f, r, *o, cmd)
 		}
 	}
 	if r.stdout {
@@ -426,7 +428,7 @@ func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 	}
 }
 
-func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
+func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) {
 	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
 		s.socket(f, cmd)
 		return
@@ -440,7 +442,7 @@ func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
 		return
 	}
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: f.verb, Forced: f.forced, Command: s.first}
-	if f.verb == "write" && f.stdout && o.Out.Text == "" {
+	if f.verb == "write" && f.stdout && (o.Out.Text == "" || s.readsItself(f, r)) {
 		e.Verb, e.Leaves = "truncate", 1
 	}
 	s.DiskWrite(f.target)
@@ -448,6 +450,19 @@ func (s *Machine) opened(f redirected, o Outcome, cmd syntax.Command) {
 	if f.stdout {
 		s.Store(f.target, o.Out, f.verb == "append")
 	}
+}
+
+// readsItself tells whether a pipeline reads the file that its output goes to:
+// the shell empties it before anything is read.
+func (s *Machine) readsItself(f redirected, r redirs) bool {
+	same := func(other redirected) bool { return other.verb == "read" && other.target.Text == f.target.Text }
+	if f.target.Known() && slices.ContainsFunc(r.files, same) {
+		return true
+	}
+	target := f.target.Value()
+	return target.Sure == abstract.Literal && slices.ContainsFunc(s.Out.Effects[min(r.begin, len(s.Out.Effects)):], func(e abstract.RawEffect) bool {
+		return e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host && e.Target == target
+	})
 }
 
 // isProcess tells whether the target of > is a process substitution: its

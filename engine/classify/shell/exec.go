@@ -101,7 +101,12 @@ func (s *Machine) background(st *syntax.Stmt) Outcome {
 func (s *Machine) redirected(st *syntax.Stmt) Outcome {
 	saved, first := s.Frame, s.first
 	s.first = -1
+	begin := len(s.Out.Effects)
+	if s.Frame.Piped && s.Frame.Begin < begin {
+		begin = s.Frame.Begin
+	}
 	r := s.redirections(st.Redirs)
+	r.begin = begin
 	if r.stdin != nil {
 		s.Frame.Stdin, s.Frame.Piped = r.stdin, false
 	}
@@ -263,12 +268,13 @@ func swallows(st *syntax.Stmt) bool {
 
 // pipe runs both sides as subshells; the second reads what the first prints.
 func (s *Machine) pipe(c *syntax.BinaryCmd) Outcome {
+	begin := len(s.Out.Effects)
 	x := s.Subshell(func() Outcome {
 		s.Frame.Feeds, s.Frame.Wants = true, true
 		return s.stmt(c.X)
 	})
 	return s.Subshell(func() Outcome {
-		s.Frame.Stdin, s.Frame.Piped = &x.Out, true
+		s.Frame.Stdin, s.Frame.Piped, s.Frame.Begin = &x.Out, true, begin
 		return s.stmt(c.Y)
 	})
 }

@@ -85,6 +85,7 @@ type Frame struct {
 	reaches    bool          // isolated, but with the powers of the machine that it is on
 	Stdin      *abstract.Arg // what standard input holds; nil: the terminal
 	Piped      bool
+	Begin      int  // of what is piped into it, the effects that there were before
 	Feeds      bool // standard output goes to another command
 	Wants      bool // somebody looks at what standard output holds
 	Cleared    bool // it gets no variable of the environment

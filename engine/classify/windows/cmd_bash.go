@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -21,13 +22,37 @@ func WindowsShell(c *shell.Call) {
 	w.Steps, w.Bytes, w.Parsed = s.Steps, s.Bytes, s.Parsed
 	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted,
 		stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
-	inner := w.call(abstract.Word(c.Name), c.Args)
+	inner := w.call(abstract.Word(c.Name), switches(c.Args))
 	inner.index = 0 // the command that has started it is recorded already
 	w.Out.Commands = append(w.Out.Commands, s.Out.Commands[c.Index])
-	winRunner(inner.name)(inner)
+	if run := winProgram(inner.name); run != nil {
+		run(inner)
+	}
 	s.Steps, s.Bytes, s.Parsed = w.Steps, w.Bytes, w.Parsed
 	c.Out = inner.out
 	adopt(c, w.Out)
+}
+
+// switches are the arguments as the program gets them: shells for Windows make a
+// path of /f, and /f of //f.
+func switches(args []abstract.Arg) []abstract.Arg {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if strings.HasPrefix(a.Text, "//") && len(a.Text) > 2 && strings.IndexByte(a.Text[2:], '/') < 0 && !strings.Contains(a.Text, `\`) {
+			out[i] = a.With(a.Text[1:])
+		}
+	}
+	return out
+}
+
+// WindowsProgram is a program of Windows that another shell starts by its full
+// name; where the name stands alone, it is a program of another system.
+func WindowsProgram(c *shell.Call) {
+	if strings.HasSuffix(strings.ToLower(c.Path.Text), ".exe") {
+		WindowsShell(c)
+		return
+	}
+	c.Process()
 }
 
 // adopt joins what code of another interpreter would do to what this command

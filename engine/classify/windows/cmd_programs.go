@@ -50,7 +50,9 @@ func winProgram(name string) func(c *winCall) {
 	case "wevtutil":
 		return eventLogProgram
 	case "auditpol":
-		return func(c *winCall) { c.changesUnless("get", "list", "backup") }
+		return auditProgram
+	case "fltmc":
+		return filterProgram
 	case "icacls", "cacls", "xcacls", "takeown":
 		return aclProgram
 	case "attrib":
@@ -148,6 +150,8 @@ func scheduledTask(c *winCall) {
 		}
 	case c.has("delete"):
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete", Forced: c.has("f")}, task)
+	case c.has("change") && c.has("disable"):
+		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "disable"}, abstract.Concat(abstract.Word("scheduled task "), task))
 	case c.has("change", "end", "run"):
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set"}, task)
 	}
@@ -175,12 +179,39 @@ func serviceControl(c *winCall) {
 		if !hasCode {
 			code, hasCode = command, hasCommand
 		}
-		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: hasCode || verb == "sdset"}, name)
+		start, _ := equalsValue(list, "start=")
+		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: startVerb(start), Persistence: hasCode || verb == "sdset"}, name)
 	case "delete", "stop", "start", "pause", "continue", "control":
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, name)
 	}
 	if hasCode {
 		c.w.process(func() { c.w.embed(code, "service", c.w.cmd) })
+	}
+}
+
+// startVerb is what happens to a service that is to start so from now on.
+func startVerb(how abstract.Arg) string {
+	if strings.EqualFold(how.Text, "disabled") {
+		return "disable"
+	}
+	return "set"
+}
+
+// auditProgram says what Windows notes about who does what.
+func auditProgram(c *winCall) {
+	all := strings.ToLower(shell.JoinWords(c.args).Text)
+	if c.has("clear", "remove") || c.has("set") && strings.Contains(all, ":disable") {
+		c.system("disable", "audit")
+		return
+	}
+	c.changesUnless("get", "list", "backup")
+}
+
+// filterProgram loads and unloads drivers that see what is done to files.
+func filterProgram(c *winCall) {
+	list := c.operands()
+	if verb := c.sub(0); len(list) > 1 && (verb == "unload" || verb == "detach") {
+		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "disable"}, list[1])
 	}
 }
 
@@ -267,12 +298,21 @@ func netshProgram(c *winCall) {
 	case strings.Contains(all, "add helper"):
 		c.installs("install", "netsh helper")
 	case strings.Contains(all, "firewall"):
-		c.system("set", "firewall")
+		c.system(firewallVerb(all), "firewall")
 	case strings.Contains(all, "trace start"):
 		c.system("set", "network trace")
 	default:
 		c.system("set", "network")
 	}
+}
+
+// firewallVerb says whether words of netsh let all through.
+func firewallVerb(all string) string {
+	off := func(words string) bool { return strings.Contains(all, words) }
+	if off("state off") || off("opmode disable") || off("opmode mode=disable") || off("mode=disable") || off("allowinbound") {
+		return "disable"
+	}
+	return "set"
 }
 
 func wmicProgram(c *winCall) {
@@ -289,7 +329,10 @@ func wmicProgram(c *winCall) {
 	case strings.Contains(words, "shadowcopy") && strings.Contains(words, " delete "):
 		c.w.signal(engine.SignalDiskWrite)
 		c.system("delete", "shadow copies")
+	case strings.Contains(words, "shadowcopy"):
+		c.system("create", "shadow copies")
 	case strings.Contains(words, " call create "):
+		c.system("start", "wmi process")
 		if i := wordAt(c.args, "create"); i >= 0 && i+1 < len(c.args) {
 			c.w.process(func() { c.w.embed(shell.JoinWords(c.args[i+1:]), "wmic", c.w.cmd) })
 		}
@@ -327,7 +370,7 @@ func shadowCopies(c *winCall) {
 	case "disable":
 		c.system("disable", "backups")
 	case "create", "enable", "start":
-		c.system("set", c.name)
+		c.system("create", "shadow copies")
 	default:
 		if c.name == "diskshadow" {
 			c.w.Opaque("code", c.name)
@@ -423,7 +466,13 @@ func eventLogProgram(c *winCall) {
 	switch c.sub(0) {
 	case "cl", "clear-log":
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete"}, abstract.Concat(abstract.Word("event log "), name))
-	case "sl", "set-log", "im", "um", "install-manifest", "uninstall-manifest":
+	case "sl", "set-log":
+		verb := "set"
+		if c.has("e", "enabled") && strings.Contains(strings.ToLower(shell.JoinWords(c.args).Text), ":false") {
+			verb = "disable"
+		}
+		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, abstract.Concat(abstract.Word("event log "), name))
+	case "im", "um", "install-manifest", "uninstall-manifest":
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set"}, abstract.Concat(abstract.Word("event log "), name))
 	}
 }

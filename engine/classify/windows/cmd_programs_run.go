@@ -41,6 +41,7 @@ func hostProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
 	if c.name == "rundll32" && strings.Contains(all, "comsvcs") && (strings.Contains(all, "minidump") || strings.Contains(all, "#24")) {
 		c.w.signal(engine.SignalCredential)
+		c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "attach"}, abstract.UnknownArg())
 	}
 	if c.name == "rundll32" && strings.Contains(all, "keymgr.dll") {
 		c.w.signal(engine.SignalCredential)
@@ -157,13 +158,27 @@ func (c *winCall) remote(host abstract.Arg, command []abstract.Arg) {
 }
 
 // registry is a change of the registry: set, delete or import.
-func (w *interpreter) registry(index int, verb string, key, name abstract.Arg, forced bool) {
+func (w *interpreter) registry(index int, verb string, key, name, data abstract.Arg, forced bool) {
 	full := registryKey(key.Text)
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Recursive: verb == "delete" && name.Text == "", Forced: forced,
 		Command: index, Host: w.frame.host}
 	e.Persistence = verb == "set" && autostart(full, name)
+	e.Object = registryValue(name, data)
 	e.Target = key.With(full).Value()
 	w.add(e)
+}
+
+// registryValue is a value of a key, as NAME or NAME=DATA. Only numbers and short
+// words are told: longer data may be a secret.
+func registryValue(name, data abstract.Arg) string {
+	if name.Text == "" || !name.Known() {
+		return ""
+	}
+	text := strings.ToLower(strings.Trim(data.Text, `"'$ `))
+	if !data.Known() || text == "" || len(text) > 10 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return strings.Trim(name.Text, `"'`)
+	}
+	return strings.Trim(name.Text, `"'`) + "=" + text
 }
 
 // registryKey is the one spelling of a key: HKLM\Software\….
@@ -265,11 +280,12 @@ func regProgram(c *winCall) {
 	name, _ := c.value("v")
 	switch verb {
 	case "add":
-		c.w.registry(c.index, "set", key, name, c.has("f"))
+		data, _ := c.value("d")
+		c.w.registry(c.index, "set", key, name, data, c.has("f"))
 	case "delete":
-		c.w.registry(c.index, "delete", key, name, c.has("f"))
+		c.w.registry(c.index, "delete", key, name, abstract.Arg{}, c.has("f"))
 	case "copy", "restore", "load", "unload", "flags":
-		c.w.registry(c.index, "set", key, abstract.Arg{}, c.has("f"))
+		c.w.registry(c.index, "set", key, abstract.Arg{}, abstract.Arg{}, c.has("f"))
 	case "import":
 		c.reads(key)
 		c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "import", Persistence: true}, abstract.Word("registry"))

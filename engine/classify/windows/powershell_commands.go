@@ -243,7 +243,7 @@ func (c *psCall) other() psValue {
 	case slices.Contains(psReading, c.name) || plain && slices.Contains(psReading, verb):
 		c.recordPS()
 		c.runBlocks()
-		return unknownPS()
+		return c.looksUp()
 	case plain && slices.Contains(psVerbs, verb):
 		c.recordPS()
 		c.runBlocks()
@@ -255,6 +255,17 @@ func (c *psCall) other() psValue {
 		return unknownPS()
 	}
 	return c.program()
+}
+
+// looksUp is what a cmdlet finds that only looks: services and processes are known
+// by the names that were asked for.
+func (c *psCall) looksUp() psValue {
+	name := c.operand(0, "name", "displayname", "processname")
+	if name.Text == "" || c.name != "get-service" && c.name != "get-process" {
+		return unknownPS()
+	}
+	_, kind, _ := strings.Cut(c.name, "-")
+	return psValue{items: []abstract.Arg{name}, kind: kind}
 }
 
 // program runs a program with the arguments as they were written.
@@ -283,7 +294,7 @@ func (c *psCall) program() psValue {
 var psReading = []string{"get", "test", "select", "where", "foreach", "sort", "measure", "write", "format", "out", "convertto",
 	"convertfrom", "join", "split", "resolve", "compare", "group", "show", "find", "read", "wait", "start-sleep", "tee", "push",
 	"pop", "trace", "search", "use", "ping", "watch", "step", "switch", "assert", "new-timespan", "new-guid", "new-object",
-	"set-strictmode", "set-psdebug", "set-psreadlineoption", "register-argumentcompleter", "export-modulemember", "update-help",
+	"set-strictmode", "set-psdebug", "register-argumentcompleter", "export-modulemember", "update-help",
 	"clear-host", "new-variable", "clear-variable", "remove-variable", "prompt", "enable-pstrace", "exit", "enter-nativehost",
 	"receive-job", "remove-job", "new-temporaryfile", "new-event", "start-transcript", "stop-transcript", "set-clipboard"}
 
@@ -309,25 +320,32 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "format", Forced: c.has("force")},
 				c.operand(0, "driveletter", "number", "disknumber", "friendlyname"))
 		})
-	case "disable-computerrestore", "remove-computerrestorepoint", "disable-windowsoptionalfeature":
+	case "disable-computerrestore", "remove-computerrestorepoint":
 		return does(func(c *psCall) { c.system("disable", "backups") })
+	case "disable-windowsoptionalfeature":
+		return does(func(c *psCall) { c.system("disable", "windows feature "+c.operand(0, "featurename").Show()) })
 	case "register-scheduledtask", "register-scheduledjob", "new-service", "register-wmievent", "register-cimindicationevent", "new-scheduledtask", "set-scheduledtask", "add-jobtrigger":
 		return does((*psCall).persists)
 	case "new-scheduledtaskaction", "new-scheduledtasktrigger", "new-scheduledtaskprincipal", "new-scheduledtasksettingsset", "new-jobtrigger", "new-scheduledjoboption":
 		return does((*psCall).taskAction)
 	case "set-service":
-		return does(func(c *psCall) {
-			_, auto := c.get("binarypathname", "startuptype")
-			auto = auto && !strings.EqualFold(c.operand(99, "startuptype").Text, "disabled") &&
-				!strings.EqualFold(c.operand(99, "startuptype").Text, "manual")
-			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: auto}, c.operand(0, "name"))
-		})
+		return does((*psCall).setService)
+	case "stop-service", "suspend-service", "remove-service", "restart-service", "start-service":
+		return does((*psCall).service)
+	case "disable-scheduledtask", "unregister-scheduledtask":
+		return does(func(c *psCall) { c.system("disable", "scheduled task "+c.operand(0, "taskname").Show()) })
+	case "import-certificate", "import-pfxcertificate":
+		return does(func(c *psCall) { c.reads(c.operand(0, "filepath")); c.system("set", "certificates") })
+	case "set-psreadlineoption":
+		return does((*psCall).historyOptions)
 	case "stop-process":
 		return does((*psCall).stopProcess)
-	case "set-mppreference", "add-mppreference", "remove-mppreference", "remove-mpthreat", "uninstall-windowsfeature":
-		return does(func(c *psCall) { c.system("disable", "windows defender") })
+	case "set-mppreference", "add-mppreference", "remove-mppreference", "remove-mpthreat":
+		return does((*psCall).virusGuard)
+	case "uninstall-windowsfeature", "remove-windowsfeature":
+		return does(func(c *psCall) { c.system("disable", "windows feature "+c.operand(0, "name").Show()) })
 	case "set-netfirewallprofile", "disable-netfirewallrule", "remove-netfirewallrule", "new-netfirewallrule", "set-netfirewallrule", "enable-netfirewallrule":
-		return does(func(c *psCall) { c.system("set", "firewall") })
+		return does((*psCall).firewall)
 	case "clear-eventlog", "remove-eventlog", "limit-eventlog":
 		return does(func(c *psCall) {
 			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "delete"}, abstract.Concat(abstract.Word("event log "),
@@ -373,6 +391,83 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 		return does((*psCall).drive)
 	}
 	return nil
+}
+
+// setService changes how a service starts, or whether it runs.
+func (c *psCall) setService() {
+	start := c.operand(99, "startuptype")
+	_, auto := c.get("binarypathname", "startuptype")
+	verb := startVerb(start)
+	if strings.EqualFold(c.operand(99, "status").Text, "stopped") {
+		verb = "stop"
+	}
+	auto = auto && verb == "set" && !strings.EqualFold(start.Text, "manual")
+	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Persistence: auto}, c.named())
+}
+
+// service does to a service what the verb of the cmdlet says.
+func (c *psCall) service() {
+	verb, _, _ := strings.Cut(c.name, "-")
+	if verb == "remove" {
+		verb = "delete"
+	}
+	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Forced: c.has("force")}, c.named())
+}
+
+// named is the name that a cmdlet is given, or what comes through the pipe.
+func (c *psCall) named() abstract.Arg {
+	name := c.operand(0, "name", "displayname", "inputobject")
+	if name.Text == "" && c.in != nil {
+		name = c.in.one()
+	}
+	return name
+}
+
+// historyOptions says whether what is typed is kept.
+func (c *psCall) historyOptions() {
+	if strings.EqualFold(c.operand(99, "historysavestyle").Text, "savenothing") || c.has("historysavepath") {
+		c.system("disable", "history")
+	}
+}
+
+// virusGuard is a preference of the guard against viruses: it is one thing less
+// that is looked at, unless the call takes exceptions away or says false.
+func (c *psCall) virusGuard() {
+	verb := "disable"
+	if c.name == "remove-mppreference" || c.name == "set-mppreference" && c.onlySwitchesOn() {
+		verb = "set"
+	}
+	c.system(verb, "windows defender")
+}
+
+// onlySwitchesOn says that each Disable… of a preference is false.
+func (c *psCall) onlySwitchesOn() bool {
+	found := false
+	for name, v := range c.given {
+		if !strings.HasPrefix(name, "disable") {
+			return false
+		}
+		found = true
+		if text := strings.ToLower(strings.Trim(v.one().Text, "$")); text != "false" && text != "0" {
+			return false
+		}
+	}
+	return found
+}
+
+// firewall changes what the firewall lets through.
+func (c *psCall) firewall() {
+	verb := "set"
+	if enabled := strings.ToLower(strings.Trim(c.operand(99, "enabled").Text, "$")); enabled == "false" || enabled == "0" {
+		verb = "disable"
+	}
+	if strings.HasPrefix(c.name, "disable-") || strings.HasPrefix(c.name, "remove-") {
+		verb = "disable"
+	}
+	if strings.EqualFold(c.operand(99, "defaultinboundaction").Text, "allow") {
+		verb = "disable"
+	}
+	c.system(verb, "firewall")
 }
 
 // persists registers what runs later by itself, with the code that it holds.

@@ -179,7 +179,7 @@ func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []
 	case name == "invoke" || name == "dynamicinvoke" || name == "invokemember":
 		p.Opaque("code", name)
 	case name == "setvalue" && strings.Contains(kind, "registry"):
-		p.registry(e.Command, "set", v.one(), first.one(), false)
+		p.registry(e.Command, "set", v.one(), first.one(), itemAt(args, 1), false)
 	case name == "connect" && strings.Contains(kind, "tcpclient"), name == "connect" && strings.Contains(kind, "socket"):
 		p.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "connect", Egress: true, Command: e.Command}, first.one())
 	}
@@ -232,7 +232,7 @@ func (p *powerShell) static(typ, name string, args []psValue) psValue {
 		return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: abstract.Fetched}}}
 	case "microsoft.win32.registry":
 		if name == "setvalue" && len(args) > 1 {
-			p.registry(p.last(), "set", first.one(), args[1].one(), false)
+			p.registry(p.last(), "set", first.one(), args[1].one(), itemAt(args, 2), false)
 		}
 		return psValue{items: first.items, kind: "registrykey"}
 	case "wmiclass", "management.automation.powershell", "powershell":
@@ -387,4 +387,12 @@ func (p *powerShell) reflection(name string, first psValue) psValue {
 func (p *powerShell) startProcess(name abstract.Arg, args []psValue) {
 	words := splitQuoted(joinedPS(args).one().Text, "")
 	p.process(func() { p.under("start-process", true, func() { p.start(name, words) }) })
+}
+
+// itemAt is an argument of a method; nothing where there are fewer.
+func itemAt(args []psValue, i int) abstract.Arg {
+	if i >= len(args) {
+		return abstract.Arg{}
+	}
+	return args[i].one()
 }

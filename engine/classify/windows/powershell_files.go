@@ -98,7 +98,7 @@ func (c *psCall) removeItem() psValue {
 func (c *psCall) removeOne(e abstract.RawEffect, t abstract.Arg) {
 	switch kind := provider(t); kind {
 	case "registry":
-		c.w.registry(c.index, "delete", t, abstract.Arg{}, e.Forced)
+		c.w.registry(c.index, "delete", t, abstract.Arg{}, abstract.Arg{}, e.Forced)
 	case "", "filesystem":
 		if f, ok := c.get("include", "filter"); ok {
 			t = abstract.Concat(abstract.Concat(t.With(strings.TrimRight(t.Text, `/\*`)), abstract.Word("/")), f.one())
@@ -146,7 +146,7 @@ func (c *psCall) newItem() psValue {
 		path = name
 	}
 	if provider(path) == "registry" {
-		c.w.registry(c.index, "set", path, abstract.Arg{}, c.has("force"))
+		c.w.registry(c.index, "set", path, abstract.Arg{}, abstract.Arg{}, c.has("force"))
 		return psValue{items: []abstract.Arg{path}}
 	}
 	verb, kind := "create", strings.ToLower(c.operand(99, "itemtype", "type").Text)
@@ -179,7 +179,7 @@ func (c *psCall) copyItem() psValue {
 	}
 	switch {
 	case len(sources) > 0 && isRegistry(sources[0].Text):
-		c.w.registry(c.index, "set", dest.one(), abstract.Arg{}, false)
+		c.w.registry(c.index, "set", dest.one(), abstract.Arg{}, abstract.Arg{}, false)
 		return psValue{}
 	case c.name == "rename-item":
 		c.writes("move", sources[:min(1, len(sources))]...)
@@ -307,7 +307,7 @@ func (c *psCall) itemProperty() psValue {
 		if c.name == "set-item" {
 			name = abstract.Arg{}
 		}
-		c.w.registry(c.index, verb, item, name, c.has("force"))
+		c.w.registry(c.index, verb, item, name, c.operand(2, "value"), c.has("force"))
 	case "env":
 		_, env, _ := strings.Cut(item.Text, ":")
 		c.w.setEnv(strings.Trim(env, `\/`), c.operand(1, "value"))

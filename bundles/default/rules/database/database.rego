@@ -73,6 +73,7 @@ speaks contains "database_rows" if {
 _loses(e) if {
 	e.kind == "system_call"
 	e.object
+	not _in_registry(e)
 	not _wiped(e)
 	not _rehearsal(e)
 }

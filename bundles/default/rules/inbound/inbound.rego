@@ -22,6 +22,20 @@ speaks contains "login_granted" if {
 # custom:
 #   id: inbound_listener
 speaks contains "inbound_listener" if {
+	data.reviewer.inbound.listeners == "warn"
+	_listens
+}
+
+# METADATA
+# title: A listener that others can reach, and a person is asked first
+# custom:
+#   id: listener_asked
+speaks contains "listener_asked" if {
+	data.reviewer.inbound.listeners == "ask"
+	_listens
+}
+
+_listens if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
@@ -30,12 +44,7 @@ speaks contains "inbound_listener" if {
 	not e.target in data.reviewer.inbound.local
 }
 
-# METADATA
-# title: A listener that others can reach
-# description: A folder is shared with other machines.
-# custom:
-#   id: inbound_listener
-speaks contains "inbound_listener" if {
+_listens if {
 	"changes" in input.facts
 	"share" in _system_verbs
 }

@@ -65,9 +65,49 @@ _keeps(e) if {
 # custom:
 #   id: env_file_read
 speaks contains "env_file_read" if {
+	data.reviewer.secrets.env_files == "warn"
+	_reads_env_file
+}
+
+# METADATA
+# title: An environment file is read, and a person is asked first
+# custom:
+#   id: env_file_asked
+speaks contains "env_file_asked" if {
+	data.reviewer.secrets.env_files == "ask"
+	_reads_env_file
+}
+
+_reads_env_file if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
 	e.class == "env_file"
 	e.kind == "file_read"
 }
+
+# METADATA
+# title: Configuration of the machine is read
+# custom:
+#   id: system_config_read
+speaks contains "system_config_read" if {
+	data.reviewer.secrets.system_config == "ask"
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_read"
+	_of_machine(e)
+}
+
+_of_machine(e) if e.class == "system_config"
+
+_of_machine(e) if {
+	e.location == "system"
+	regex.match(`^(/private)?/etc(/|$)`, e.target)
+}
+
+_of_machine(e) if {
+	e.class == "startup"
+	e.location in {"system", "outside"}
+}
+
+_of_machine(e) if regex.match(`^/(root|var/root)/`, e.short)

@@ -70,6 +70,20 @@ _changes_kernel if {
 }
 
 # METADATA
+# title: A setting of the machine is changed that keeps it safe
+# custom:
+#   id: machine_setting
+speaks contains "machine_setting" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	some pattern in data.reviewer.system.asked
+	regex.match(pattern, concat(" ", [e.verb, object.get(e, "target", "")]))
+}
+
+# METADATA
 # title: What guards the machine is switched off
 # custom:
 #   id: guard_off
@@ -79,8 +93,22 @@ speaks contains "guard_off" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
-	e.verb in {"stop", "disable"}
+	e.verb in {"stop", "disable", "pause"}
 	lower(e.target) in data.reviewer.system.guards
+}
+
+# METADATA
+# title: What guards the machine is switched off
+# description: It is ended as a process.
+# custom:
+#   id: guard_off
+speaks contains "guard_off" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "kill"
+	regex.replace(lower(e.target), `\.exe$`, "") in data.reviewer.system.guards
 }
 
 # METADATA
@@ -93,6 +121,18 @@ speaks contains "process_attach" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.verb == "attach"
+}
+
+# METADATA
+# title: A running process is taken hold of
+# description: Its memory is read or written as a file.
+# custom:
+#   id: process_attach
+speaks contains "process_attach" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind in {"file_read", "file_write"}
+	regex.match(`^/proc/([0-9]+|\?|\*)/mem$`, e.target)
 }
 
 # METADATA

@@ -1,0 +1,141 @@
+package reviewer.spoken
+
+import data.reviewer.scores
+
+# METADATA
+# title: A file that only exists here is overwritten
+# description: By a program; what the editor's own tools write is judged by what is left (file_emptied).
+# custom:
+#   id: file_overwritten
+speaks contains "file_overwritten" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	input.action.name == "code.exec"
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.verb in {"write", "truncate", "copy", "download", "move", "link"}
+	_lost_if_overwritten(e)
+	_writes_over(e)
+	not _read_before(e)
+}
+
+_lost_if_overwritten(e) if {
+	e.exists == "yes"
+	e.entry == "file"
+	e.certainty == "exact"
+	e.location in {"inside", "worktree"}
+	not _known_to_session(e)
+	_irreplaceable(e)
+}
+
+_known_to_session(e) if e.ledger in {"read", "created", "written", "moved_into"}
+
+# In no commit. Of what git was told to leave alone, what holds data.
+_irreplaceable(e) if {
+	e.git == "untracked"
+	not e.class == "generated"
+}
+
+_irreplaceable(e) if {
+	e.git == "ignored"
+	e.class in {"env_file", "credential", "database", "backup"}
+}
+
+_irreplaceable(e) if {
+	e.git == "ignored"
+	_users_data(e)
+}
+
+_users_data(e) if {
+	not e.class == "generated"
+	some pattern in data.reviewer.places.data
+	regex.match(pattern, e.short)
+}
+
+# A program that writes over what it is given, or a shell that sends output there.
+# Others (compilers, formatters, packers) write what they own, or change a part.
+_writes_over(e) if {
+	c := input.action.commands[e.command]
+	_overwriter(c)
+	not _leaves_old(e, c)
+}
+
+_writes_over(e) if {
+	c := input.action.commands[e.command]
+	not _overwriter(c)
+	not _is_told_of(c, e)
+}
+
+_writes_over(e) if e.command < 0
+
+_leaves_old(e, c) if {
+	e.verb in {"move", "write", "copy"}
+	c.name in {"mv", "cp", "ln", "install", "rsync"}
+	some f in c.flags
+	regex.match(`^(-[A-Za-z]*[nbu][A-Za-z]*$|--no-clobber|--backup|--update|--ignore-existing|--suffix)`, f)
+}
+
+_leaves_old(e, _) if {
+	e.verb == "link"
+	not e.forced
+}
+
+_is_told_of(c, e) if {
+	base := regex.replace(e.short, `^.*/`, "")
+	some word in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
+	contains(word, base)
+}
+
+# What is in it was read by the same call, or copied: it is changed, and not lost.
+_read_before(e) if {
+	not e.lost
+	some r in input.action.effects
+	r.kind == "file_read"
+	r.verb != "list"
+	r.target == e.target
+}
+
+# METADATA
+# title: A file that only exists here is overwritten
+# description: Each file that a pattern stands for is emptied.
+# custom:
+#   id: file_overwritten
+speaks contains "file_overwritten" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.verb == "truncate"
+	e.certainty in {"glob", "prefix"}
+	e.location in {"inside", "self", "worktree", "outside", "home"}
+	not e.class == "generated"
+	not e.git == "clean"
+	not e.exists == "no"
+}
+
+# METADATA
+# title: Data that only exists here is deleted
+# description: >-
+#   Databases, and folders of files that people have put there: git was told to leave
+#   them alone, and nothing makes them again.
+# custom:
+#   id: delete_data
+speaks contains "delete_data" if {
+	"deletes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_delete"
+	e.verb in {"delete", "discard"}
+	e.exists == "yes"
+	e.location in {"inside", "self", "worktree"}
+	scores.known_path(e)
+	e.git in {"ignored", "untracked"}
+	not _written_here(e)
+	_holds_data(e)
+}
+
+_holds_data(e) if e.class == "database"
+
+_holds_data(e) if _users_data(e)
+
+_overwriter(c) if c.name in data.reviewer.places.overwriters

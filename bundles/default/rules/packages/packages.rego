@@ -1,0 +1,88 @@
+package reviewer.spoken
+
+# METADATA
+# title: A package is removed without which the system does not work
+# custom:
+#   id: essential_removed
+speaks contains "essential_removed" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	_uninstalls(e)
+	not e.host
+	_essential(input.action.commands[e.command])
+}
+
+_uninstalls(e) if {
+	e.kind == "system_call"
+	e.verb == "uninstall"
+	e.command >= 0
+}
+
+# A name, perhaps behind a category, and before a version, an architecture or a pattern.
+_essential(c) if {
+	not _beside(c)
+	some word in _arguments(c)
+	name := regex.replace(regex.replace(lower(word), `^[a-z0-9-]+/`, ""), `([:=@~].*|[*+-]+)$`, "")
+	some pattern in data.reviewer.packages.essential
+	regex.match(concat("", ["^(", pattern, ")$"]), name)
+}
+
+# METADATA
+# title: Packages of the system are removed broadly
+# custom:
+#   id: packages_removed
+speaks contains "packages_removed" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_uninstalls(e)
+	_broadly(input.action.commands[e.command])
+}
+
+# METADATA
+# title: Packages of the system are removed broadly
+# description: In a container what is essential is asked about.
+# custom:
+#   id: packages_removed
+speaks contains "packages_removed" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	_uninstalls(e)
+	e.host
+	_essential(input.action.commands[e.command])
+}
+
+# METADATA
+# title: Packages of the system are removed broadly
+# description: All packages of a language that are there, in an environment that others may use.
+# custom:
+#   id: packages_removed
+speaks contains "packages_removed" if {
+	input.phase == "pre"
+	some c in input.action.commands
+	some pattern in data.reviewer.packages.broad
+	regex.match(pattern, _line(c))
+	not "dry_run" in input.action.signals
+}
+
+_beside(c) if c.name in data.reviewer.packages.beside
+
+_broadly(c) if {
+	some word in _arguments(c)
+	regex.match(`^(\?|\*|all|-a[a-z]*|--all|--force-all|--force-depends|--force-remove-essential|--allow-remove-essential|--nodeps|-[a-zA-Z]*dd)$`, word)
+}
+
+# METADATA
+# title: A package of the system is removed
+# custom:
+#   id: package_removed
+speaks contains "package_removed" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	_uninstalls(e)
+}

@@ -1,0 +1,118 @@
+package reviewer.spoken
+
+# METADATA
+# title: A service of the machine is ended
+# custom:
+#   id: service_ended
+speaks contains "service_ended" if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb in {"stop", "disable", "kill", "pause", "suspend", "terminate"}
+	_unit(e.target)
+}
+
+_unit(name) if _service_name(name)
+
+_unit(name) if lower(name) in data.reviewer.processes.units
+
+# METADATA
+# title: A service of the machine is ended
+# description: As a process, by its name or by how it was found.
+# custom:
+#   id: service_ended
+speaks contains "service_ended" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends_process(e)
+	_of_service(e)
+}
+
+_ends_process(e) if {
+	e.kind == "process"
+	e.verb == "kill"
+}
+
+_of_service(e) if _unit(e.target)
+
+# A number that comes from a list of processes: what was looked for there counts.
+_of_service(e) if {
+	_found(e)
+	some word in _searched
+	_unit(word)
+}
+
+_of_service(e) if {
+	_found(e)
+	some r in input.action.effects
+	r.kind == "file_read"
+	regex.match(`^(/private)?(/var)?/run/.*\.pid$`, r.target)
+}
+
+_of_service(e) if {
+	_by_port(e)
+	some port in data.reviewer.processes.ports
+	some word in _searched
+	regex.match(sprintf(`(^|[:,/])%d(/(tcp|udp))?($|,)`, [port]), word)
+}
+
+# All who have a file system open, or a folder.
+_of_service(e) if {
+	input.action.commands[e.command].name == "fuser"
+	regex.match(`^[/.~]`, e.target)
+}
+
+# Which process it is is only known when it runs.
+_found(e) if e.certainty in {"unknown", "prefix"}
+
+_by_port(e) if _found(e)
+
+_by_port(e) if input.action.commands[e.command].name == "fuser"
+
+# What lists of processes are asked for, or filtered by.
+_searched contains word if {
+	some c in input.action.commands
+	c.name in data.reviewer.processes.lists
+	some word in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
+}
+
+_searched contains word if {
+	some listing in input.action.commands
+	listing.name in data.reviewer.processes.lists
+	some c in input.action.commands
+	c.name in data.reviewer.processes.filters
+	some word in object.get(c, "operands", [])
+}
+
+# One of the names in a word, as it is or in an expression: [s]shd, /shopd/{print $2}, sshd.exe.
+# Of a whole command line the program counts.
+_service_name(word) if {
+	plain := regex.replace(split(lower(word), " ")[0], `\[([a-z])\]`, "$1")
+	some name in regex.find_n(`[a-z][a-z0-9_.+@-]*`, plain, -1)
+	regex.replace(name, `(\.(service|socket|exe|pid))$|@.*$`, "") in data.reviewer.processes.services
+}
+
+# METADATA
+# title: Processes are ended that were found and not started here
+# custom:
+#   id: processes_found
+speaks contains "processes_found" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends_process(e)
+	_by_name(e)
+}
+
+_by_name(e) if {
+	e.certainty == "exact"
+	not regex.match(`^[%0-9-]`, e.target)
+}
+
+_by_name(e) if {
+	_found(e)
+	some c in input.action.commands
+	c.name in data.reviewer.processes.lists
+	not c.name in data.reviewer.processes.by_port
+}

@@ -1,0 +1,28 @@
+package languages
+
+import (
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// processObject is an object of psutil, which stands for a process that runs
+// already; false: the call has nothing to do with such objects.
+func processObject(name string, args []codeValue) (codeValue, bool) {
+	switch name {
+	case "psutil.Process":
+		return codeValue{name: name, text: argAt(args, 0).texts()[0]}, true
+	case "psutil.process_iter":
+		return listValue([]codeValue{{name: "psutil.Process", text: abstract.Word("*")}}), true // any of them
+	}
+	return codeValue{}, false
+}
+
+// endsProcess is a method of such an object; it reports whether it ends the
+// process, or stops it.
+func endsProcess(r *codeReader, fn codeValue) bool {
+	switch fn.name {
+	case "psutil.Process.kill", "psutil.Process.terminate", "psutil.Process.suspend", "psutil.Process.send_signal":
+		kills(r.c, fn.text)
+		return true
+	}
+	return false
+}
