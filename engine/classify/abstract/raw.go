@@ -65,6 +65,9 @@ type Script struct {
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
 	Waits    bool // code in it sleeps
+
+	Possible        []RawEffect            // of commands that stand among the arguments of programs of which nothing is known
+	PossibleSignals map[engine.Signal]bool // the same
 }
 
 // Origin is where in the code a command stands, so that it can be changed

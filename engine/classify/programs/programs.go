@@ -75,6 +75,7 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program)
 	default:
 		unlisted(c)
+		guesses(c)
 		if !k.Converted {
 			follow(c, rows.Program{Notes: k.Notes})
 		}
