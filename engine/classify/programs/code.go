@@ -3,6 +3,7 @@ package programs
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -61,8 +62,8 @@ var (
 	editorOpen   = engine.Regexp(`^(e|ed|edit|f|file|sp|split|new|tabe|tabedit|badd|enew)!?\s+([^|!\s]\S*)`)
 	editorShell  = engine.Regexp(`^(?:(?:(?:w|write|e|f)\s+|(?:r|read)\s*)?!|(?:te|ter|term|terminal)\s+)(.*)`)
 	editorSystem = engine.Regexp(`\b(system|systemlist|termopen|jobstart|job_start)\(\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")`)
-	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
-	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua)\s+(.+)`)
+	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename|fs_unlink|fs_rmdir|fs_rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
+	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua|luado)\s+(.+)`)
 )
 
 // editorLine is one command of vi, ex or ed.
@@ -74,7 +75,6 @@ func editorLine(c *shell.Call, line abstract.Arg) {
 	}
 	if m := editorCode().FindStringSubmatch(text); m != nil {
 		c.Extract(editorLanguage(m[1]), line.With(m[2]), "editor")
-		return
 	}
 	if m := editorWrite().FindStringSubmatch(text); m != nil {
 		c.Writes("write", editorPath(c, line.With(m[3])))
@@ -104,14 +104,16 @@ func editorLanguage(command string) string {
 		return "python"
 	case strings.HasPrefix(command, "rub"):
 		return "ruby"
+	case strings.HasPrefix(command, "lua"):
+		return "lua"
 	}
 	return command
 }
 
 // editorFile is a function of an editor that changes a file.
 func editorFile(c *shell.Call, function string, file abstract.Arg, flags string) {
-	switch function {
-	case "delete":
+	switch strings.TrimPrefix(function, "fs_") {
+	case "delete", "unlink", "rmdir":
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: strings.Contains(flags, "r")}, file)
 	case "rename":
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move"}, file)
@@ -168,10 +170,20 @@ func guesses(c *shell.Call) {
 			left--
 			supposes(c, func() { c.Shell.Invoke(c.Args[i:], c.Node) })
 		}
-		if strings.ContainsAny(a.Text, " \t\n") {
+		if strings.ContainsAny(a.Text, " \t\n") && !isText(c, i) {
 			left -= guessesIn(c, a)
 		}
 	}
+}
+
+// isText reports whether a word is the value of an option that people read, and
+// nothing runs.
+func isText(c *shell.Call, i int) bool {
+	name, _, glued := strings.Cut(c.Args[i].Text, "=")
+	if glued && strings.HasPrefix(name, "--") {
+		return listed(c, "texts", name)
+	}
+	return i > 0 && listed(c, "texts", c.Args[i-1].Text)
 }
 
 // supposes runs f as a process that the program may start.
@@ -240,6 +252,11 @@ func codeParts(text string) []string {
 	if name, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, " \t\n") {
 		list = append(list, strings.TrimLeft(value, "!| "))
 	}
+	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if verb, rest, ok := strings.Cut(strings.TrimSpace(segment), " "); ok && strings.Contains(" spawn exec system run shell sh ", " "+verb+" ") {
+			list = append(list, rest)
+		}
+	}
 	if from, to := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')'); from >= 0 && to > from {
 		list = append(list, text[from+1:to])
 	}
@@ -298,4 +315,62 @@ func quotedParts(text string) (q quotes) {
 	}
 	flush()
 	return q
+}
+
+// mayRun looks for commands in the arguments of a program that is known, or in the
+// values of the options that the row names: it may run them.
+func mayRun(c *shell.Call) {
+	list := c.Args
+	if len(c.Words) > 0 {
+		list = c.Opts.All(c.Words...)
+	}
+	if c.Shell.Frame.Perhaps || c.Shell.Frame.Depth >= shell.MaxDepth {
+		return
+	}
+	for _, a := range list[:min(len(list), maxGuessedWords)] {
+		if strings.ContainsAny(a.Text, " \t\n") && len(a.Text) <= maxGuessedText {
+			guessesIn(c, a)
+		}
+	}
+}
+
+// foreign is code in a language that nothing here reads. What is quoted in it may be
+// run, and with one of the words by which code reaches the machine nobody can tell
+// what it does.
+func foreign(c *shell.Call, code abstract.Arg) {
+	if len(code.Text) <= maxGuessedText && !c.Shell.Frame.Perhaps {
+		guessesIn(c, code)
+	}
+	if reaches(c, code.Text) {
+		c.Shell.Unseen(code, c.Name)
+	}
+}
+
+// reaches reports whether code has one of the words by which it reaches more than
+// its own values: the whole of a name, or a part of one as in deleteFile.
+func reaches(c *shell.Call, code string) bool {
+	able := c.Shell.In.Rows.Words("programs.able")
+	for name := range strings.FieldsFuncSeq(code, func(r rune) bool { return !unicode.IsLetter(r) && r != '`' }) {
+		if strings.Contains(name, "`") || slices.Contains(able, strings.ToLower(name)) {
+			return true
+		}
+		for _, part := range humps(name) {
+			if slices.Contains(able, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// humps are the parts of a name like deleteFile, in small letters.
+func humps(name string) (parts []string) {
+	start := 0
+	for i, r := range name {
+		if i > start && unicode.IsUpper(r) {
+			parts = append(parts, strings.ToLower(name[start:i]))
+			start = i
+		}
+	}
+	return append(parts, strings.ToLower(name[start:]))
 }

@@ -44,6 +44,7 @@ func here() map[string]func(*shell.Call) {
 		"link":           link,
 		"makeFolders":    makeFolders,
 		"makeTargets":    makeTargets,
+		"mayRun":         mayRun,
 		"mirror":         mirror,
 		"move":           move,
 		"patch":          patch,

@@ -71,7 +71,7 @@ _harmful(e) if {
 
 _harmful(e) if {
 	e.kind == "system_call"
-	not e.verb in {"start", "restart", "reload"}
+	not e.verb in {"start", "restart", "reload", "try-restart", "reload-or-restart", "try-reload-or-restart"}
 }
 
 _harmful(e) if {
