@@ -146,7 +146,7 @@ func (o Options) Exact(name string) bool {
 
 // Matches reports whether the option is name, perhaps shortened.
 func (opt Option) Matches(name string) bool {
-	return opt.Name == name || !opt.exact && len(opt.Name) >= 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
+	return opt.Name == name || !opt.exact && len(opt.Name) >= 5 && strings.HasPrefix(name, "--") && strings.HasPrefix(name, opt.Name)
 }
 
 // Get returns the value of the last of the options that was given.
