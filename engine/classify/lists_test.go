@@ -70,6 +70,7 @@ var wordCases = map[string]wordCase{
 	"programs.able":         {bash: "julia -e 'zzqx(1)'"},
 	"programs.texts":        {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
 	"programs.subcommands":  {bash: "shipit systemctl stop nginx", word: "systemctl"},
+	"programs.starting":     {bash: "shipit 'zzqx rm -rf /var'"},
 	"programs.ssh_commands": {bash: "ssh -o Zzqx=reboot web.example", word: "Zzqx"},
 
 	"programs.command_variables": {bash: "ZZQX=reboot ls", word: "ZZQX"},

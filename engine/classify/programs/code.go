@@ -220,7 +220,7 @@ func isSubcommand(c *shell.Call, i int) bool {
 func guessesIn(c *shell.Call, a abstract.Arg) int {
 	parts := quotedParts(a.Text)
 	tried := 0
-	for _, text := range append(codeParts(a.Text), parts.texts...) {
+	for _, text := range append(codeParts(c, a.Text), parts.texts...) {
 		if mentionsProgram(c, text) {
 			tried++
 			supposes(c, func() { c.Shell.Embed(a.With(text), c.Name, false) })
@@ -245,15 +245,16 @@ func argumentsOf(a abstract.Arg, texts []string) (list []abstract.Arg) {
 	return list
 }
 
-// codeParts are a text, what is given to a name in it (--exec=CODE), and what stands
-// in brackets: execute(CODE).
-func codeParts(text string) []string {
+// codeParts are a text, what is given to a name in it (--exec=CODE), what stands
+// behind a word that starts a program (spawn CODE), and what is in brackets:
+// execute(CODE).
+func codeParts(c *shell.Call, text string) []string {
 	list := []string{strings.TrimLeft(text, "!| ")}
 	if name, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, " \t\n") {
 		list = append(list, strings.TrimLeft(value, "!| "))
 	}
 	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		if verb, rest, ok := strings.Cut(strings.TrimSpace(segment), " "); ok && strings.Contains(" spawn exec system run shell sh ", " "+verb+" ") {
+		if verb, rest, ok := strings.Cut(strings.TrimSpace(segment), " "); ok && listed(c, "starting", verb) {
 			list = append(list, rest)
 		}
 	}

@@ -38,17 +38,17 @@ speaks contains "unknown_tool" if {
 #   id: possible_command
 speaks contains "possible_command" if {
 	input.phase == "pre"
-	input.action.possible
 	not "dry_run" in object.get(input.action, "possible_signals", [])
+	_harm_is_possible
+}
+
+_harm_is_possible if {
 	some e in input.action.possible
 	_harmful(e)
 }
 
-speaks contains "possible_command" if {
-	input.phase == "pre"
-	signals := input.action.possible_signals
-	not "dry_run" in signals
-	some s in signals
+_harm_is_possible if {
+	some s in input.action.possible_signals
 	s in _harmful_signals
 }
 
