@@ -48,16 +48,22 @@ type Cut struct {
 
 // Action is what an Event means. Lists are sorted where order says nothing.
 type Action struct {
-	Name        string                  `json:"name"`                  // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
-	Resource    string                  `json:"resource"`              // the command, path, URL, or a JSON summary; masked, shortened
-	Types       []Type                  `json:"types"`                 // sorted, at least one
-	Intent      Type                    `json:"intent"`                // the one type that names the action best
-	Commands    []Command               `json:"commands"`              // in the order in which they would run
-	Paths       []string                `json:"paths"`                 // distinct Short paths that are touched, sorted
-	Hosts       []string                `json:"hosts"`                 // distinct hosts that are contacted, sorted
-	Effects     []Effect                `json:"effects"`               // worst kinds first
-	Signals     []Signal                `json:"signals"`               // sorted
-	Opaque      []Opaque                `json:"opaque"`                // what was not understood
+	Name     string    `json:"name"`     // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
+	Resource string    `json:"resource"` // the command, path, URL, or a JSON summary; masked, shortened
+	Types    []Type    `json:"types"`    // sorted, at least one
+	Intent   Type      `json:"intent"`   // the one type that names the action best
+	Commands []Command `json:"commands"` // in the order in which they would run
+	Paths    []string  `json:"paths"`    // distinct Short paths that are touched, sorted
+	Hosts    []string  `json:"hosts"`    // distinct hosts that are contacted, sorted
+	Effects  []Effect  `json:"effects"`  // worst kinds first
+	Signals  []Signal  `json:"signals"`  // sorted
+	Opaque   []Opaque  `json:"opaque"`   // what was not understood
+
+	// Of commands that stand among the arguments of programs of which nothing is
+	// known: what those would do if the programs ran them. The first are the worst.
+	Possible        []Effect `json:"possible,omitempty"`
+	PossibleSignals []Signal `json:"possible_signals,omitempty"`
+
 	Fingerprint string                  `json:"fingerprint"`           // 16 hex digits: same tool and same arguments (MAC)
 	Tokens      []string                `json:"tokens,omitempty"`      // 16 smallest token hashes (8 hex), for similarity of commands
 	Words       []string                `json:"words,omitempty"`       // hashes of the words that say what it is about (8 hex), as in Goal.Words; at most 24

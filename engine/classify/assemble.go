@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 	signals := r.script.Signals
 	derive(a, res, signals)
 	a.Signals = sortedSignals(signals)
+	possible(a, r, res)
 	if blind(a.Effects) {
 		addOpaque(a, "target", "")
 	}
@@ -55,6 +57,30 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 		a.Opaque = []engine.Opaque{}
 	}
 	return a
+}
+
+// maxPossible bounds the effects that a record keeps of what may happen.
+const maxPossible = 8
+
+// possible adds what commands would do that stand among the arguments of programs
+// of which nothing is known.
+func possible(a *engine.Action, r *reading, res *place.Resolver) {
+	if len(r.script.Possible) == 0 && len(r.script.PossibleSignals) == 0 {
+		return
+	}
+	maybe := engine.Action{}
+	for _, raw := range byKind(landings(r.script.Possible)) {
+		if e := res.Effect(raw); !(raw.Guessed && !secret(&e)) && !slices.Contains(maybe.Effects, e) {
+			maybe.Effects = append(maybe.Effects, e)
+		}
+	}
+	sortEffects(maybe.Effects)
+	signals := maps.Clone(r.script.PossibleSignals)
+	if signals == nil {
+		signals = map[engine.Signal]bool{}
+	}
+	derive(&maybe, res, signals)
+	a.Possible, a.PossibleSignals = maybe.Effects[:min(len(maybe.Effects), maxPossible)], sortedSignals(signals)
 }
 
 // landings names both ends of a move apart: what is renamed or moved away, and

@@ -270,13 +270,8 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	for i, h := range a.Hosts {
 		a.Hosts[i] = m.Host(folded, h)
 	}
-	for i := range a.Effects {
-		e := &a.Effects[i]
-		e.Target, e.Short, e.Host = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host)
-		if e.Kind == engine.EffectNetwork {
-			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
-		}
-	}
+	maskEffects(a.Effects, m, folded)
+	maskEffects(a.Possible, m, folded)
 	if a.Terminals != nil {
 		for i := range a.Terminals.Lines {
 			l := &a.Terminals.Lines[i]
@@ -285,6 +280,16 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)
+	}
+}
+
+func maskEffects(list []engine.Effect, m *mask.Masker, folded *mask.Masker) {
+	for i := range list {
+		e := &list[i]
+		e.Target, e.Short, e.Host = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host)
+		if e.Kind == engine.EffectNetwork {
+			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
+		}
 	}
 }
 

@@ -69,6 +69,18 @@ var wordCases = map[string]wordCase{
 	"programs.data_kinds":   {bash: "kubectl delete zzqx a"},
 	"programs.kind_names":   {bash: "kubectl delete zzqx a", word: "zzqx=pod"},
 	"programs.entries":      {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
+	"programs.able":         {bash: "julia -e 'zzqx(1)'"},
+	"programs.texts":        {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
+	"programs.subcommands":  {bash: "shipit systemctl stop nginx", word: "systemctl"},
+	"programs.starting":     {bash: "shipit 'zzqx rm -rf /var'"},
+	"programs.ssh_commands": {bash: "ssh -o Zzqx=reboot web.example", word: "Zzqx"},
+
+	"programs.command_variables": {bash: "ZZQX=reboot ls", word: "ZZQX"},
+	"programs.tool_variables":    {bash: "ZZQX='rm a.txt' ls", word: "ZZQX"},
+	"programs.option_variables":  {bash: "ZZQX=-javaagent:a.jar ls", word: "ZZQX"},
+	"programs.code_options":      {bash: "MAVEN_OPTS=--zzqx mvn test", word: "--zzqx"},
+	"programs.folder_variables":  {bash: "ZZQX=/tmp/a ls", word: "ZZQX"},
+
 	"programs.environments": {bash: "ZZQX=production prisma migrate reset", word: "ZZQX"},
 
 	"prompt.change_verbs":      {said: "don't zzqx main.go"},

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -191,6 +192,11 @@ func (r *reading) run(s abstract.Script) {
 	if s.Terminals != nil {
 		r.script.Terminals, r.in.Terminals = s.Terminals, s.Terminals
 	}
+	r.script.Possible = append(r.script.Possible, s.Possible...)
+	if r.script.PossibleSignals == nil {
+		r.script.PossibleSignals = map[engine.Signal]bool{}
+	}
+	maps.Copy(r.script.PossibleSignals, s.PossibleSignals)
 	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}

@@ -67,6 +67,8 @@ type Script struct {
 	Waits    bool // code in it sleeps
 
 	Terminals *engine.Terminals // what it leaves in terminals that it types into; nil: it types into none
+	Possible        []RawEffect            // of commands that stand among the arguments of programs of which nothing is known
+	PossibleSignals map[engine.Signal]bool // the same
 }
 
 // Origin is where in the code a command stands, so that it can be changed

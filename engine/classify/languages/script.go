@@ -281,12 +281,22 @@ func (r *codeReader) perlOpen(mode abstract.Arg, file codeValue) {
 	}
 }
 
+// luaSocket reports whether a module of Lua opens connections.
+func luaSocket(module string) bool {
+	return slices.ContainsFunc([]string{"socket", "ssl", "http", "resty"}, func(name string) bool { return strings.HasPrefix(module, name) })
+}
+
 func (r *codeReader) scriptRuns(name string, args []codeValue, named map[string]codeValue) bool {
 	c := r.c
 	if len(args) == 0 {
 		return false
 	}
 	switch name {
+	case "require":
+		if module, ok := args[0].one(); ok && r.lang == "lua" && (luaSocket(module)) {
+			r.connects(abstract.UnknownArg())
+		}
+		return false
 	case "system2":
 		starts(c, []codeValue{plus(listValue(args[:1]), listValue(argAt(args, 1).list), false)}, false, false)
 	case "system", "exec", "spawn", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec", "readpipe", "os.execute", "io.popen", "IO.popen", "Process.spawn", "PTY.spawn", "open3", "open2",

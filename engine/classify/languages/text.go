@@ -3,6 +3,7 @@ package languages
 import (
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -60,9 +61,7 @@ func sedScript(c *shell.Call, script abstract.Arg) {
 			i = end
 		case 'e':
 			i = sedLine(c, script, i, func(rest string) {
-				if rest != "" {
-					c.Child(func() shell.Outcome { return c.Shell.Embed(script.With(rest), "sed", false) })
-				}
+				sedRuns(c, script, strings.TrimLeft(strings.TrimRight(rest, "}; "), "; "))
 			})
 		case 'w', 'W':
 			i = sedLine(c, script, i, func(rest string) { c.Writes("write", script.With(rest)) })
@@ -74,6 +73,21 @@ func sedScript(c *shell.Call, script abstract.Arg) {
 			i++
 		}
 	}
+}
+
+// sedRuns is the command e: it runs what stands behind it, or else the line that was
+// read, as it has become.
+func sedRuns(c *shell.Call, script abstract.Arg, code string) {
+	c.Child(func() shell.Outcome {
+		if code != "" {
+			return c.Shell.Embed(script.With(code), "sed", false)
+		}
+		if in := c.Shell.Frame.Stdin; in != nil && in.Known() {
+			c.Shell.Embed(*in, "sed", false)
+		}
+		c.Shell.Unseen(abstract.UnknownArg(), "sed")
+		return shell.Outcome{}
+	})
 }
 
 func sedLine(c *shell.Call, script abstract.Arg, i int, f func(rest string)) int {
@@ -141,6 +155,9 @@ func sedFlags(c *shell.Call, script abstract.Arg, command, flags string) {
 			code = text
 		}
 		c.Child(func() shell.Outcome { return c.Shell.Embed(script.With(code), "sed", false) })
+		if pattern := command[2:max(middle-1, 2)]; strings.HasPrefix(pattern, "^") && !strings.HasPrefix(pattern, "^.*") {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(script.With(code+abstract.HoleText), "sed", false) }) // the rest of the line
+		}
 	}
 }
 
@@ -183,6 +200,10 @@ func awkProgram(c *shell.Call, p abstract.Arg) {
 			return Token{}
 		}
 		switch {
+		case t.Kind == TokenString && (strings.HasPrefix(t.Text, "/inet/") || strings.HasPrefix(t.Text, "/inet4/") || strings.HasPrefix(t.Text, "/inet6/")):
+			awkSocket(c, p, t.Text)
+		case t.Kind == tokenPunct && t.Text == "<" && next(1).Kind == TokenString && awkGets(tokens[:i]):
+			c.Reads(p.With(next(1).Text))
 		case t.Kind == TokenName && t.Text == "system" && next(1).Text == "(":
 			awkCode(c, p, tokens[i+2:])
 		case t.Kind == tokenPunct && t.Text == "|" && next(1).Kind == TokenString:
@@ -198,6 +219,22 @@ func awkProgram(c *shell.Call, p abstract.Arg) {
 			c.Writes("write", p.With(next(1).Text))
 		}
 	}
+}
+
+// awkGets reports whether a "<" stands behind getline, perhaps with a variable.
+func awkGets(before []Token) bool {
+	n := len(before)
+	return n > 0 && before[n-1].Text == "getline" || n > 1 && before[n-2].Text == "getline" && before[n-1].Kind == TokenName
+}
+
+// awkSocket is /inet/PROTOCOL/PORT/HOST/PORT, which gawk opens itself.
+func awkSocket(c *shell.Call, p abstract.Arg, name string) {
+	host := abstract.UnknownArg()
+	if parts := strings.Split(name, "/"); len(parts) > 4 {
+		host = p.With(parts[4])
+	}
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, host)
+	c.Signal(engine.SignalPipeExternal)
 }
 
 // awkCode runs the expression that begins tokens as shell code: strings are

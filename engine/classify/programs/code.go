@@ -1,7 +1,9 @@
 package programs
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -60,8 +62,8 @@ var (
 	editorOpen   = engine.Regexp(`^(e|ed|edit|f|file|sp|split|new|tabe|tabedit|badd|enew)!?\s+([^|!\s]\S*)`)
 	editorShell  = engine.Regexp(`^(?:(?:(?:w|write|e|f)\s+|(?:r|read)\s*)?!|(?:te|ter|term|terminal)\s+)(.*)`)
 	editorSystem = engine.Regexp(`\b(system|systemlist|termopen|jobstart|job_start)\(\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")`)
-	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
-	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua)\s+(.+)`)
+	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename|fs_unlink|fs_rmdir|fs_rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
+	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua|luado)\s+(.+)`)
 )
 
 // editorLine is one command of vi, ex or ed.
@@ -73,7 +75,6 @@ func editorLine(c *shell.Call, line abstract.Arg) {
 	}
 	if m := editorCode().FindStringSubmatch(text); m != nil {
 		c.Extract(editorLanguage(m[1]), line.With(m[2]), "editor")
-		return
 	}
 	if m := editorWrite().FindStringSubmatch(text); m != nil {
 		c.Writes("write", editorPath(c, line.With(m[3])))
@@ -103,14 +104,16 @@ func editorLanguage(command string) string {
 		return "python"
 	case strings.HasPrefix(command, "rub"):
 		return "ruby"
+	case strings.HasPrefix(command, "lua"):
+		return "lua"
 	}
 	return command
 }
 
 // editorFile is a function of an editor that changes a file.
 func editorFile(c *shell.Call, function string, file abstract.Arg, flags string) {
-	switch function {
-	case "delete":
+	switch strings.TrimPrefix(function, "fs_") {
+	case "delete", "unlink", "rmdir":
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: strings.Contains(flags, "r")}, file)
 	case "rename":
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move"}, file)
@@ -141,4 +144,234 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	if !run(c) {
 		c.Process()
 	}
+}
+
+// Bounds of what is looked for among the arguments of a program of which nothing is
+// known: what lies beyond them is no command line that somebody writes.
+const (
+	maxGuessedWords = 32
+	maxGuessedText  = 8 << 10
+	maxGuesses      = 16
+)
+
+// guesses finds commands among the arguments of a program of which nothing is
+// known: it may run them. The words from one on that is a program's name are one,
+// and so is each text with blanks in it.
+func guesses(c *shell.Call) {
+	if c.Shell.Frame.Perhaps || c.Shell.Frame.Depth >= shell.MaxDepth {
+		return
+	}
+	left := maxGuesses
+	for i, a := range c.Args[:min(len(c.Args), maxGuessedWords)] {
+		if left <= 0 || len(a.Text) > maxGuessedText {
+			continue
+		}
+		if namesProgram(c, a) && !isSubcommand(c, i) {
+			left--
+			supposes(c, func() { c.Shell.Invoke(c.Args[i:], c.Node) })
+		}
+		if strings.ContainsAny(a.Text, " \t\n") && !isText(c, i) {
+			left -= guessesIn(c, a)
+		}
+	}
+}
+
+// isText reports whether a word is the value of an option that people read, and
+// nothing runs.
+func isText(c *shell.Call, i int) bool {
+	name, _, glued := strings.Cut(c.Args[i].Text, "=")
+	if glued && strings.HasPrefix(name, "--") {
+		return listed(c, "texts", name)
+	}
+	return i > 0 && listed(c, "texts", c.Args[i-1].Text)
+}
+
+// supposes runs f as a process that the program may start.
+func supposes(c *shell.Call, f func()) {
+	c.Shell.Perhaps(func() {
+		c.Nested(func() shell.Outcome {
+			c.Shell.Frame.Stdin, c.Shell.Frame.Piped = nil, false
+			f()
+			return shell.Outcome{}
+		})
+	})
+}
+
+// namesProgram reports whether a word is the name of a program that is known.
+func namesProgram(c *shell.Call, a abstract.Arg) bool {
+	if !a.Known() || a.Text == "" || strings.ContainsAny(a.Text, " \t\n=:,") {
+		return false
+	}
+	base, ok := a.Base()
+	return ok && base != "" && c.Shell.In.Knows.Program(base)
+}
+
+// isSubcommand reports whether a word is more likely what the program is to do than
+// another program: reboot web1. With an option or a path behind it, it may be either.
+func isSubcommand(c *shell.Call, i int) bool {
+	if !listed(c, "subcommands", c.Args[i].Text) || i > 0 && c.Args[i-1].Is("--") {
+		return false
+	}
+	return i+1 >= len(c.Args) || !c.Args[i+1].HasPrefix("-") && !strings.ContainsAny(c.Args[i+1].Text, "/~")
+}
+
+// guessesIn looks for commands in a text, and in what is quoted in it; it returns
+// how many it has tried.
+func guessesIn(c *shell.Call, a abstract.Arg) int {
+	parts := quotedParts(a.Text)
+	tried := 0
+	for _, text := range append(codeParts(c, a.Text), parts.texts...) {
+		if mentionsProgram(c, text) {
+			tried++
+			supposes(c, func() { c.Shell.Embed(a.With(text), c.Name, false) })
+		}
+	}
+	for _, list := range parts.lists {
+		for i, w := range list {
+			if namesProgram(c, abstract.Word(w)) && i+1 < len(list) {
+				tried++
+				supposes(c, func() { c.Shell.Invoke(argumentsOf(a, list[i:]), c.Node) })
+				break
+			}
+		}
+	}
+	return tried
+}
+
+func argumentsOf(a abstract.Arg, texts []string) (list []abstract.Arg) {
+	for _, t := range texts {
+		list = append(list, a.With(t))
+	}
+	return list
+}
+
+// codeParts are a text, what is given to a name in it (--exec=CODE), what stands
+// behind a word that starts a program (spawn CODE), and what is in brackets:
+// execute(CODE).
+func codeParts(c *shell.Call, text string) []string {
+	list := []string{strings.TrimLeft(text, "!| ")}
+	if name, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, " \t\n") {
+		list = append(list, strings.TrimLeft(value, "!| "))
+	}
+	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if verb, rest, ok := strings.Cut(strings.TrimSpace(segment), " "); ok && listed(c, "starting", verb) {
+			list = append(list, rest)
+		}
+	}
+	if from, to := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')'); from >= 0 && to > from {
+		list = append(list, text[from+1:to])
+	}
+	return list
+}
+
+// mentionsProgram reports whether one of the words of a text is the name of a program
+// that is known, where a command may begin.
+func mentionsProgram(c *shell.Call, text string) bool {
+	begins := true
+	for f := range strings.FieldsSeq(text) {
+		word := strings.Trim(f, "(){};&|`$\"'")
+		if (begins || word != f) && namesProgram(c, abstract.Word(word)) {
+			return strings.ContainsAny(text, " \t\n")
+		}
+		begins = strings.HasSuffix(f, ";") || slices.Contains([]string{"&&", "||", "|", "&", "then", "do", "else", "!"}, f) ||
+			begins && abstract.IsAssignment(abstract.Word(f))
+	}
+	return false
+}
+
+// quotes are the strings in a text of any language.
+type quotes struct {
+	texts []string   // those with blanks in them
+	lists [][]string // words that stand one behind the other: "rm", ["-rf", "x"]
+}
+
+// quotedParts finds what is quoted in a text of a language that nobody knows.
+func quotedParts(text string) (q quotes) {
+	var list []string
+	end := 0
+	flush := func() {
+		if len(list) > 1 {
+			q.lists = append(q.lists, list)
+		}
+		list = nil
+	}
+	for i := 0; i < len(text) && len(q.texts)+len(q.lists) < maxGuesses; i++ {
+		if strings.IndexByte("'\"`", text[i]) < 0 {
+			continue
+		}
+		n := strings.IndexByte(text[i+1:], text[i])
+		if n < 0 {
+			continue // an apostrophe
+		}
+		inner := text[i+1 : i+1+n]
+		if strings.ContainsAny(inner, " \t\n") {
+			q.texts = append(q.texts, inner)
+		}
+		if strings.Trim(text[end:i], " ,[](){}\t\n") != "" && strings.TrimSpace(text[end:i]) != "(list" {
+			flush()
+		}
+		list = append(list, inner)
+		i += n + 1
+		end = i + 1
+	}
+	flush()
+	return q
+}
+
+// mayRun looks for commands in the arguments of a program that is known, or in the
+// values of the options that the row names: it may run them.
+func mayRun(c *shell.Call) {
+	list := c.Args
+	if len(c.Words) > 0 {
+		list = c.Opts.All(c.Words...)
+	}
+	if c.Shell.Frame.Perhaps || c.Shell.Frame.Depth >= shell.MaxDepth {
+		return
+	}
+	for _, a := range list[:min(len(list), maxGuessedWords)] {
+		if strings.ContainsAny(a.Text, " \t\n") && len(a.Text) <= maxGuessedText {
+			guessesIn(c, a)
+		}
+	}
+}
+
+// foreign is code in a language that nothing here reads. What is quoted in it may be
+// run, and with one of the words by which code reaches the machine nobody can tell
+// what it does.
+func foreign(c *shell.Call, code abstract.Arg) {
+	if len(code.Text) <= maxGuessedText && !c.Shell.Frame.Perhaps {
+		guessesIn(c, code)
+	}
+	if reaches(c, code.Text) {
+		c.Shell.Unseen(code, c.Name)
+	}
+}
+
+// reaches reports whether code has one of the words by which it reaches more than
+// its own values: the whole of a name, or a part of one as in deleteFile.
+func reaches(c *shell.Call, code string) bool {
+	able := c.Shell.In.Rows.Words("programs.able")
+	for name := range strings.FieldsFuncSeq(code, func(r rune) bool { return !unicode.IsLetter(r) && r != '`' }) {
+		if strings.Contains(name, "`") || slices.Contains(able, strings.ToLower(name)) {
+			return true
+		}
+		for _, part := range humps(name) {
+			if slices.Contains(able, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// humps are the parts of a name like deleteFile, in small letters.
+func humps(name string) (parts []string) {
+	start := 0
+	for i, r := range name {
+		if i > start && unicode.IsUpper(r) {
+			parts = append(parts, strings.ToLower(name[start:i]))
+			start = i
+		}
+	}
+	return append(parts, strings.ToLower(name[start:]))
 }

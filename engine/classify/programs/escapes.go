@@ -77,6 +77,7 @@ func here() map[string]func(*shell.Call) {
 		"whichProgram":    whichProgram,
 		"zipTest":         zipTest,
 		"windowsProgram":  windows.WindowsProgram,
+		"mayRun":          mayRun,
 	}
 }
 

@@ -25,7 +25,7 @@ func gitAliases(c *shell.Call) {
 		return
 	}
 	sub := c.Opts.Operand(0)
-	for _, set := range c.Opts.All("-c", "--config-env") {
+	for _, set := range append(gitVariables(c), c.Opts.All("-c", "--config-env")...) {
 		if key, v, _ := strings.Cut(set.Text, "="); strings.EqualFold(key, "alias."+sub.Text) {
 			gitAlias(c, set.With(v), c.Opts.Operands[1:])
 		}
@@ -56,10 +56,52 @@ func gitSettings(c *shell.Call) {
 		git, _, _ := c.Shell.In.Rows.Program("git")
 		settings = settings[len(shell.ParseOptions(c.Args, grammar(git.Program)).All(c.Words...)):]
 	}
+	if len(c.Subs) == 0 {
+		settings = append(gitVariables(c), settings...)
+	}
 	for _, set := range settings {
 		key, v, _ := strings.Cut(set.Text, "=")
 		gitSetting(c, key, set.With(v), false)
 	}
+}
+
+// maxGitVariables bounds how many settings are taken from variables.
+const maxGitVariables = 32
+
+// gitVariables are settings that variables give to git, as KEY=VALUE:
+// GIT_CONFIG_KEY_0 and GIT_CONFIG_VALUE_0, and GIT_CONFIG_PARAMETERS.
+func gitVariables(c *shell.Call) (list []abstract.Arg) {
+	scope := c.Shell.Scope
+	if _, set := scope.Lookup("GIT_CONFIG_COUNT"); set {
+		for i := range maxGitVariables {
+			n := strconv.Itoa(i)
+			if _, set := scope.Lookup("GIT_CONFIG_KEY_" + n); !set {
+				break
+			}
+			key, value := c.Shell.Read("GIT_CONFIG_KEY_"+n), c.Shell.Read("GIT_CONFIG_VALUE_"+n)
+			list = append(list, abstract.Concat(abstract.Concat(key, abstract.Word("=")), value))
+		}
+	}
+	if _, set := scope.Lookup("GIT_CONFIG_PARAMETERS"); set {
+		all := c.Shell.Read("GIT_CONFIG_PARAMETERS")
+		for _, text := range quotedSettings(all.Text) {
+			list = append(list, all.With(text))
+		}
+	}
+	return list
+}
+
+// quotedSettings are those of 'KEY=VALUE' 'KEY'='VALUE'.
+func quotedSettings(text string) (list []string) {
+	parts := strings.Split(text, "'")
+	for i := 1; i < len(parts) && len(list) < maxGitVariables; i += 2 {
+		if len(list) > 0 && parts[i-1] == "=" {
+			list[len(list)-1] += "=" + parts[i]
+			continue
+		}
+		list = append(list, parts[i])
+	}
+	return list
 }
 
 // gitSetting looks at a setting that names a program, or where programs are.
@@ -84,7 +126,15 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 			return true
 		}
 	case k == "core.fsmonitor" && v.Is("true", "false"), k == "credential.helper" && !strings.HasPrefix(v.Text, "!"):
-	case k == "core.pager", k == "core.editor", k == "core.sshcommand", k == "core.fsmonitor", k == "core.askpass", k == "core.gitproxy", k == "sequence.editor",
+	case strings.HasPrefix(v.Text, "ext::"):
+		c.Signal(engine.SignalEnvInjected)
+		argv := extTransport(v, v.Text[len("ext::"):])
+		c.Child(func() shell.Outcome { return c.Shell.Invoke(argv, c.Node) })
+		return true
+	case strings.HasPrefix(k, "submodule.") && strings.HasSuffix(k, ".update") && !strings.HasPrefix(v.Text, "!"):
+	case k == "uploadpack.packobjectshook", strings.HasSuffix(k, ".uploadpack"), strings.HasSuffix(k, ".receivepack"),
+		strings.HasPrefix(k, "submodule.") && strings.HasSuffix(k, ".update"), k == "interactive.difffilter", strings.HasPrefix(k, "gpg.") && strings.HasSuffix(k, ".program"),
+		k == "core.pager", k == "core.editor", k == "core.sshcommand", k == "core.fsmonitor", k == "core.askpass", k == "core.gitproxy", k == "sequence.editor",
 		k == "diff.external", k == "gpg.program", k == "credential.helper", strings.HasSuffix(k, ".textconv"), strings.HasSuffix(k, ".cmd"),
 		strings.HasPrefix(k, "filter.") && (strings.HasSuffix(k, ".clean") || strings.HasSuffix(k, ".smudge") || strings.HasSuffix(k, ".process")),
 		strings.HasPrefix(k, "pager."), strings.HasSuffix(k, ".command"), strings.HasPrefix(k, "merge.") && strings.HasSuffix(k, ".driver"):
@@ -94,6 +144,9 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(v.With(code), "git-config", false) })
 			return true
 		}
+	case !stored && (k == "include.path" || k == "init.templatedir" || k == "sendemail.smtpserver" && strings.Contains(v.Text, "/")):
+		c.Signal(engine.SignalEnvInjected) // hooks, settings or a program from a file
+		return true
 	case k == "include.path", k == "init.templatedir", strings.HasSuffix(k, ".insteadof"), strings.HasSuffix(k, ".proxy"):
 		return true
 	}

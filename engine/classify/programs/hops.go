@@ -160,11 +160,18 @@ func ssh(c *shell.Call) {
 	c.At(p, func() { arrive(c, t, true) })
 }
 
+// sshProgram runs the program by which scp and sftp get to another host: -S PROGRAM.
+func sshProgram(c *shell.Call) {
+	for _, program := range c.Opts.All("-S", "-D") {
+		c.Shell.CommandVariable(program.Text, program)
+	}
+}
+
 // sshOptions runs the commands that options of ssh name, which run here.
 func sshOptions(c *shell.Call) {
 	for _, o := range c.Opts.All("-o") {
 		key, v, _ := strings.Cut(strings.ReplaceAll(o.Text, " ", "="), "=")
-		if strings.EqualFold(key, "ProxyCommand") || strings.EqualFold(key, "LocalCommand") {
+		if slices.ContainsFunc(c.Shell.In.Rows.Words("programs.ssh_commands"), func(w string) bool { return strings.EqualFold(w, key) }) {
 			c.Shell.CommandVariable(v, o)
 		}
 	}

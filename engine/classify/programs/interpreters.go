@@ -30,10 +30,22 @@ func runShell(c *shell.Call) {
 			break
 		}
 		if a.HasPrefix("--") {
+			if name, text, ok := strings.Cut(a.Text, "="); ok && (name == "--command" || name == "--init-command") { // fish
+				c.Bound(a.With(text), "sh-c", nil, false)
+			}
+			if a.Is("--command", "--init-command") && len(args) > 0 {
+				c.Bound(args[0], "sh-c", nil, false)
+				args = args[1:]
+			}
 			if a.Is("--rcfile", "--init-file") && len(args) > 0 {
 				startup(c, args[0])
 				args = args[1:]
 			}
+			continue
+		}
+		if c.Name == "fish" && a.Is("-C") && len(args) > 0 {
+			c.Bound(args[0], "sh-c", nil, false)
+			args = args[1:]
 			continue
 		}
 		errexit = errexit || a.HasPrefix("-") && strings.Contains(a.Text, "e")

@@ -273,6 +273,8 @@ func socat(c *shell.Call) {
 }
 
 func scp(c *shell.Call) {
+	sshOptions(c)
+	sshProgram(c)
 	operands := c.Opts.Operands
 	if len(operands) < 2 {
 		return
@@ -281,6 +283,10 @@ func scp(c *shell.Call) {
 }
 
 func ftp(c *shell.Call) {
+	if c.Name == "sftp" {
+		sshOptions(c)
+		sshProgram(c)
+	}
 	host := c.Opts.Operand(0)
 	if len(c.Opts.Operands) == 0 {
 		return

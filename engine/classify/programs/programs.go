@@ -14,9 +14,18 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 		Run:     runProgram,
 		Program: func(name string) bool { return known(set, name) },
 		Agent:   func(name string) bool { return kindOf(set, name) == rows.Agent },
-		Code:    languages.Extract,
+		Code:    code,
 		Go:      escape,
 	}
+}
+
+// code notes what code in another language does.
+func code(c *shell.Call, lang string, text abstract.Arg) {
+	if lang == rows.Unread {
+		foreign(c, text)
+		return
+	}
+	languages.Extract(c, lang, text)
 }
 
 // known reports whether it is known what a program does.
@@ -76,6 +85,7 @@ func does(c *shell.Call, k rows.Known) {
 		follow(c, k.Program)
 	default:
 		unlisted(c)
+		guesses(c)
 		if !k.Converted {
 			follow(c, rows.Program{Notes: k.Notes})
 		}

@@ -116,7 +116,13 @@ func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg)
 	if w.Skip > 0 && w.Code != "" && len(rest) > 1 && rows.Has(w.Code, rest[0].Text) {
 		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(rest[1], c.Name, false) }), true
 	}
+	if w.Assigns && len(rest) > 0 && rest[0].Is("-") { // env -
+		rest = rest[1:]
+	}
 	var assigns []abstract.Arg
+	for w.Assigns && len(rest) > 0 && definesFunction(rest[0]) {
+		assigns, rest = append(assigns, rest[0]), rest[1:]
+	}
 	for w.Assigns && len(rest) > 0 && abstract.IsAssignment(rest[0]) {
 		assigns = append(assigns, rest[0])
 		rest = rest[1:]
@@ -140,6 +146,12 @@ func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg)
 		}
 		return c.Shell.Invoke(rest, c.Node)
 	}), true
+}
+
+// definesFunction reports whether a word is a variable from which bash makes a
+// function: BASH_FUNC_ls%%=() { …; }.
+func definesFunction(a abstract.Arg) bool {
+	return a.HasPrefix("BASH_FUNC_") && strings.Contains(a.Text, "=")
 }
 
 // under runs f as a child process of the wrapper.
@@ -217,7 +229,7 @@ func fieldsOf(a abstract.Arg) []abstract.Arg {
 // xargs runs a command with the words of its standard input as arguments.
 func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values)})
+	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values), Glued: padded(p.Glued)})
 	argv := o.Operands
 	if len(argv) == 0 {
 		argv = []abstract.Arg{abstract.Word("echo")}
@@ -225,7 +237,10 @@ func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	for _, file := range o.All("-a", "--arg-file") {
 		s.Note(engine.EffectFileRead, "read", file)
 	}
-	mark, each := o.Get("-I", "--replace", "-J")
+	mark, each := o.Get("-I", "--replace", "-J", "-i")
+	if !each && o.Has("--replace", "-i") {
+		mark, each = abstract.Word("{}"), true
+	}
 	words := inputWords(s, xargsSeparator(o, each))
 	if o.Has("-a", "--arg-file") {
 		words = []abstract.Arg{{Text: abstract.HoleText, Splits: true, Taint: abstract.Filed}}
@@ -334,8 +349,8 @@ func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 		}
 		*list = append(*list, a)
 	}
-	if items == nil {
-		items = inputWords(s, blankOrNUL)
+	if items == nil { // each line is an argument, or without a template a command line
+		items = inputWords(s, func(r rune) bool { return r == '\n' || r == 0 })
 	}
 	if len(items) > shell.MaxAlts {
 		items = []abstract.Arg{abstract.JoinArgs(items)}
@@ -350,8 +365,18 @@ func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 			text = abstract.Concat(abstract.Concat(code, abstract.Word(" ")), item)
 		}
 		last = s.Embed(text, "parallel", false)
+		if len(template) > 1 && slices.ContainsFunc(template, hasBlank) || o.Has("-q", "--quote") || shellCode(template) {
+			c.Nested(func() shell.Outcome { return s.Invoke(replaceMark(plainMarks(template), "{}", item), c.Node) })
+		}
 	}
 	return last, true
+}
+
+func hasBlank(a abstract.Arg) bool { return strings.ContainsAny(a.Text, " \t\n") }
+
+// shellCode reports whether a template is a shell that is given its code: sh -c {}.
+func shellCode(template []abstract.Arg) bool {
+	return len(template) > 2 && shell.IsShell(shell.BaseName(template[0].Text)) && template[1].HasPrefix("-")
 }
 
 // scriptCommand is script(1): -c takes code on Linux, operands are the command

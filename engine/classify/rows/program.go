@@ -195,6 +195,9 @@ const Usual = "usual"
 // Outs lists what a step may say of what a program prints.
 func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names", "parts"} }
 
+// Unread is a language that nothing here reads.
+const Unread = "unread"
+
 // Kinds of programs.
 const (
 	Agent    = "agent"    // a coding agent

@@ -308,6 +308,7 @@ func (c *Call) knownOutput() (abstract.Arg, bool) {
 		c.Shell.subscripts(c.Args...)
 		return abstract.Arg{}, true
 	case "true", ":", "false", "sleep", "wait", "jobs", "bg", "fg", "ulimit", "umask", "times", "let", "clear", "tput", "complete", "compgen", "bind":
+		c.completes()
 		return abstract.Arg{}, true
 	case "pwd":
 		return abstract.Concat(JoinDirs(c.Shell.Scope.Dirs), abstract.Word("\n")), true
@@ -324,6 +325,24 @@ func (c *Call) knownOutput() (abstract.Arg, bool) {
 		return abstract.UnknownArg(), true
 	}
 	return abstract.Arg{}, false
+}
+
+// completes runs what compgen is told to: -C COMMAND, and the words of -W, which are
+// expanded.
+func (c *Call) completes() {
+	if c.Name != "compgen" {
+		return
+	}
+	o := ParseOptions(c.Args, Program{Values: " -A -C -F -G -P -S -W -X -o "})
+	for _, code := range o.All("-C") {
+		c.Shell.Embed(code, c.Name, false)
+	}
+	for _, words := range o.All("-W") {
+		c.Shell.Embed(words.With(": "+words.Text), c.Name, false)
+	}
+	for _, name := range o.All("-F") {
+		c.Shell.Invoke([]abstract.Arg{name}, c.Node)
+	}
 }
 
 func (c *Call) echo() abstract.Arg {

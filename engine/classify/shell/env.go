@@ -30,6 +30,7 @@ func (s *Machine) agentVariable(name string, v abstract.Arg) {
 func (s *Machine) envCode(name string, a abstract.Arg) {
 	s.agentVariable(name, a)
 	s.trustVariable(name, a)
+	s.programVariable(name, a)
 	switch name {
 	case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "PERL5DB", "PROMPT_COMMAND":
 		if a.Text == "" || name == "ENV" && !strings.Contains(a.Text, "/") {
@@ -64,6 +65,31 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 		if a.Is("/dev/null", "0", "") {
 			s.Signal(engine.SignalGuardTamper)
 		}
+	}
+}
+
+// programVariable looks at variables that lists of the policy name: those that hold
+// a command, a program with its arguments, options that load code, or the folder
+// from which programs or settings come.
+func (s *Machine) programVariable(name string, a abstract.Arg) {
+	words := func(list string) []string { return s.In.Rows.Words("programs." + list) }
+	switch {
+	case a.Text == "":
+	case strings.HasPrefix(name, "BASH_FUNC_"):
+		s.Signal(engine.SignalEnvInjected)
+		_, body, _ := strings.Cut(a.Text, ")")
+		s.Embed(a.With(body), "env", false)
+	case slices.Contains(words("command_variables"), name):
+		s.CommandVariable(strings.TrimLeft(a.Text, "|-%s "), a)
+	case slices.Contains(words("tool_variables"), name) && strings.ContainsAny(a.Text, " \t"):
+		s.Embed(a, "env", false)
+	case slices.Contains(words("option_variables"), name):
+		s.SignalIf(slices.ContainsFunc(words("code_options"), func(option string) bool { return strings.Contains(a.Text, option) }),
+			engine.SignalEnvInjected)
+	case slices.Contains(words("folder_variables"), name):
+		s.SignalIf(slices.ContainsFunc([]string{"/tmp", "/var/tmp", "/dev/shm"}, func(dir string) bool {
+			return place.Within(dir, strings.TrimSuffix(a.Text, ":"))
+		}), engine.SignalEnvInjected)
 	}
 }
 

@@ -193,7 +193,7 @@ func (s *Machine) command(cmd syntax.Command) Outcome {
 		s.test(c.X)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			return s.wrapped("time", c.Stmt)
+			return s.wrapped("time", timed(c.Stmt))
 		}
 	case *syntax.CoprocClause:
 		return s.Subshell(func() Outcome {
@@ -206,6 +206,25 @@ func (s *Machine) command(cmd syntax.Command) Outcome {
 		s.Opaque("syntax", "command of another shell")
 	}
 	return here
+}
+
+// timed is what time runs: -p and -- are its own, wherever the parser leaves them.
+func timed(st *syntax.Stmt) *syntax.Stmt {
+	call, ok := st.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 {
+		return st
+	}
+	args := call.Args
+	for len(args) > 1 && (args[0].Lit() == "-p" || args[0].Lit() == "--") {
+		args = args[1:]
+	}
+	if len(args) == len(call.Args) {
+		return st
+	}
+	own, command := *st, *call
+	command.Args = args
+	own.Cmd = &command
+	return &own
 }
 
 func (s *Machine) wrapped(name string, st *syntax.Stmt) Outcome {

@@ -90,6 +90,7 @@ type Frame struct {
 	Wants      bool // somebody looks at what standard output holds
 	Cleared    bool // it gets no variable of the environment
 	Bounded    bool // a time limit ends it
+	Perhaps    bool // nobody knows whether it runs; see Perhaps
 	Adding     bool // for a row that only adds: no other such row counts in it
 	Depth      int
 	files      []string // on the disk, whose code is running

@@ -24,3 +24,49 @@ test_unknown_tool[name] if {
 		with data.reviewer.tools.unknown as object.get(case, "unknown", "block")
 	got == case.want
 }
+
+# What a program that is not known may run is asked about where it would do harm.
+test_possible_command[name] if {
+	some name, case in {
+		"a deletion elsewhere": {"possible": [{"kind": "file_delete", "location": "outside"}], "want": true},
+		"a deletion in the workspace": {"possible": [{"kind": "file_delete", "location": "inside"}], "want": false},
+		"a folder with work in no commit": {
+			"possible": [{"kind": "file_delete", "location": "inside", "recursive": true, "git": "dirty"}],
+			"want": true,
+		},
+		"a change of the machine": {"possible": [{"kind": "system_call", "verb": "stop"}], "want": true},
+		"a service is started": {"possible": [{"kind": "system_call", "verb": "restart"}], "want": false},
+		"a start-up file is written": {"possible": [{"kind": "file_write", "class": "startup"}], "want": true},
+		"a file of the system is written": {"possible": [{"kind": "file_write", "location": "system"}], "want": true},
+		"a file is written": {"possible": [{"kind": "file_write", "location": "inside"}], "want": false},
+		"a key leaves": {
+			"possible": [{"kind": "network", "egress": true}, {"kind": "file_read", "class": "credential"}],
+			"want": true,
+		},
+		"a file of the machine leaves": {
+			"possible": [{"kind": "network", "egress": true}, {"kind": "file_read", "location": "system"}],
+			"want": true,
+		},
+		"a key stays": {
+			"possible": [
+				{"kind": "network", "egress": true, "loopback": true},
+				{"kind": "file_read", "class": "credential"},
+			],
+			"want": false,
+		},
+		"something is sent": {"possible": [{"kind": "network", "egress": true}], "want": false},
+		"a signal": {"signals": ["remote_code"], "want": true},
+		"another signal": {"signals": ["errors_muted"], "want": false},
+		"only shown": {"possible": [{"kind": "system_call", "verb": "stop"}], "signals": ["dry_run"], "want": false},
+		"it has run": {"phase": "post", "signals": ["remote_code"], "want": false},
+	}
+	doc := given.call({
+		"phase": object.get(case, "phase", "pre"),
+		"action": {
+			"possible": object.get(case, "possible", []),
+			"possible_signals": object.get(case, "signals", []),
+		},
+	})
+	got := "possible_command" in spoken.speaks with input as doc
+	got == case.want
+}
