@@ -120,6 +120,10 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 		r.refuse("input")
 	}
 	a := assemble(r, res)
+	a.Loads = loads(r, a)
+	if e.Phase == engine.PhasePre {
+		a.Code = c.written(r, res, m)
+	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")
 	a.Contents = masked.facts

@@ -181,6 +181,8 @@ func (r *reading) run(s abstract.Script) {
 		}
 	}
 	r.script.Waits = r.script.Waits || s.Waits
+	r.script.Written = append(r.script.Written, s.Written...)
+	r.script.Modules = append(r.script.Modules, s.Modules...)
 	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}

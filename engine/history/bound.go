@@ -36,7 +36,7 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
+	n += h.Goals.size() + sum(h.Code, (*writtenCode).size) + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
 }
 

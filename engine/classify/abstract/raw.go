@@ -64,7 +64,15 @@ type Script struct {
 	Effects  []RawEffect
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
-	Waits    bool // code in it sleeps
+	Waits    bool     // code in it sleeps
+	Written  []Text   // what it puts into files, as far as that is known
+	Modules  []string // names of modules that code in it asks for
+}
+
+// Text is what some code puts into a file.
+type Text struct {
+	Path string // absolute, or as seen from where the code runs
+	Text string // what is not known of it stands as a hole
 }
 
 // Origin is where in the code a command stands, so that it can be changed
