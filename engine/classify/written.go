@@ -152,10 +152,14 @@ func (c *Classifier) digestOf(code *engine.Code) string {
 // readKind is what a text of a kind would do. Which reader a kind has is no matter of
 // policy: these are the languages that there are readers for.
 func readKind(kinds []string, file, text string, in shell.Input) abstract.Script {
+	reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
 	switch kind := kinds[0]; kind {
 	case "powershell":
 		return windows.InterpretPowerShell(text, in)
-	case "shell", "python", "node", "ruby", "perl", "php", "lua", "groovy":
+	case "ruby", "groovy":
+		s := shell.ReadCode(file, kind, []string{text}, in)
+		return joinScripts(s, shell.ReadCode(file, "shell", reader.Lines(kind, text), in))
+	case "shell", "python", "node", "perl", "php", "lua":
 		return shell.ReadCode(file, kind, []string{text}, in)
 	case "r":
 		return shell.ReadCode(file, "Rscript", []string{text}, in)
@@ -166,9 +170,15 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 		}
 		return shell.ReadCode(file, lang, []string{text}, in)
 	default:
-		reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
 		return shell.ReadCode(file, "shell", reader.Lines(kind, text), in)
 	}
+}
+
+// joinScripts is what two readers found in one text.
+func joinScripts(a, b abstract.Script) abstract.Script {
+	r := &reading{script: a}
+	r.run(b)
+	return r.script
 }
 
 func proseKeys(set *rows.Set) func(string) bool {
@@ -402,8 +412,9 @@ type loader struct {
 }
 
 func (l *loader) command(c *engine.Command, starts bool) {
-	for _, name := range append([]string{c.Name}, c.Wrappers...) {
-		l.runner(name, c)
+	l.runner(c.Name, slices.Concat(c.Sub, c.Operands, c.Flags))
+	for _, name := range c.Wrappers {
+		l.runner(name, wrapperWords)
 	}
 	known, ok, err := l.set.Program(c.Name)
 	switch {
@@ -436,17 +447,18 @@ func kindOfLanguage(lang string) string {
 	return lang
 }
 
+// wrapperWords are what a program may have been called with that runs another one.
+var wrapperWords = []string{"run", "exec", "x"}
+
 // runner asks the list for a program, alone and with each of its words.
-func (l *loader) runner(name string, c *engine.Command) {
+func (l *loader) runner(name string, words []string) {
 	for _, kind := range l.runners.exact[name] {
 		l.found[kind] = true
 	}
-	for _, words := range [][]string{c.Sub, c.Operands, c.Flags} {
-		for _, word := range words {
-			word, _, _ = strings.Cut(word, "=")
-			for _, kind := range l.runners.exact[name+":"+word] {
-				l.found[kind] = true
-			}
+	for _, word := range words {
+		word, _, _ = strings.Cut(word, "=")
+		for _, kind := range l.runners.exact[name+":"+word] {
+			l.found[kind] = true
 		}
 	}
 }

@@ -39,6 +39,8 @@ func (r Reader) Lines(kind, text string) []string {
 		list = r.settings(text, r.commandsOf)
 	case "compose":
 		list = r.settings(text, r.compose)
+	case "ruby", "groovy":
+		list = append(bareCalls(text), r.calls(text)...)
 	case "docker":
 		list = imageLines(text)
 	case "quoted":
@@ -58,7 +60,7 @@ func joined(text string) []string {
 var (
 	lineLead  = engine.Regexp(`^[\s>]*(?:[-@+!:*]+\s*|(?:call|execute|silent!?|spawn|exec|e|ExecStart|run|sh|shell|command)\b[\s=(]+)*`)
 	lineKey   = engine.Regexp(`^\s*[\w.$-]+\s*(?::|[?:+!]?=)\s*(.+)$`)
-	inBrace   = engine.Regexp(`(?:COMMAND|system\(|run_command\(|execute_process\()\s*(.+?)\)*$`)
+	inBrace   = engine.Regexp(`(?:\bCOMMAND\s|\b(?:system|run_command|execute_process)\((?:\s*COMMAND\s)?)\s*(.+?)\)*$`)
 	makeValue = engine.Regexp(`\$[({](\w+)[)}]`)
 	makeShell = engine.Regexp(`\$[({]shell\s+(.*)[)}]`)
 	makeSet   = engine.Regexp(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*[?:+]*=\s*(.*)$`)
@@ -79,6 +81,29 @@ func plainLines(text string) []string {
 		}
 		if m := inBrace().FindStringSubmatch(line); m != nil {
 			list = append(list, unquoted(m[1]))
+		}
+	}
+	return list
+}
+
+var bareCall = engine.Regexp(`(?m)^\s*(sh|bat|commandLine|execute|system|delete)[ \t]+(['"].*)$`)
+
+// bareCalls are calls without brackets whose words are literals: sh 'make', of Ruby
+// and Groovy.
+func bareCalls(text string) []string {
+	var list []string
+	for _, m := range bareCall().FindAllStringSubmatch(text, maxLines) {
+		var argv []string
+		for _, l := range literal().FindAllStringSubmatch(m[2], 16) {
+			argv = append(argv, literalText(l))
+		}
+		switch {
+		case m[1] == "delete":
+			list = append(list, "rm -rf -- "+quoteAll(argv))
+		case len(argv) == 1:
+			list = append(list, argv[0])
+		default:
+			list = append(list, quoteAll(argv))
 		}
 	}
 	return list
@@ -319,7 +344,7 @@ func (r Reader) quoted(text string) []string {
 		}
 		var run []string
 		for _, m := range literal().FindAllStringSubmatch(line, 64) {
-			s := text1(m)
+			s := literalText(m)
 			if run = append(run, s); strings.ContainsAny(s, " \t") {
 				list = append(list, s)
 			}
@@ -349,8 +374,8 @@ var (
 	escaped = strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`, `\n`, "\n", `\t`, "\t")
 )
 
-// text1 is what a literal says.
-func text1(m []string) string {
+// literalText is what a literal says.
+func literalText(m []string) string {
 	if m[1] != "" {
 		return escaped.Replace(m[1])
 	}
