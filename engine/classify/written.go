@@ -203,16 +203,20 @@ func tellingEffects(list []engine.Effect) []engine.Effect {
 	return kept
 }
 
-// telling says that an effect is more than work on ordinary files of the project.
+// telling says that an effect is more than work on the files of the project. What goes
+// or changes in there can be looked at when it is run: tests and builds do little else.
 func telling(e *engine.Effect) bool {
-	ordinary := (e.Class == "" || e.Class == engine.ClassTest || e.Class == engine.ClassGenerated) && e.Guard == ""
 	around := slices.Contains([]engine.Location{engine.LocationInside, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
 		engine.LocationNull, engine.LocationUnknown}, e.Location)
+	secret := e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile
 	switch e.Kind {
 	case engine.EffectProcess:
 		return e.Verb != "exec"
-	case engine.EffectFileRead, engine.EffectFileWrite:
-		return !ordinary || !around
+	case engine.EffectFileRead:
+		return !around || secret
+	case engine.EffectFileWrite, engine.EffectFileDelete:
+		return !around || e.Guard != "" || slices.Contains([]engine.Class{engine.ClassGuard, engine.ClassAgent, engine.ClassGitHook,
+			engine.ClassGitData, engine.ClassStartup, engine.ClassCredential}, e.Class)
 	case engine.EffectNetwork:
 		return !e.Loopback
 	}
@@ -252,6 +256,11 @@ func (r *reading) writings() []writing {
 	var list []writing
 	for _, t := range r.script.Written {
 		list = append(list, writing{path: t.Path, text: t.Text})
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.args)) {
+		if text, ok := r.args[key].(string); ok && strings.Contains(text, patchBegin) {
+			list = append(list, patched(text)...)
+		}
 	}
 	writes := func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileWrite && e.Command < 0 }
 	if slices.ContainsFunc(r.script.Effects, writes) || operation.WordsOf(r.in.Rows).Verb(r.name) == "write" {
@@ -299,8 +308,6 @@ func (r *reading) textAt(list []writing, m map[string]any, key, file, old string
 	switch {
 	case !ok:
 		return r.textsIn(list, m[key], file, old, depth+1)
-	case strings.Contains(text, patchBegin):
-		return append(list, patched(text)...)
 	case file == "" || text == "" || text == file || r.keyIs(key, "arguments.replaced"):
 	case r.keyIs(key, "arguments.texts"):
 		return append(list, writing{path: file, old: old, text: text, edit: old != "" || strings.Contains(key, "new") || r.name == "NotebookEdit"})
@@ -424,7 +431,7 @@ func (l *loader) command(c *engine.Command, starts bool) {
 		}
 	case known.Language != "" && !inline(c, known.Code):
 		l.found[engine.Named] = true
-		if len(c.Operands) > 0 || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
+		if slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" }) || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
 			l.found[kindOfLanguage(known.Language)] = true
 		}
 	}
