@@ -53,5 +53,6 @@ type CodeVerdict struct {
 // Inherited is code that the session wrote and that a call may run.
 type Inherited struct {
 	Path  string   `json:"path"`
-	Rules []string `json:"rules"` // ids of the rules that asked about it or would block it
+	Rules []string `json:"rules"`           // ids of the rules that asked about it or would block it
+	Named bool     `json:"named,omitempty"` // the call names the file, or its module
 }

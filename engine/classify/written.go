@@ -419,7 +419,11 @@ type loader struct {
 }
 
 func (l *loader) command(c *engine.Command, starts bool) {
-	l.runner(c.Name, slices.Concat(c.Sub, c.Operands, c.Flags))
+	does := c.Sub
+	if len(does) == 0 {
+		does = c.Operands[:min(len(c.Operands), 2)]
+	}
+	l.runner(c.Name, slices.Concat(does, c.Flags))
 	for _, name := range c.Wrappers {
 		l.runner(name, wrapperWords)
 	}

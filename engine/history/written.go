@@ -158,8 +158,9 @@ func replaced(e *engine.Effect) bool {
 func (h *State) inherits(a *engine.Action) []engine.Inherited {
 	var list []engine.Inherited
 	for i := range h.Code {
-		if w := &h.Code[i]; !w.Agreed && w.runBy(a) {
-			list = append(list, engine.Inherited{Path: w.Key, Rules: orEmpty(strings.Fields(w.Rules))})
+		w := &h.Code[i]
+		if runs, named := w.runBy(a); runs && !w.Agreed {
+			list = append(list, engine.Inherited{Path: w.Key, Rules: orEmpty(strings.Fields(w.Rules)), Named: named})
 		}
 	}
 	return list
@@ -171,25 +172,22 @@ func (h *State) agreeCode(a *engine.Action) {
 		return
 	}
 	for i := range h.Code {
-		if w := &h.Code[i]; w.runBy(a) {
-			w.Agreed = true
+		if runs, _ := h.Code[i].runBy(a); runs {
+			h.Code[i].Agreed = true
 		}
 	}
 }
 
-// runBy says that an action may run a file.
-func (w *writtenCode) runBy(a *engine.Action) bool {
+// runBy says that an action may run a file, and whether it names it.
+func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 	kinds := strings.Fields(w.Kinds)
 	for _, what := range a.Loads {
 		name, module := strings.CutPrefix(what, "=")
-		switch {
-		case what == engine.AnyKind, slices.Contains(kinds, what):
-			return true
-		case module && w.goesBy(name), what == engine.Named && w.namedBy(a):
-			return true
-		}
+		runs = runs || what == engine.AnyKind || slices.Contains(kinds, what)
+		named = named || module && w.goesBy(name)
 	}
-	return false
+	named = named || len(a.Loads) > 0 && (runs || slices.Contains(a.Loads, engine.Named)) && w.namedBy(a)
+	return runs || named, named
 }
 
 // goesBy says that a module of a name is the file, or lies in a folder of that name

@@ -214,7 +214,7 @@ _facts := {
 	"{operations}": sprintf("%d", [input.session.file_ops]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
-	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in object.get(input.action, "inherits", [])]),
+	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in spoken.objectionable_code]),
 }
 
 # What the rules say that objected to code when it was written.
