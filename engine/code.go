@@ -23,6 +23,10 @@ const Named = "named"
 // tasks, scripts, whole builds.
 const AnyKind = "any"
 
+// TextKind is the kind of files that are no code by their names: only who is given
+// one by name may run it.
+const TextKind = "text"
+
 // Action is the code as the call that it would be if it were run by itself.
 func (c *Code) Action() *Action {
 	return &Action{Name: ActionCode, Resource: c.Path, Types: c.Types, Intent: c.Intent, Commands: c.Commands, Paths: c.paths(),

@@ -156,10 +156,12 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 	switch kind := kinds[0]; kind {
 	case "powershell":
 		return windows.InterpretPowerShell(text, in)
-	case "ruby", "groovy":
+	case "ruby", "groovy", "python":
 		s := shell.ReadCode(file, kind, []string{text}, in)
 		return joinScripts(s, shell.ReadCode(file, "shell", reader.Lines(kind, text), in))
-	case "shell", "python", "node", "perl", "php", "lua":
+	case engine.TextKind:
+		return shell.ReadCode(file, "shell", []string{text}, in)
+	case "shell", "node", "perl", "php", "lua":
 		return shell.ReadCode(file, kind, []string{text}, in)
 	case "r":
 		return shell.ReadCode(file, "Rscript", []string{text}, in)
@@ -383,10 +385,12 @@ func kindsOf(set *rows.Set, name, text string) []string {
 			kinds = append(kinds, f.meaning)
 		}
 	}
-	if len(kinds) == 0 && strings.HasPrefix(text, "#!") {
-		if lang := shell.Shebang(text); lang != "" {
-			kinds = []string{lang}
-		}
+	switch lang := shell.Shebang(text); {
+	case len(kinds) > 0:
+	case strings.HasPrefix(text, "#!") && lang != "":
+		kinds = []string{lang}
+	case path.Ext(name) == "":
+		kinds = []string{engine.TextKind}
 	}
 	return kinds
 }
@@ -429,13 +433,15 @@ func (l *loader) command(c *engine.Command, starts bool) {
 	}
 	known, ok, err := l.set.Program(c.Name)
 	switch {
+	case err == nil && !ok && starts:
+		l.found[engine.AnyKind] = true
 	case err != nil || !ok || known.Converted || !known.Does():
 		if starts {
 			l.found[engine.Named] = true
 		}
-	case known.Language != "" && !inline(c, known.Code):
+	case known.Language != "":
 		l.found[engine.Named] = true
-		if slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" }) || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
+		if !inline(c, known.Code) && slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" }) || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
 			l.found[kindOfLanguage(known.Language)] = true
 		}
 	}

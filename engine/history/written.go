@@ -183,10 +183,10 @@ func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 	kinds := strings.Fields(w.Kinds)
 	for _, what := range a.Loads {
 		name, module := strings.CutPrefix(what, "=")
-		runs = runs || what == engine.AnyKind || slices.Contains(kinds, what)
+		runs = runs || what == engine.AnyKind && w.Kinds != engine.TextKind || slices.Contains(kinds, what)
 		named = named || module && w.goesBy(name)
 	}
-	named = named || len(a.Loads) > 0 && (runs || slices.Contains(a.Loads, engine.Named)) && w.namedBy(a)
+	named = named || len(a.Loads) > 0 && w.namedBy(a)
 	return runs || named, named
 }
 
@@ -203,6 +203,9 @@ func (w *writtenCode) goesBy(name string) bool {
 // pattern, or is called by it.
 func (w *writtenCode) namedBy(a *engine.Action) bool {
 	base := path.Base(w.Key)
+	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return w.readBy(a, &e) }) {
+		return true
+	}
 	for i := range a.Commands {
 		c := &a.Commands[i]
 		if c.Name == base || slices.ContainsFunc(c.Operands, func(o string) bool { return names(o, base) }) ||
@@ -213,10 +216,18 @@ func (w *writtenCode) namedBy(a *engine.Action) bool {
 	return false
 }
 
+// readBy says that a command without operands reads the file: at its input.
+func (w *writtenCode) readBy(a *engine.Action, e *engine.Effect) bool {
+	return e.Kind == engine.EffectFileRead && e.Command >= 0 && e.Command < len(a.Commands) && len(a.Commands[e.Command].Operands) == 0 &&
+		truncateKey(e.Place()) == w.Key
+}
+
+// names says that a word is a file's name, one without its extension, or a pattern.
 func names(word, base string) bool {
 	if _, value, ok := strings.Cut(word, "="); ok {
 		word = value
 	}
 	last := path.Base(word)
-	return last == base || strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return last == base || strings.Contains(word, "/") && last == stem || strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
 }

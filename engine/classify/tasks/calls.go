@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -27,6 +28,8 @@ type callText struct {
 	at   int
 	open []openCall
 	done []openCall
+	last []string          // the words of the path that was named last
+	set  map[string]string // names that stand for a literal
 }
 
 // openCall is a call whose bracket is open.
@@ -38,15 +41,41 @@ type openCall struct {
 
 // calls lists what the calls in a text come to, as command lines.
 func (r Reader) calls(text string) []string {
-	t := &callText{r: r, text: text}
+	t := r.read(text)
+	list := t.commands()
+	for _, m := range generates().FindAllStringSubmatch(text, maxLines) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// started lists the programs that the calls in a text start.
+func (r Reader) started(text string) []string {
+	t := r.read(text)
+	t.done = slices.DeleteFunc(t.done, func(c openCall) bool { return c.does != callRuns })
+	return t.commands()
+}
+
+func (r Reader) read(text string) *callText {
+	t := &callText{r: r, text: text, set: map[string]string{}}
+	for _, m := range constant().FindAllStringSubmatch(text, maxLines) {
+		if t.set[m[1]] = m[2]; m[2] == "" {
+			t.set[m[1]] = "~"
+		}
+	}
 	for t.at < len(t.text) && len(t.done) < maxLines {
 		t.step()
 	}
 	for len(t.open) > 0 {
 		t.close()
 	}
-	return t.commands()
+	return t
 }
+
+var (
+	generates = engine.Regexp(`(?m)^//go:generate\s+(.*)$`)
+	constant  = engine.Regexp(`(\w+)(?:\s*,\s*_)?(?:\s*:\s*&?\w+)?\s*:?=\s*(?:"([^"\\\n]+)"|os\.UserHomeDir\(\)|dirs::home_dir\(\))`)
+)
 
 func (t *callText) step() {
 	rest := t.text[t.at:]
@@ -62,8 +91,22 @@ func (t *callText) step() {
 	case c == ')' || c == ']' || c == '}':
 		t.close()
 		t.at++
+	case nameByte(c) && len(t.open) > 0:
+		t.name()
 	default:
 		t.at++
+	}
+}
+
+// name takes the literal that a name stands for as a word of the call around it.
+func (t *callText) name() {
+	start := t.at
+	for t.at < len(t.text) && nameByte(t.text[t.at]) {
+		t.at++
+	}
+	if value, ok := t.set[t.text[start:t.at]]; ok && !t.beside(start-1, -1) && !t.beside(t.at, 1) {
+		call := &t.open[len(t.open)-1]
+		call.words = append(call.words, value)
 	}
 }
 
@@ -90,6 +133,11 @@ func (t *callText) literal(quote byte) {
 		return
 	}
 	t.at = end + 1
+	rest := t.text[t.at:]
+	if strings.HasPrefix(rest, ".!") || strings.HasPrefix(rest, ".execute(") {
+		t.done = append(t.done, openCall{does: callRuns, words: []string{escaped.Replace(t.text[start+1 : end])}})
+		return
+	}
 	if len(t.open) == 0 || t.beside(start-1, -1) || t.beside(end+1, 1) {
 		return
 	}
@@ -185,9 +233,19 @@ func (t *callText) close() {
 		of.words = append(of.words, call.words...)
 	case home(&call) && n > 0:
 		t.open[n-1].words = append(t.open[n-1].words, "~")
+	case last == "Join" || last == "join":
+		if t.last = []string{strings.Join(call.words, "/")}; n > 0 && len(call.words) > 0 {
+			t.open[n-1].words = append(t.open[n-1].words, t.last...)
+		}
+	case call.does == callDeletes && len(call.words) == 0:
+		call.words = t.last
+		t.done = append(t.done, call)
 	case call.does != "":
 		t.done = append(t.done, call)
-	case call.passes() && n > 0:
+	case call.passes() && n == 0:
+		t.last = call.words
+	case call.passes():
+		t.last = call.words
 		t.open[n-1].words = append(t.open[n-1].words, call.words...)
 	}
 }
@@ -207,7 +265,7 @@ func (t *callText) commands() []string {
 		}
 		switch c.does {
 		case callRuns:
-			list = append(list, runLine(c.words))
+			list = append(list, runLine(c.words), strings.Join(c.words, " "))
 		case callDeletes:
 			list = append(list, "rm -rf -- "+pathWord(c.words[0]))
 		case callReads:
@@ -223,6 +281,9 @@ func (t *callText) commands() []string {
 func pathWord(word string) string {
 	if word == "~" {
 		return word
+	}
+	if rest, ok := strings.CutPrefix(word, "~/"); ok {
+		return "~/" + shell.Quote(rest)
 	}
 	return shell.Quote(word)
 }

@@ -39,6 +39,12 @@ func (r Reader) Lines(kind, text string) []string {
 		list = r.settings(text, r.commandsOf)
 	case "compose":
 		list = r.settings(text, r.compose)
+	case "python":
+		list = r.started(text)
+	case "awk":
+		list = append(r.quoted(text), r.calls(text)...)
+	case "xml":
+		list = xmlLines(text)
 	case "ruby", "groovy":
 		list = append(bareCalls(text), r.calls(text)...)
 	case "docker":
@@ -58,8 +64,9 @@ func joined(text string) []string {
 }
 
 var (
-	lineLead  = engine.Regexp(`^[\s>]*(?:[-@+!:*]+\s*|(?:call|execute|silent!?|spawn|exec|e|ExecStart|run|sh|shell|command)\b[\s=(]+)*`)
+	lineLead  = engine.Regexp(`^[\s>]*(?:[-@+!:*]+\s*|(?:call|execute|silent!?|spawn|exec|ExecStart|run|command)\b[\s=(]+|[0-9,$]*e\s+)*`)
 	lineKey   = engine.Regexp(`^\s*[\w.$-]+\s*(?::|[?:+!]?=)\s*(.+)$`)
+	removes   = engine.Regexp(`\bfile\(\s*REMOVE(?:_RECURSE)?\s+(.+?)\)*$`)
 	inBrace   = engine.Regexp(`(?:\bCOMMAND\s|\b(?:system|run_command|execute_process)\((?:\s*COMMAND\s)?)\s*(.+?)\)*$`)
 	makeValue = engine.Regexp(`\$[({](\w+)[)}]`)
 	makeShell = engine.Regexp(`\$[({]shell\s+(.*)[)}]`)
@@ -79,6 +86,9 @@ func plainLines(text string) []string {
 		if m := lineKey().FindStringSubmatch(line); m != nil {
 			list = append(list, unquoted(m[1]))
 		}
+		if m := removes().FindStringSubmatch(line); m != nil {
+			list = append(list, "rm -rf -- "+m[1])
+		}
 		if m := inBrace().FindStringSubmatch(line); m != nil {
 			list = append(list, unquoted(m[1]))
 		}
@@ -86,7 +96,7 @@ func plainLines(text string) []string {
 	return list
 }
 
-var bareCall = engine.Regexp(`(?m)^\s*(sh|bat|commandLine|execute|system|delete)[ \t]+(['"].*)$`)
+var bareCall = engine.Regexp(`(?m)\b(sh|bat|commandLine|execute|system|delete)[ \t]+(['"].*)$`)
 
 // bareCalls are calls without brackets whose words are literals: sh 'make', of Ruby
 // and Groovy.
@@ -121,7 +131,7 @@ func unquoted(s string) string {
 // makeLines are the command lines of a makefile: recipes, whatever they begin with,
 // and those that make runs as it reads. Its variables have the values that it gives.
 func makeLines(text string) []string {
-	values := map[string]string{}
+	values := map[string]string{"RM": "rm -f"}
 	for _, line := range joined(text) {
 		if m := makeSet().FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "\t") {
 			values[m[1]] = m[2]
@@ -154,7 +164,7 @@ func makeLine(line string) (list []string) {
 		list = append(list, strings.TrimSpace(code))
 	}
 	if _, code, ok := strings.Cut(line, ";"); ok {
-		list = append(list, strings.TrimSpace(code))
+		list = append(list, strings.TrimLeft(code, " \t@-+"))
 	}
 	if bare := strings.TrimLeft(line, "\t @+->"); bare != "" && bare[0] != '#' {
 		list = append(list, bare)
@@ -207,6 +217,9 @@ func (r Reader) texts(list []string, v any, depth int) []string {
 			list = r.texts(list, item, depth+1)
 		}
 	case map[string]any:
+		if file, ok := v["path"].(string); ok && v["state"] == "absent" {
+			list = append(list, "rm -rf -- "+shell.Quote(file))
+		}
 		for _, key := range sortedKeys(v) {
 			if !r.Prose(key) {
 				list = r.texts(list, v[key], depth+1)
@@ -235,6 +248,35 @@ func words(list []any) ([]string, bool) {
 		argv = append(argv, s)
 	}
 	return argv, true
+}
+
+var (
+	xmlProgram = engine.Regexp(`(?s)<executable>\s*(.*?)\s*</executable>(.*)|<exec\b[^>]*executable="([^"]*)"(.*)`)
+	xmlWord    = engine.Regexp(`<arg(?:ument)?>\s*(.*?)\s*</arg(?:ument)?>|<arg\b[^>]*(?:value|line)="([^"]*)"`)
+	xmlDelete  = engine.Regexp(`<delete\b[^>]*(?:dir|file)="([^"]*)"`)
+)
+
+// xmlLines are the programs that build files of Maven and Ant start, each with the
+// arguments behind it, and what they delete.
+func xmlLines(text string) []string {
+	var list []string
+	for _, m := range xmlDelete().FindAllStringSubmatch(text, maxLines) {
+		list = append(list, "rm -rf -- "+shell.Quote(m[1]))
+	}
+	for range maxLines {
+		m := xmlProgram().FindStringSubmatch(text)
+		if m == nil {
+			return list
+		}
+		text = m[2] + m[4]
+		line := m[1] + m[3]
+		own, _, _ := strings.Cut(text, "<exec")
+		for _, word := range xmlWord().FindAllStringSubmatch(own, 32) {
+			line += " " + word[1] + word[2]
+		}
+		list = append(list, line)
+	}
+	return list
 }
 
 // compose are the services of a compose file as the containers that are started of
