@@ -23,13 +23,14 @@ const maxPairs = 4
 // brackets, comments and literals, and nothing of the language: what is put together
 // as it runs is not seen.
 type callText struct {
-	r    Reader
-	text string
-	at   int
-	open []openCall
-	done []openCall
-	last []string          // the words of the path that was named last
-	set  map[string]string // names that stand for a literal
+	r     Reader
+	text  string
+	at    int
+	open  []openCall
+	done  []openCall
+	fresh bool              // nothing but blanks stands before in the line
+	last  []string          // the words of the path that was named last
+	set   map[string]string // names that stand for a literal
 }
 
 // openCall is a call whose bracket is open.
@@ -80,7 +81,14 @@ var (
 func (t *callText) step() {
 	rest := t.text[t.at:]
 	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "//"), c == '#' && t.lineStart() && !strings.HasPrefix(rest, "#["):
+	case c == '\n':
+		t.fresh = true
+		t.at++
+		return
+	case c == ' ' || c == '\t':
+		t.at++
+		return
+	case strings.HasPrefix(rest, "//"), c == '#' && t.fresh && !strings.HasPrefix(rest, "#["):
 		t.skip("\n")
 	case strings.HasPrefix(rest, "/*"):
 		t.skip("*/")
@@ -96,6 +104,7 @@ func (t *callText) step() {
 	default:
 		t.at++
 	}
+	t.fresh = t.at > 0 && t.text[t.at-1] == '\n'
 }
 
 // name takes the literal that a name stands for as a word of the call around it.
@@ -105,13 +114,8 @@ func (t *callText) name() {
 		t.at++
 	}
 	if value, ok := t.set[t.text[start:t.at]]; ok && !t.beside(start-1, -1) && !t.beside(t.at, 1) {
-		call := &t.open[len(t.open)-1]
-		call.words = append(call.words, value)
+		t.add(len(t.open)-1, value)
 	}
-}
-
-func (t *callText) lineStart() bool {
-	return strings.TrimLeft(t.text[strings.LastIndexByte(t.text[:t.at], '\n')+1:t.at], " \t") == ""
 }
 
 func (t *callText) skip(end string) {
@@ -141,9 +145,16 @@ func (t *callText) literal(quote byte) {
 	if len(t.open) == 0 || t.beside(start-1, -1) || t.beside(end+1, 1) {
 		return
 	}
-	word := escaped.Replace(t.text[start+1 : end])
-	call := &t.open[len(t.open)-1]
-	call.words = append(call.words, word)
+	t.add(len(t.open)-1, escaped.Replace(t.text[start+1:end]))
+}
+
+// maxWords bounds the words of one call.
+const maxWords = 64
+
+// add adds words to a call that is open.
+func (t *callText) add(n int, words ...string) {
+	call := &t.open[n]
+	call.words = append(call.words, words[:min(len(words), max(0, maxWords-len(call.words)))]...)
 }
 
 // quoteEnd is where a literal ends; below 0: it does not end in its line.
@@ -230,12 +241,12 @@ func (t *callText) close() {
 	switch {
 	case (last == "arg" || last == "args" || last == "arguments") && len(t.done) > 0:
 		of := &t.done[len(t.done)-1]
-		of.words = append(of.words, call.words...)
+		of.words = append(of.words, call.words[:min(len(call.words), max(0, maxWords-len(of.words)))]...)
 	case home(&call) && n > 0:
-		t.open[n-1].words = append(t.open[n-1].words, "~")
+		t.add(n-1, "~")
 	case last == "Join" || last == "join":
 		if t.last = []string{strings.Join(call.words, "/")}; n > 0 && len(call.words) > 0 {
-			t.open[n-1].words = append(t.open[n-1].words, t.last...)
+			t.add(n-1, t.last...)
 		}
 	case call.does == callDeletes && len(call.words) == 0:
 		call.words = t.last
@@ -246,7 +257,7 @@ func (t *callText) close() {
 		t.last = call.words
 	case call.passes():
 		t.last = call.words
-		t.open[n-1].words = append(t.open[n-1].words, call.words...)
+		t.add(n-1, call.words...)
 	}
 }
 

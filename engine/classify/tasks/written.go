@@ -128,6 +128,9 @@ func unquoted(s string) string {
 	return s
 }
 
+// maxMakeLine bounds a line whose variables have their values.
+const maxMakeLine = 8 << 10
+
 // makeLines are the command lines of a makefile: recipes, whatever they begin with,
 // and those that make runs as it reads. Its variables have the values that it gives.
 func makeLines(text string) []string {
@@ -140,6 +143,9 @@ func makeLines(text string) []string {
 	var list []string
 	for _, line := range joined(text) {
 		for range 3 {
+			if len(line) > maxMakeLine {
+				break
+			}
 			line = makeValue().ReplaceAllStringFunc(line, func(s string) string {
 				if v, ok := values[s[2:len(s)-1]]; ok && !strings.Contains(v, s) {
 					return v
@@ -251,27 +257,27 @@ func words(list []any) ([]string, bool) {
 }
 
 var (
-	xmlProgram = engine.Regexp(`(?s)<executable>\s*(.*?)\s*</executable>(.*)|<exec\b[^>]*executable="([^"]*)"(.*)`)
-	xmlWord    = engine.Regexp(`<arg(?:ument)?>\s*(.*?)\s*</arg(?:ument)?>|<arg\b[^>]*(?:value|line)="([^"]*)"`)
+	xmlProgram = engine.Regexp(`<executable>\s*([^<]*?)\s*</executable>|<exec\b[^>]*executable="([^"]*)"`)
+	xmlWord    = engine.Regexp(`<arg(?:ument)?>\s*([^<]*?)\s*</arg(?:ument)?>|<arg\b[^>]*(?:value|line)="([^"]*)"`)
 	xmlDelete  = engine.Regexp(`<delete\b[^>]*(?:dir|file)="([^"]*)"`)
 )
 
 // xmlLines are the programs that build files of Maven and Ant start, each with the
-// arguments behind it, and what they delete.
+// arguments up to the next one, and what they delete.
 func xmlLines(text string) []string {
 	var list []string
 	for _, m := range xmlDelete().FindAllStringSubmatch(text, maxLines) {
 		list = append(list, "rm -rf -- "+shell.Quote(m[1]))
 	}
-	for range maxLines {
-		m := xmlProgram().FindStringSubmatch(text)
-		if m == nil {
-			return list
+	programs := xmlProgram().FindAllStringSubmatchIndex(text, maxLines)
+	for i, at := range programs {
+		end := len(text)
+		if i+1 < len(programs) {
+			end = programs[i+1][0]
 		}
-		text = m[2] + m[4]
-		line := m[1] + m[3]
-		own, _, _ := strings.Cut(text, "<exec")
-		for _, word := range xmlWord().FindAllStringSubmatch(own, 32) {
+		m := xmlProgram().FindStringSubmatch(text[at[0]:at[1]])
+		line := m[1] + m[2]
+		for _, word := range xmlWord().FindAllStringSubmatch(text[at[1]:end], 32) {
 			line += " " + word[1] + word[2]
 		}
 		list = append(list, line)
