@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"github.com/agent-reviewer/reviewer/engine"
 	"maps"
 	"slices"
 	"strings"
@@ -51,19 +50,46 @@ func (s *Machine) written() []abstract.Text {
 // maxModules bounds how many modules of one text are named.
 const maxModules = 12
 
-var moduleName = engine.Regexp(`(?:\b(?:import|from|require|load|require_relative|run_module|run_path|import_module|__import__|import_file)\b)` +
-	`\s*[(]?\s*['"]?([\w./@-]+)`)
+// moduleWords are words behind which the name of a module stands.
+var moduleWords = []string{"import", "from", "require", "load", "require_relative", "run_module", "run_path", "import_module", "__import__"}
 
 // modules lists the names of the modules that a text asks for, as files may be called.
 func modules(text string) []string {
 	var list []string
-	for _, m := range moduleName().FindAllStringSubmatch(text, maxModules) {
-		parts := strings.FieldsFunc(m[1], func(r rune) bool { return r == '/' || r == '.' })
-		for _, part := range parts {
-			if part != "" && !slices.Contains(list, part) {
-				list = append(list, part)
+	for _, word := range moduleWords {
+		for at := 0; len(list) < maxModules; {
+			i := strings.Index(text[at:], word)
+			if i < 0 {
+				break
 			}
+			start := at + i
+			if at = start + len(word); start > 0 && moduleByte(text[start-1]) {
+				continue
+			}
+			list = append(list, moduleParts(text[at:])...)
 		}
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func moduleByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// moduleParts are the parts of the name at the beginning of a text, behind blanks and
+// what opens a call or a text.
+func moduleParts(text string) []string {
+	text = text[:min(len(text), 80)]
+	name := strings.TrimLeft(text, " \t('\"`")
+	if name == text {
+		return nil
+	}
+	end := strings.IndexFunc(name, func(r rune) bool {
+		return !(r < 0x80 && moduleByte(byte(r)) || r == '.' || r == '/' || r == '-' || r == '@')
+	})
+	if end >= 0 {
+		name = name[:end]
+	}
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '.' })
 }

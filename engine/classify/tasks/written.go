@@ -143,7 +143,7 @@ func makeLines(text string) []string {
 	var list []string
 	for _, line := range joined(text) {
 		for range 3 {
-			if len(line) > maxMakeLine {
+			if len(line) > maxMakeLine || !strings.Contains(line, "$") {
 				break
 			}
 			line = makeValue().ReplaceAllStringFunc(line, func(s string) string {
