@@ -427,7 +427,9 @@ func (l *loader) command(c *engine.Command, starts bool) {
 	if len(does) == 0 {
 		does = c.Operands[:min(len(c.Operands), 2)]
 	}
-	l.runner(c.Name, slices.Concat(does, c.Flags))
+	if l.runner(c.Name, slices.Concat(does, c.Flags)) {
+		return
+	}
 	for _, name := range c.Wrappers {
 		l.runner(name, wrapperWords)
 	}
@@ -467,18 +469,25 @@ func kindOfLanguage(lang string) string {
 // wrapperWords are what a program may have been called with that runs another one.
 var wrapperWords = []string{"run", "exec", "x"}
 
-// runner asks the list for a program, alone and with each of its words.
-func (l *loader) runner(name string, words []string) {
-	for _, kind := range l.runners.exact[name] {
-		l.found[kind] = true
-	}
+// runner asks the list for a program, alone and with each of its words. It tells
+// whether with one of them the program runs nothing.
+func (l *loader) runner(name string, words []string) (none bool) {
+	kinds := slices.Clone(l.runners.exact[name])
 	for _, word := range words {
 		word, _, _ = strings.Cut(word, "=")
-		for _, kind := range l.runners.exact[name+":"+word] {
-			l.found[kind] = true
-		}
+		kinds = append(kinds, l.runners.exact[name+":"+word]...)
 	}
+	if slices.Contains(kinds, runsNone) {
+		return true
+	}
+	for _, kind := range kinds {
+		l.found[kind] = true
+	}
+	return false
 }
+
+// runsNone is what the list says of words with which a program only looks at code.
+const runsNone = "none"
 
 // maxCode is how much of a record code takes that a call writes.
 const maxCode = 1800

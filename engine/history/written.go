@@ -186,7 +186,7 @@ func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 		runs = runs || what == engine.AnyKind && w.Kinds != engine.TextKind || slices.Contains(kinds, what)
 		named = named || module && w.goesBy(name)
 	}
-	named = named || len(a.Loads) > 0 && w.namedBy(a)
+	named = named || (runs || slices.Contains(a.Loads, engine.Named)) && w.namedBy(a)
 	return runs || named, named
 }
 
