@@ -134,7 +134,7 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // braces. A rule that is judged in Rego may name more: its policy fills them in.
 func MessageFields() []string {
 	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
-		"deletions"}
+		"deletions", "written"}
 }
 
 // Conditional says that the row has a condition of its own. Without one it

@@ -76,6 +76,9 @@ type Action struct {
 	Terminals   *Terminals              `json:"terminals,omitempty"`   // what is typed into terminals and has not run yet, where it types into one
 	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored
 	Detected    map[string]int64        `json:"detected,omitempty"`    // id of a detector of the policy -> how often it was found in the raw texts
+	Code        []Code                  `json:"code,omitempty"`        // code that it writes into files, and what that would do
+	Loads       []string                `json:"loads,omitempty"`       // what its programs may run of the files around, sorted: kinds of code, any, named (files that it names), =NAME (a module of that name)
+	Inherits    []Inherited             `json:"inherits,omitempty"`    // code that the session wrote, that policy objected to and that this may run; joined from history
 }
 
 // Command is one simple command after wrappers were taken off.

@@ -79,6 +79,7 @@ type Decision struct {
 	Text         string        `json:"text,omitempty"`      // what the agent is told; {id} stands for the record's id
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed
 	Errors       []RuleError   `json:"errors,omitempty"`
+	Code         []CodeVerdict `json:"code,omitempty"` // of code that the call writes: what is said of it now for whoever runs it
 }
 
 // SourcePrefilter marks what policy let through before it computed any score.

@@ -46,6 +46,7 @@ type Event struct {
 	PromptID string
 	Prompt   string  // the person's text, PhasePrompt only
 	Result   *Result // PhasePost only
+	Began    int64   // when the session's chain was opened, Unix milliseconds; 0: not known, or it is not open yet
 	Time     int64   // Unix milliseconds; 0: the shell stamps it on receipt
 
 	// Unverified says why nobody can tell that the client sent the event; empty: it

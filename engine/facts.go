@@ -33,6 +33,7 @@ const (
 	FactAuthError    = "auth_error"     // …because of who asked
 	FactCarries      = "carries"        // the action shares a text with something that was read
 	FactSecretOut    = "secret_out"     // something of a secret that was read reaches another machine
+	FactInherits     = "inherits"       // it may run code that the session wrote and that policy objected to
 	FactObeys        = "obeys"          // it shares a text with something untrusted that was read, or touches a file that holds such a thing
 	FactReadSecret   = "read_secret"    // a secret was read before; see SinceFacts
 	FactReadOthers   = "read_untrusted" // something untrusted was read before
@@ -50,6 +51,6 @@ func FactNames() []string {
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
 		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
-		FactNewHost, FactSpread, FactSecretOut, FactObeys,
+		FactNewHost, FactSpread, FactSecretOut, FactObeys, FactInherits,
 	}
 }

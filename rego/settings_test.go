@@ -239,7 +239,10 @@ func softened() []question {
 	folder := func(q *question) { q.in.Action.Effects[0].Agreed = engine.AgreedFolder }
 	tool := func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }
 	here := func(q *question) { q.in.Session.Workspace = "/srv/shop" }
+	runs := types(engine.TypeFileRead)
+	runs.Inherits = []engine.Inherited{{Path: "./release.py", Rules: []string{"publish"}}}
 	return []question{
+		ask(runs, withFact(engine.FactInherits)),
 		ask(types(engine.TypeFileModification), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3), alone),
@@ -420,7 +423,7 @@ func (s *schema) others(path string, v any) []any {
 // otherLists holds for each list what it might be instead.
 func otherLists() map[string][]any {
 	return map[string][]any{
-		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "hosts.repository": {}, "secrets.listing": {}, "risk.soft": {}, "unattended_modes": {"alone"},
+		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "code.by_name": {}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "hosts.repository": {}, "secrets.listing": {}, "risk.soft": {}, "unattended_modes": {"alone"},
 		"services.ends": {"send"}, "services.unknown_ends": {"remove"}, "services.wide": {"stack"}, "services.stores": {"1"}, "services.local": {},
 		"services.recovery": {}, "services.audit": {}, "services.grants": {}, "services.names": {}, "services.reviews": {}, "services.money": {}, "services.payments": {},
 		"services.messages": {}, "services.messengers": {}, "databases.block_unseen": {}, "markers.clusters": {}, "rewrite.planners": {},

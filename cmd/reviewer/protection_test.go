@@ -202,7 +202,7 @@ by the clock.
 
 These are not counted above.
 
-- What a program does that was allowed to run: a compiled program of the session's own,
+- What a program does that was allowed to run: a compiled program whose text was not read,
   a package's code, a service that listens.
 - What runs already: a process that was started before the hook was installed, another
   person's session, an editor that holds the settings open.

@@ -77,7 +77,7 @@ func TestOldFilesGo(t *testing.T) {
 	}
 	// What is left goes on, and knows what it knew.
 	mustAdd(t, fresh, named("middle"), pre("after"))
-	if ws, err := fresh.Workspace(named("middle")); ws != "/home/dev/shop" || err != nil {
+	if ws, _, err := fresh.Workspace(named("middle")); ws != "/home/dev/shop" || err != nil {
 		t.Errorf("Workspace = %q, %v", ws, err)
 	}
 	mustAdd(t, fresh, named("old"), pre("again"))

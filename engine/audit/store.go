@@ -99,25 +99,26 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(histo
 }
 
 // Workspace reads one line: the chain's first on disk, without the lock.
-func (s *Store) Workspace(key engine.SessionKey) (string, error) {
+func (s *Store) Workspace(key engine.SessionKey) (workspace string, began int64, err error) {
 	rec, err := firstRecord(s.sessionDir(key))
 	switch {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF):
-		return "", nil
+		return "", 0, nil
 	case err != nil:
-		return "", err
+		return "", 0, err
 	}
-	return workspaceOf(rec), nil
+	workspace, began = openingOf(rec)
+	return workspace, began, nil
 }
 
-func workspaceOf(r *engine.Record) string {
+func openingOf(r *engine.Record) (workspace string, began int64) {
 	if r.Open != nil {
-		return r.Open.Workspace
+		return r.Open.Workspace, r.T
 	}
 	if state := stateOf(r); state != nil {
-		return state.Workspace
+		return state.Workspace, state.Started
 	}
-	return ""
+	return "", 0
 }
 
 // update runs fn while this goroutine alone, of all processes, holds the chain.

@@ -128,10 +128,10 @@ func TestUpdateAppendsAChain(t *testing.T) {
 		prev = engine.LineHash(line)
 		i++
 	}
-	if ws, err := s.Workspace(testKey); ws != "/home/dev/shop" || err != nil {
+	if ws, _, err := s.Workspace(testKey); ws != "/home/dev/shop" || err != nil {
 		t.Errorf("Workspace = %q, %v", ws, err)
 	}
-	if ws, err := s.Workspace(engine.SessionKey{Harness: "x", Session: "y"}); ws != "" || err != nil {
+	if ws, _, err := s.Workspace(engine.SessionKey{Harness: "x", Session: "y"}); ws != "" || err != nil {
 		t.Errorf("Workspace of an unknown session = %q, %v", ws, err)
 	}
 }

@@ -113,6 +113,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
 	in.Disk = shell.NewDisk(res)
+	in.Disk.Since(e.Began)
 	r := read(e.Tool, args, in)
 	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
@@ -120,6 +121,10 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 		r.refuse("input")
 	}
 	a := assemble(r, res)
+	a.Loads = loads(r, a)
+	if e.Phase == engine.PhasePre {
+		a.Code = c.written(r, res, m)
+	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")
 	a.Contents = masked.facts

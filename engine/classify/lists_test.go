@@ -41,6 +41,12 @@ var wordCases = map[string]wordCase{
 	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
 	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
 	"arguments.paths":    {tool: "mcp__a__b", args: `{"zzqx":"a.txt"}`},
+	"arguments.texts":    {tool: "Write", args: `{"file_path":"/srv/shop/a.py","zzqx":"import os; os.system('rm -rf /srv/x')"}`},
+	"arguments.replaced": {tool: "Edit", args: `{"file_path":"/srv/shop/a.py","content":"import os; os.system('rm -rf /srv/x')","zzqx":"a"}`},
+	"code.files":         {tool: "Write", args: `{"file_path":"/srv/shop/a.zzqx","content":"import os; os.system('rm -rf /srv/x')"}`, word: "*.zzqx=python"},
+	"code.runners":       {bash: "make zzqx", word: "make:zzqx=python"},
+	"code.calls":         {tool: "Write", args: `{"file_path":"/srv/shop/a.go","content":"zzqx(\"/srv/x\")"}`, word: "zzqx=delete"},
+	"code.prose":         {tool: "Write", args: `{"file_path":"/srv/shop/package.json","content":"{\"zzqx\":\"rm -rf /srv/x\"}"}`},
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"servers.databases":  {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},
 

@@ -326,6 +326,7 @@ func (c *cutter) action(a *engine.Action) {
 	a.Paths = c.strings("action.paths", a.Paths, c.m.list)
 	a.Hosts = c.strings("action.hosts", a.Hosts, c.m.list)
 	a.Contents = c.contents(a.Contents)
+	a.Code = c.code(a.Code)
 	a.Words, a.Marks = c.hashes("action.words", a.Words), c.hashes("action.marks", a.Marks)
 	if c.m.text == 0 {
 		a.Tokens = nil

@@ -197,6 +197,8 @@ func (r *reading) run(s abstract.Script) {
 		r.script.PossibleSignals = map[engine.Signal]bool{}
 	}
 	maps.Copy(r.script.PossibleSignals, s.PossibleSignals)
+	r.script.Written = append(r.script.Written, s.Written...)
+	r.script.Modules = append(r.script.Modules, s.Modules...)
 	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}

@@ -36,7 +36,7 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += terminalsSize(h.Terminals)
+	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
 }

@@ -47,6 +47,7 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	set[engine.FactAfterFailure] = h.Since.Failed < engine.NeverAgo
 	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverAgo
 	set[engine.FactCarries] = len(in.Action.Carries) > 0
+	set[engine.FactInherits] = len(in.Action.Inherits) > 0
 	set[engine.FactObeys] = slices.Contains(in.Action.Carries, engine.LabelUntrusted) ||
 		slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Untrusted })
 	set[engine.FactSecretOut] = len(in.Action.SecretsOut) > 0

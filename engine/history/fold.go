@@ -170,6 +170,7 @@ func (h *State) foldEffects(r *engine.Record) {
 		}
 	}
 	h.followDenied(r.N, a)
+	h.foldCode(r, a)
 	h.foldFlow(r, a)
 	h.foldOwn(a)
 	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
@@ -237,6 +238,7 @@ func (h *State) foldPost(r *engine.Record) {
 func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
 	if h.settle(c, o) {
 		h.approve(r.Executed(), o)
+		h.agreeCode(r.Executed())
 	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
@@ -264,6 +266,7 @@ func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
 		h.mark(key, engine.LedgerCreated, r.N)
 	}
 	h.addTree(c.Tree)
+	h.dropCode(c.Pre, r.Action)
 	h.foldReads(r)
 	return len(h.Paths) > before || len(c.Creates) > 0
 }

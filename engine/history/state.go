@@ -101,6 +101,7 @@ type State struct {
 	Deleted   int64                   `json:"deleted"`             // paths that the session did not make
 	Committed bool                    `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed
 	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
+	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`

@@ -33,6 +33,7 @@ func (h *State) join(a engine.Action) engine.Action {
 	a.Effects = effects
 	a.Carries = h.carries(&a)
 	a.SecretsOut = h.secretsOut(&a)
+	a.Inherits = h.inherits(&a)
 	return a
 }
 

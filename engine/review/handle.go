@@ -16,8 +16,8 @@ type Log interface {
 	// the session has none.
 	Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error
 	// Workspace returns the workspace that the session's chain was opened
-	// with, without locking; empty where there is no chain yet.
-	Workspace(key engine.SessionKey) (string, error)
+	// with, and when that was, without locking; empty where there is no chain yet.
+	Workspace(key engine.SessionKey) (workspace string, began int64, err error)
 }
 
 // Reviewer reviews the events of agents: the only code of the package that
@@ -70,10 +70,11 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return engine.Answer{}, err
 	}
 	key := engine.SessionKey{Harness: e.Harness, Session: e.Session}
-	workspace, err := r.workspace(key, e)
+	workspace, began, err := r.workspace(key, e)
 	if err != nil {
 		return engine.Answer{}, err
 	}
+	e.Began = began
 	h := &hearing{workspace: workspace}
 	h.policy, err = r.Policy(workspace)
 	h.event = read(e, h.policy)
@@ -146,15 +147,15 @@ func checkIDs(e engine.Event) error {
 
 // workspace is pinned when the chain is opened: a hook's working directory
 // follows `cd`, and would let an agent move the workspace under its target.
-func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (string, error) {
-	pinned, err := r.Log.Workspace(key)
+func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (workspace string, began int64, err error) {
+	pinned, began, err := r.Log.Workspace(key)
 	if err != nil || pinned != "" {
-		return pinned, err
+		return pinned, began, err
 	}
 	if e.Project != "" {
-		return e.Project, nil
+		return e.Project, began, nil
 	}
-	return e.CWD, nil
+	return e.CWD, began, nil
 }
 
 // classify makes the record of an event, without what only the lock can give.

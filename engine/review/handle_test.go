@@ -87,7 +87,9 @@ func (l *memoryLog) append(r *engine.Record) error {
 
 func (l *memoryLog) read(n int64) (*engine.Record, error) { return l.records[n-1], nil }
 
-func (l *memoryLog) Workspace(engine.SessionKey) (string, error) { return l.history.Workspace, nil }
+func (l *memoryLog) Workspace(engine.SessionKey) (workspace string, began int64, err error) {
+	return l.history.Workspace, l.history.Started, nil
+}
 
 func (l *memoryLog) last() *engine.Record { return l.records[len(l.records)-1] }
 
@@ -311,7 +313,9 @@ func failOn(k engine.Kind, err error) func(*engine.Record) error {
 
 type noWorkspace struct{ *memoryLog }
 
-func (noWorkspace) Workspace(engine.SessionKey) (string, error) { return "", errors.New("unreadable") }
+func (noWorkspace) Workspace(engine.SessionKey) (workspace string, began int64, err error) {
+	return "", 0, errors.New("unreadable")
+}
 
 // A failing stop of the session denies the call that asked for it.
 func TestHandleFailingAct(t *testing.T) {

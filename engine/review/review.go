@@ -52,7 +52,9 @@ func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State)
 	if v.SHA.Input, v.SHA.State, err = v.Input.Digests(); err != nil {
 		return v, fmt.Errorf("digest input: %w", err)
 	}
-	err = p.judge(ctx, &v)
+	if err = p.judge(ctx, &v); err == nil {
+		err = p.judgeCode(ctx, &v, r, h)
+	}
 	return v, err
 }
 
@@ -60,6 +62,9 @@ func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State)
 func (p *Policy) Judge(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
 	v := Result{Input: history.NewInput(r, h, p.View)}
 	err := p.judge(ctx, &v)
+	if err == nil {
+		err = p.judgeCode(ctx, &v, r, h)
+	}
 	return v, err
 }
 
@@ -123,6 +128,7 @@ func shorten(d *engine.Decision, l limit) {
 	if o := d.Otherwise; o != nil {
 		d.Otherwise = &engine.Otherwise{Effect: o.Effect, Text: clipText(o.Text, l.told)}
 	}
+	d.Code = d.Code[:min(len(d.Code), list)]
 	d.Rules = d.Rules[:min(len(d.Rules), list)]
 	for i := range d.Rules {
 		d.Rules[i].Message = engine.ClipJSON(d.Rules[i].Message, text)

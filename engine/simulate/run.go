@@ -145,7 +145,9 @@ func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(history.T
 }
 
 // Workspace implements review.Log.
-func (c *chain) Workspace(engine.SessionKey) (string, error) { return c.history.Workspace, nil }
+func (c *chain) Workspace(engine.SessionKey) (workspace string, began int64, err error) {
+	return c.history.Workspace, c.history.Started, nil
+}
 
 func (c *chain) append(r *engine.Record) error {
 	r.V, r.N, r.Chain = engine.FormatVersion, c.history.N+1, c.id

@@ -214,7 +214,13 @@ _facts := {
 	"{operations}": sprintf("%d", [input.session.file_ops]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
+	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in spoken.objectionable_code]),
 }
+
+# What the rules say that objected to code when it was written.
+_objections(w) := concat(", ", [lower(object.get(data.reviewer.catalog, [id, "title"], id)) | some id in w.rules]) if {
+	w.rules != []
+} else := "a high risk"
 
 # The place that workspace enforcement is about, or that a person wants left alone.
 _place := _first(_places) if {

@@ -66,9 +66,17 @@ type Script struct {
 	Opaque   []engine.Opaque
 	Waits    bool // code in it sleeps
 
-	Terminals *engine.Terminals // what it leaves in terminals that it types into; nil: it types into none
+	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
 	Possible        []RawEffect            // of commands that stand among the arguments of programs of which nothing is known
 	PossibleSignals map[engine.Signal]bool // the same
+	Written         []Text                 // what it puts into files, as far as that is known
+	Modules         []string               // names of modules that code in it asks for
+}
+
+// Text is what some code puts into a file.
+type Text struct {
+	Path string // absolute, or as seen from where the code runs
+	Text string // what is not known of it stands as a hole
 }
 
 // Origin is where in the code a command stands, so that it can be changed

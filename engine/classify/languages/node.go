@@ -139,8 +139,10 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 		}
 	case "fs.writeFile", "fs.createWriteStream", "fs.outputFile", "fs.writeJson", "Deno.writeTextFile", "Deno.writeFile", "Bun.write":
 		c.Writes("write", first...)
+		r.keeps(first[0], argAt(args, 1), false)
 	case "fs.appendFile":
 		c.Writes("append", first...)
+		r.keeps(first[0], argAt(args, 1), true)
 	case "fs.truncate":
 		c.Writes("truncate", first...)
 	case "fs.mkdtemp":

@@ -132,7 +132,7 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 			mode = m
 		}
 		opens(c, first, mode)
-		return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}, known: true}
+		return openedFile(first)
 	case "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen", "asyncio.create_subprocess_exec":
 		_, shell := named["shell"]
 		if list, ok := named["args"]; ok {
@@ -504,6 +504,22 @@ func opens(c *shell.Call, paths []abstract.Arg, mode codeValue) {
 		c.Writes("append", paths...)
 	default:
 		c.Writes("write", paths...)
+	}
+}
+
+// openedFile is what open returns.
+func openedFile(paths []abstract.Arg) codeValue {
+	v := codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}, known: true}
+	if len(paths) == 1 {
+		v.opened = &paths[0]
+	}
+	return v
+}
+
+// keeps notes what code puts into a file.
+func (r *codeReader) keeps(file abstract.Arg, text codeValue, add bool) {
+	if known, ok := text.one(); ok {
+		r.c.Shell.Store(file, abstract.Word(known), add)
 	}
 }
 

@@ -23,6 +23,9 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 		r.objectMethod(self, name, args, named)
 	}
 	r.runsMethod(self, name, args, named)
+	if self.opened != nil && name == "write" {
+		r.keeps(*self.opened, argAt(args, 0), true)
+	}
 	switch name {
 	case "unlink":
 		c.Deletes(false, false, self.texts()...)
@@ -30,6 +33,7 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 		c.Deletes(true, true, self.texts()...)
 	case "write_text", "write_bytes":
 		c.Writes("write", self.texts()...)
+		r.keeps(self.texts()[0], argAt(args, 0), false)
 	case "connect":
 		if len(args) > 0 {
 			r.connects(connectHost(args)[0])
@@ -104,7 +108,7 @@ func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, n
 			mode = m
 		}
 		opens(c, targets, mode)
-		return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}, known: true}, true
+		return openedFile(targets), true
 	case "read_text", "read_bytes":
 		c.Reads(targets...)
 		return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}, known: true}, true

@@ -203,6 +203,7 @@ func (r *codeReader) scriptWrites(name string, args []codeValue, named map[strin
 	switch name {
 	case "file_put_contents", "File.write", "IO.write", "File.binwrite":
 		c.Writes("write", first...)
+		r.keeps(first[0], argAt(args, 1), false)
 	case "truncate", "File.truncate":
 		c.Writes("truncate", first...)
 	case "touch", "mkdir", "FileUtils.touch", "FileUtils.mkdir", "FileUtils.mkdir_p", "Dir.mkdir", "dir.create", "file.create", "mkdir_p", "make_path":

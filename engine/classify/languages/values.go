@@ -21,6 +21,7 @@ type codeValue struct {
 	origin string               // the call that has made it: requests.Session
 	from   string               // the variable that it was read from
 	path   bool                 // an object that stands for the file in text
+	opened *abstract.Arg        // the file that it reads or writes
 }
 
 func unknownValue() codeValue { return codeValue{text: abstract.UnknownArg()} }

@@ -187,6 +187,26 @@ func (w World) gitView() func(string) string {
 	return (&gitView{world: w, repos: map[string]*repository{}}).state
 }
 
+// added tells when the content of a file came into the repository, by the file that git
+// add, a commit or a fetch puts it into. What was packed has been there for longer.
+func (w World) added(name string) int64 {
+	v := &gitView{world: w, repos: map[string]*repository{}}
+	r := v.repository(DirOf(name))
+	if r == nil || r.broken {
+		return 0
+	}
+	e, ok := r.find(name[len(strings.TrimSuffix(r.root, "/"))+1:])
+	if !ok {
+		return 0
+	}
+	hash := hex.EncodeToString(e.hash[:])
+	info, err := w.Lstat(Join(r.common, "objects/"+hash[:2]+"/"+hash[2:]))
+	if err != nil {
+		return 0
+	}
+	return info.ModTime().UnixMilli()
+}
+
 // state returns the git state of a file, or of all that is in a directory:
 // the state of what would be hardest to get back. Empty: not known, or in no
 // repository.

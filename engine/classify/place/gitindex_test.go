@@ -257,3 +257,37 @@ func TestGitAgrees(t *testing.T) {
 		}
 	}
 }
+
+// What was added to the index, or committed, is as old as the object that holds it.
+func TestAdded(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("git %v: %v: %s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	name := filepath.Join(dir, "a.sh")
+	if err := os.WriteFile(name, []byte("true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := LocalWorld(dir, dir, nil)
+	if got := w.Added(name); got != 0 {
+		t.Errorf("before git add: got %d, want 0", got)
+	}
+	before := time.Now().Add(-time.Minute).UnixMilli()
+	git("add", "a.sh")
+	if got := w.Added(name); got < before {
+		t.Errorf("after git add: got %d, want now", got)
+	}
+	git("commit", "-qm", "a")
+	if got := w.Added(name); got < before {
+		t.Errorf("after git commit: got %d, want now", got)
+	}
+	git("gc", "-q")
+	if got := w.Added(name); got != 0 {
+		t.Errorf("after git gc: got %d, want 0", got)
+	}
+}

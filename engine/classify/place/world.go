@@ -31,6 +31,10 @@ type World struct {
 	// Git returns a view for one action, which tells the state of a file or
 	// directory: clean, dirty, untracked, ignored; empty: not known.
 	Git func() func(name string) string
+
+	// Added tells when version control took in what a file holds that is clean, Unix
+	// milliseconds; 0: not known, or so long ago that it was packed.
+	Added func(name string) int64
 	// Unsaved tells what a command would lose that throws away changes at or
 	// below a path: clean where it is nothing, else the state of what would be
 	// lost; empty: not known.
@@ -53,7 +57,7 @@ func LocalWorld(home, tempDir string, guard []string) World {
 	if filepath.IsAbs(tempDir) {
 		w.TempDirs = []string{tempDir}
 	}
-	w.Git, w.Unsaved = w.gitView, w.unsaved
+	w.Git, w.Unsaved, w.Added = w.gitView, w.unsaved, w.added
 	return w
 }
 

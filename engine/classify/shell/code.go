@@ -249,6 +249,7 @@ func (c *Call) Extract(lang string, code abstract.Arg, via string) {
 		return
 	}
 	s.Parsed += len(code.Text)
+	s.Out.Modules = append(s.Out.Modules, modules(code.Text)...)
 	c.Record()
 	c.Child(func() Outcome {
 		s.Frame.Via = AppendText(s.Frame.Via, via)

@@ -23,14 +23,15 @@ const (
 //
 // Only code that nobody has vouched for is looked into: what version control
 // holds as it lies there is a team's reviewed work, and to look into it would
-// repeat its alarms with every run. So a file that was committed (or added to
-// the index) within the session counts as vouched for, too. Programs of the
+// repeat its alarms with every run. What came there within the session was
+// reviewed by nobody: neither the index nor a commit vouches for it. Programs of the
 // system and other people's packages are not looked into, nor is what is no
 // text.
 type Disk struct {
 	res   *place.Resolver
 	files map[string]codeFile // by real path
 	read  int
+	began int64 // when the session began, Unix milliseconds; 0: not known
 }
 
 // codeFile is what is known of one file.
@@ -50,6 +51,13 @@ func NewDisk(res *place.Resolver) *Disk {
 		return nil
 	}
 	return &Disk{res: res, files: map[string]codeFile{}}
+}
+
+// Since says when the session began.
+func (d *Disk) Since(began int64) {
+	if d != nil {
+		d.began = began
+	}
 }
 
 // file looks at a file, given by an absolute path; cwd is what /proc/self/cwd
@@ -77,7 +85,7 @@ func (d *Disk) look(real string) codeFile {
 	location := d.res.Location(real)
 	f.Own = location == engine.LocationInside || location == engine.LocationWorktree || location == engine.LocationTemp
 	state := d.state(real)
-	if state == "clean" {
+	if state == "clean" && !d.lately(real) {
 		return f
 	}
 	f.output = state == "ignored" && d.res.Generated(d.res.Below(path.Dir(real)))
@@ -90,6 +98,12 @@ func (d *Disk) state(real string) string {
 		return ""
 	}
 	return d.res.Git(real)
+}
+
+// lately says that version control holds a file only since the session began: who
+// adds and commits what they wrote does not vouch for it.
+func (d *Disk) lately(real string) bool {
+	return d.began > 0 && d.res.World.Added != nil && d.res.World.Added(real) > d.began
 }
 
 // foreign says that a file belongs to the system or to other people's packages.

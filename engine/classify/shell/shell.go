@@ -111,6 +111,7 @@ func Interpret(src string, in Input) abstract.Script {
 	}
 	s.source(strings.ToValidUTF8(src, abstract.HoleText))
 	s.runTraps(0)
+	s.Out.Written = s.written()
 	return s.Out
 }
 

@@ -295,7 +295,8 @@ var psReading = []string{"get", "test", "select", "where", "foreach", "sort", "m
 	"convertfrom", "join", "split", "resolve", "compare", "group", "show", "find", "read", "wait", "start-sleep", "tee", "push",
 	"pop", "trace", "search", "use", "ping", "watch", "step", "switch", "assert", "new-timespan", "new-guid", "new-object",
 	"set-strictmode", "set-psdebug", "register-argumentcompleter", "export-modulemember", "update-help",
-	"clear-host", "new-variable", "clear-variable", "remove-variable", "prompt", "enable-pstrace", "exit", "enter-nativehost",
+	"clear-host", "new-variable", "clear-variable", "remove-variable", "remove-module", "prompt", "enable-pstrace", "exit",
+	"enter-nativehost",
 	"receive-job", "remove-job", "new-temporaryfile", "new-event", "start-transcript", "stop-transcript", "set-clipboard"}
 
 // psVerbs are the approved verbs that change something.

@@ -100,3 +100,31 @@ _private(e) if {
 	e.location in {"home", "home_root", "system", "outside", "root"}
 	not scores.allowed_place(e)
 }
+
+# METADATA
+# title: Code that the session wrote, and that would be asked about or blocked, may run
+# custom:
+#   id: written_code
+speaks contains "written_code" if {
+	"inherits" in input.facts
+	input.phase == "pre"
+	count(objectionable_code) > 0
+}
+
+# METADATA
+# title: Code of the session that a call may run and that is asked about
+objectionable_code contains w if {
+	some w in input.action.inherits
+	w.named
+}
+
+objectionable_code contains w if {
+	some w in input.action.inherits
+	w.rules == []
+}
+
+objectionable_code contains w if {
+	some w in input.action.inherits
+	some id in w.rules
+	not id in data.reviewer.code.by_name
+}

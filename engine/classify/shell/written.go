@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// ReadCode says what code in a file would do if it ran, by its texts: the whole of a
+// file in a language, or the command lines that stand in it. What it gets only when
+// it runs (arguments, variables, answers) is not known then, and left out: whoever
+// runs it may mean anything by it.
+func ReadCode(file, lang string, texts []string, in Input) abstract.Script {
+	in.Disk = nil
+	s := New(in)
+	f := FileCode{Lang: lang, Via: "script", File: codeFile{path: file}}
+	name := abstract.Word(file)
+	s.inFile(f, name, func() {
+		for _, text := range texts {
+			c := &Call{Shell: s, Name: BaseName(file), Path: name, Index: -1, Out: abstract.Arg{Text: abstract.HoleText}}
+			c.runText(lang, strings.ToValidUTF8(text, abstract.HoleText))
+		}
+	})
+	s.runTraps(0)
+	return s.Out
+}
+
+func (c *Call) runText(lang, text string) {
+	if lang == "shell" {
+		c.Record()
+		c.Bound(abstract.Word(text), "script", nil, false)
+		return
+	}
+	c.Extract(lang, abstract.Word(text), "script")
+}
+
+// written lists what the code put into files, for those who ask what that would do.
+func (s *Machine) written() []abstract.Text {
+	var list []abstract.Text
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		if text := s.Files[name]; text.Text != "" && !strings.HasPrefix(name, "/dev/") {
+			list = append(list, abstract.Text{Path: name, Text: text.Text})
+		}
+	}
+	return list
+}
+
+// maxModules bounds how many modules of one text are named.
+const maxModules = 12
+
+// moduleWords are words behind which the name of a module stands.
+var moduleWords = []string{"import", "from", "require", "load", "require_relative", "run_module", "run_path", "import_module", "__import__"}
+
+// modules lists the names of the modules that a text asks for, as files may be called.
+func modules(text string) []string {
+	var list []string
+	for _, word := range moduleWords {
+		for at := 0; len(list) < maxModules; {
+			i := strings.Index(text[at:], word)
+			if i < 0 {
+				break
+			}
+			start := at + i
+			if at = start + len(word); start > 0 && moduleByte(text[start-1]) {
+				continue
+			}
+			list = append(list, moduleParts(text[at:])...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func moduleByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// moduleParts are the parts of the name at the beginning of a text, behind blanks and
+// what opens a call or a text.
+func moduleParts(text string) []string {
+	text = text[:min(len(text), 80)]
+	name := strings.TrimLeft(text, " \t('\"`")
+	if name == text {
+		return nil
+	}
+	end := strings.IndexFunc(name, func(r rune) bool {
+		return !(r < 0x80 && moduleByte(byte(r)) || r == '.' || r == '/' || r == '-' || r == '@')
+	})
+	if end >= 0 {
+		name = name[:end]
+	}
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '.' })
+}

@@ -1,0 +1,515 @@
+package classify
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
+	"github.com/agent-reviewer/reviewer/engine/classify/windows"
+)
+
+// Bounds of what is read of code that one call writes. What is larger is not read.
+const (
+	maxWrittenFiles = 8
+	maxWrittenText  = 256 << 10
+	maxCodeEffects  = 8 // of one file
+	maxCodeOfKind   = 3 // of these, of one kind
+)
+
+// writing is a text that a call puts into a file.
+type writing struct {
+	path string
+	old  string // of an edit: what the text takes the place of
+	text string
+	edit bool
+}
+
+// written lists the code in files that a call writes, with what it would do.
+func (c *Classifier) written(r *reading, res *place.Resolver, m *mask.Masker) []engine.Code {
+	var list []engine.Code
+	seen := map[string]int{}
+	for _, w := range r.writings() {
+		if len(list) == maxWrittenFiles {
+			break
+		}
+		code, ok := c.codeOf(w, r, res, m)
+		if !ok {
+			continue
+		}
+		if i, again := seen[code.Path]; again {
+			list[i] = code
+			continue
+		}
+		seen[code.Path] = len(list)
+		list = append(list, code)
+	}
+	return list
+}
+
+// codeOf judges one text. ok: there is something to say about it.
+func (c *Classifier) codeOf(w writing, r *reading, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
+	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,
+		Command: -1})
+	if e.Certainty != engine.CertaintyExact || e.Short == "" {
+		return engine.Code{}, false
+	}
+	before, now, whole := c.wholeText(w, &e)
+	kinds := kindsOf(r.in.Rows, e.Target, now)
+	if len(kinds) == 0 || len(now) > maxWrittenText {
+		return engine.Code{}, false
+	}
+	code := engine.Code{Path: m.Text(e.Place()), Kinds: kinds, Part: !whole}
+	c.judge(&code, e.Target, now, r, res, m)
+	if e.Git == "clean" && before != "" && code.Digest != "" {
+		c.without(&code, e.Target, before, r, res, m)
+	}
+	return code, code.Digest != "" || whole && w.edit
+}
+
+// wholeText is what a file holds before and after a text is put into it, and whether
+// that is all of it.
+func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string, whole bool) {
+	if e.Exists == "yes" && c.World.ReadHead != nil {
+		if b, err := c.World.ReadHead(e.Target, maxWrittenText+1); err == nil {
+			before = string(b)
+		}
+	}
+	if !w.edit {
+		return before, w.text, true
+	}
+	if w.old != "" && strings.Contains(before, w.old) {
+		return before, strings.Replace(before, w.old, w.text, 1), true
+	}
+	return before, w.text, false
+}
+
+// without takes out what version control's text of the file would do already: that is
+// not the session's.
+func (c *Classifier) without(code *engine.Code, file, before string, r *reading, res *place.Resolver, m *mask.Masker) {
+	old := engine.Code{Kinds: code.Kinds}
+	if c.judge(&old, file, before, r, res, m); old.Digest == "" {
+		return
+	}
+	had := map[string]bool{}
+	for i := range old.Effects {
+		had[deedOf(&old.Effects[i])] = true
+	}
+	code.Effects = slices.DeleteFunc(code.Effects, func(e engine.Effect) bool { return had[deedOf(&e)] })
+	code.Signals = slices.DeleteFunc(code.Signals, func(s engine.Signal) bool { return slices.Contains(old.Signals, s) })
+	if len(code.Effects)+len(code.Signals) == 0 {
+		code.Digest = ""
+	}
+}
+
+// deedOf is equal for effects that do the same to the same thing.
+func deedOf(e *engine.Effect) string {
+	return strings.Join([]string{string(e.Kind), e.Verb, e.Place(), e.Target, e.Object, string(e.Certainty)}, "\x00")
+}
+
+// judge reads a text by its kind, and notes what it would do.
+func (c *Classifier) judge(code *engine.Code, file, text string, r *reading, res *place.Resolver, m *mask.Masker) {
+	run := &reading{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
+	a := assemble(run, res)
+	a.Effects = tellingEffects(a.Effects)
+	a.Signals = slices.DeleteFunc(a.Signals, func(s engine.Signal) bool { return slices.Contains(textSignals, s) })
+	if len(a.Effects)+len(a.Signals) == 0 {
+		return
+	}
+	code.Effects = a.Effects
+	keepTheirCommands(code, a.Commands)
+	a.Commands, a.Effects = code.Commands, code.Effects
+	a.Paths, a.Hosts = pathsOf(a.Effects), a.Hosts[:min(len(a.Hosts), maxCodeOfKind)]
+	maskAction(a, m)
+	code.Types, code.Intent, code.Hosts, code.Signals = typesOf(run, a), intentOf(run, typesOf(run, a)), a.Hosts, a.Signals
+	code.Digest = c.digestOf(code)
+}
+
+// textSignals are signals of how a text is written, which nobody is harmed by.
+var textSignals = []engine.Signal{engine.SignalDryRun, engine.SignalUnknownCommand, engine.SignalMuted, engine.SignalUnbounded}
+
+// digestOf names what code does: another text that does the same has the same.
+func (c *Classifier) digestOf(code *engine.Code) string {
+	var parts []string
+	for i := range code.Effects {
+		parts = append(parts, deedOf(&code.Effects[i]))
+	}
+	slices.Sort(parts)
+	for _, s := range code.Signals {
+		parts = append(parts, string(s))
+	}
+	return c.MAC([]byte(strings.Join(parts, "\x01")))[:16]
+}
+
+// readKind is what a text of a kind would do. Which reader a kind has is no matter of
+// policy: these are the languages that there are readers for.
+func readKind(kinds []string, file, text string, in shell.Input) abstract.Script {
+	reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
+	switch kind := kinds[0]; kind {
+	case "powershell":
+		return windows.InterpretPowerShell(text, in)
+	case "ruby", "groovy", "python":
+		s := shell.ReadCode(file, kind, []string{text}, in)
+		return joinScripts(s, shell.ReadCode(file, "shell", reader.Lines(kind, text), in))
+	case engine.TextKind:
+		return shell.ReadCode(file, "shell", []string{text}, in)
+	case "shell", "node", "perl", "php", "lua":
+		return shell.ReadCode(file, kind, []string{text}, in)
+	case "r":
+		return shell.ReadCode(file, "Rscript", []string{text}, in)
+	case "hook":
+		lang := shell.Shebang(text)
+		if lang == "" {
+			lang = "shell"
+		}
+		return shell.ReadCode(file, lang, []string{text}, in)
+	default:
+		return shell.ReadCode(file, "shell", reader.Lines(kind, text), in)
+	}
+}
+
+// joinScripts is what two readers found in one text.
+func joinScripts(a, b abstract.Script) abstract.Script {
+	r := &reading{script: a}
+	r.run(b)
+	return r.script
+}
+
+func proseKeys(set *rows.Set) func(string) bool {
+	keys := set.Words("code.prose")
+	return func(key string) bool { return slices.Contains(keys, key) }
+}
+
+// tellingEffects are the worst of those effects that a person could mind, a few of
+// each kind.
+func tellingEffects(list []engine.Effect) []engine.Effect {
+	var kept []engine.Effect
+	count := map[engine.EffectKind]int{}
+	for _, e := range list {
+		if telling(&e) && count[e.Kind] < maxCodeOfKind && len(kept) < maxCodeEffects {
+			count[e.Kind]++
+			kept = append(kept, e)
+		}
+	}
+	if !slices.ContainsFunc(kept, func(e engine.Effect) bool { return e.Kind != engine.EffectFileRead }) {
+		return nil
+	}
+	return kept
+}
+
+// telling says that an effect is more than work on the files of the project. What goes
+// or changes in there can be looked at when it is run: tests and builds do little else.
+func telling(e *engine.Effect) bool {
+	around := slices.Contains([]engine.Location{engine.LocationInside, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
+		engine.LocationNull, engine.LocationUnknown}, e.Location)
+	secret := e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile
+	switch e.Kind {
+	case engine.EffectProcess:
+		return e.Verb != "exec"
+	case engine.EffectFileRead:
+		return !around || secret
+	case engine.EffectFileWrite, engine.EffectFileDelete:
+		return !around || e.Guard != "" || slices.Contains([]engine.Class{engine.ClassGuard, engine.ClassAgent, engine.ClassGitHook,
+			engine.ClassGitData, engine.ClassStartup, engine.ClassCredential}, e.Class)
+	case engine.EffectNetwork:
+		return !e.Loopback
+	}
+	return true
+}
+
+// keepTheirCommands keeps the commands to which the kept effects belong.
+func keepTheirCommands(code *engine.Code, commands []engine.Command) {
+	at := map[int]int{}
+	for i := range code.Effects {
+		n := code.Effects[i].Command
+		if n < 0 || n >= len(commands) {
+			continue
+		}
+		if _, ok := at[n]; !ok {
+			at[n] = len(code.Commands)
+			code.Commands = append(code.Commands, shortCommand(commands[n]))
+		}
+		code.Effects[i].Command = at[n]
+	}
+}
+
+func shortCommand(cmd engine.Command) engine.Command {
+	cmd.Operands, cmd.Flags = cmd.Operands[:min(len(cmd.Operands), 3)], cmd.Flags[:min(len(cmd.Flags), 4)]
+	for _, list := range []*[]string{&cmd.Operands, &cmd.Flags} {
+		*list = slices.Clone(*list)
+		for i, word := range *list {
+			(*list)[i] = head(word, 80)
+		}
+	}
+	return cmd
+}
+
+// writings are the texts that a call puts into files: those among its arguments, and
+// those of the commands that it runs.
+func (r *reading) writings() []writing {
+	var list []writing
+	for _, t := range r.script.Written {
+		list = append(list, writing{path: t.Path, text: t.Text})
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.args)) {
+		if text, ok := r.args[key].(string); ok && strings.Contains(text, patchBegin) {
+			list = append(list, patched(text)...)
+		}
+	}
+	writes := func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileWrite && e.Command < 0 }
+	if slices.ContainsFunc(r.script.Effects, writes) || operation.WordsOf(r.in.Rows).Verb(r.name) == "write" {
+		list = r.textsIn(list, r.args, "", "", 0)
+	}
+	return list
+}
+
+// textsIn looks for texts beside the path of a file, or below it.
+func (r *reading) textsIn(list []writing, v any, file, old string, depth int) []writing {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			list = r.textsIn(list, item, file, old, depth)
+		}
+	case map[string]any:
+		if depth > maxScan {
+			return list
+		}
+		file, old = r.fileOf(v, file), ""
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if text, ok := v[key].(string); ok && r.keyIs(key, "arguments.replaced") {
+				old = text
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			list = r.textAt(list, v, key, file, old, depth)
+		}
+	}
+	return list
+}
+
+// fileOf is the file that an object of arguments names, or that around it.
+func (r *reading) fileOf(m map[string]any, file string) string {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if text, ok := m[key].(string); ok && pathLike(text) && text != "" && (r.keyIs(key, pathWords) || strings.HasSuffix(key, "_path")) {
+			return text
+		}
+	}
+	return file
+}
+
+func (r *reading) textAt(list []writing, m map[string]any, key, file, old string, depth int) []writing {
+	text, ok := m[key].(string)
+	switch {
+	case !ok:
+		return r.textsIn(list, m[key], file, old, depth+1)
+	case file == "" || text == "" || text == file || r.keyIs(key, "arguments.replaced"):
+	case r.keyIs(key, "arguments.texts"):
+		return append(list, writing{path: file, old: old, text: text, edit: old != "" || strings.Contains(key, "new") || r.name == "NotebookEdit"})
+	}
+	return list
+}
+
+// patchBegin begins a patch as some agents write it.
+const patchBegin = "*** Begin Patch"
+
+// patched are the lines that a patch adds to each file.
+func patched(text string) []writing {
+	var list []writing
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if name, ok := strings.CutPrefix(line, "*** Add File: "); ok {
+			list = append(list, writing{path: name})
+		} else if name, ok := strings.CutPrefix(line, "*** Update File: "); ok {
+			list = append(list, writing{path: name, edit: true})
+		} else if name, ok := strings.CutPrefix(line, "*** Move to: "); ok && len(list) > 0 {
+			list[len(list)-1].path = name
+		} else if code, ok := strings.CutPrefix(line, "+"); ok && len(list) > 0 {
+			list[len(list)-1].text += code + "\n"
+		}
+	}
+	return list
+}
+
+// pairs are words of a list that mean something: NAME=MEANING.
+type pairs struct {
+	exact    map[string][]string
+	patterns []pair
+}
+
+type pair struct{ pattern, meaning string }
+
+func pairsOf(set *rows.Set, list string) *pairs {
+	return rows.Once(set, "pairs:"+list, func() *pairs {
+		p := &pairs{exact: map[string][]string{}}
+		for _, word := range set.Words(list) {
+			name, meaning, ok := strings.Cut(word, "=")
+			switch {
+			case !ok:
+			case strings.ContainsAny(name, "*?/"):
+				p.patterns = append(p.patterns, pair{name, meaning})
+			default:
+				p.exact[name] = append(p.exact[name], meaning)
+			}
+		}
+		return p
+	})
+}
+
+func (p *pairs) first(name string) string {
+	if list := p.exact[name]; len(list) > 0 {
+		return list[0]
+	}
+	return ""
+}
+
+// kindsOf says of what kinds a file of code is: by its name, else by its first line.
+func kindsOf(set *rows.Set, name, text string) []string {
+	p := pairsOf(set, "code.files")
+	kinds := slices.Clone(p.exact[path.Base(name)])
+	for _, f := range p.patterns {
+		last := name
+		if n := strings.Count(f.pattern, "/"); n == 0 {
+			last = path.Base(name)
+		} else if parts := strings.Split(name, "/"); len(parts) > n+1 {
+			last = strings.Join(parts[len(parts)-n-1:], "/")
+		}
+		if ok, err := path.Match(f.pattern, last); ok && err == nil && !slices.Contains(kinds, f.meaning) {
+			kinds = append(kinds, f.meaning)
+		}
+	}
+	switch lang := shell.Shebang(text); {
+	case len(kinds) > 0:
+	case strings.HasPrefix(text, "#!") && lang != "":
+		kinds = []string{lang}
+	case path.Ext(name) == "":
+		kinds = []string{engine.TextKind}
+	}
+	return kinds
+}
+
+// loads says which files of code the programs of a call may run: see engine.Action.
+func loads(r *reading, a *engine.Action) []string {
+	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}
+	for i := range a.Commands {
+		starts := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+			return e.Command == i && e.Kind == engine.EffectProcess && e.Verb == "exec"
+		})
+		l.command(&a.Commands[i], starts)
+	}
+	if len(l.found) > 0 || len(a.Commands) > 0 {
+		for _, name := range r.script.Modules {
+			l.found["="+name] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(l.found))
+	return list[:min(len(list), maxLoads)]
+}
+
+// maxLoads bounds what is said of what a call may run.
+const maxLoads = 16
+
+type loader struct {
+	set     *rows.Set
+	runners *pairs
+	found   map[string]bool
+}
+
+func (l *loader) command(c *engine.Command, starts bool) {
+	does := c.Sub
+	if len(does) == 0 {
+		does = c.Operands[:min(len(c.Operands), 2)]
+	}
+	if l.runner(c.Name, slices.Concat(does, c.Flags)) {
+		return
+	}
+	for _, name := range c.Wrappers {
+		l.runner(name, wrapperWords)
+	}
+	known, ok, err := l.set.Program(c.Name)
+	switch {
+	case err == nil && !ok && starts:
+		l.found[engine.AnyKind] = true
+	case err != nil || !ok || known.Converted || !known.Does():
+		if starts {
+			l.found[engine.Named] = true
+		}
+	case known.Language != "":
+		l.found[engine.Named] = true
+		if !inline(c, known.Code) && slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" }) || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
+			l.found[kindOfLanguage(known.Language)] = true
+		}
+	}
+}
+
+// inline says that an interpreter is given its code as an argument.
+func inline(c *engine.Command, options string) bool {
+	if options == "" {
+		options = "-c"
+	}
+	return slices.ContainsFunc(strings.Fields(options), func(o string) bool {
+		return slices.ContainsFunc(c.Flags, func(f string) bool { return f == o || strings.HasPrefix(f, o+"=") })
+	})
+}
+
+func kindOfLanguage(lang string) string {
+	if lang == "Rscript" {
+		return "r"
+	}
+	return lang
+}
+
+// wrapperWords are what a program may have been called with that runs another one.
+var wrapperWords = []string{"run", "exec", "x"}
+
+// runner asks the list for a program, alone and with each of its words. It tells
+// whether with one of them the program runs nothing.
+func (l *loader) runner(name string, words []string) (none bool) {
+	kinds := slices.Clone(l.runners.exact[name])
+	for _, word := range words {
+		word, _, _ = strings.Cut(word, "=")
+		kinds = append(kinds, l.runners.exact[name+":"+word]...)
+	}
+	if slices.Contains(kinds, runsNone) {
+		return true
+	}
+	for _, kind := range kinds {
+		l.found[kind] = true
+	}
+	return false
+}
+
+// runsNone is what the list says of words with which a program only looks at code.
+const runsNone = "none"
+
+// maxCode is how much of a record code takes that a call writes.
+const maxCode = 1800
+
+// code keeps what fits of the code that a call writes: of each file the worst first.
+func (c *cutter) code(list []engine.Code) []engine.Code {
+	if len(list) == 0 {
+		return nil
+	}
+	limit, whole := min(maxCode, 4*(c.m.resource+c.m.args)), len(list)
+	list = slices.Clone(list)
+	for len(list) > 0 && jsonSize(list) > limit {
+		longest := slices.MaxFunc(list, func(a, b engine.Code) int { return len(a.Effects) - len(b.Effects) })
+		i := slices.IndexFunc(list, func(o engine.Code) bool { return o.Path == longest.Path })
+		if n := len(longest.Effects); n > 1 {
+			list[i].Effects = longest.Effects[:n-1]
+		} else {
+			list = list[:len(list)-1]
+		}
+	}
+	if len(list) < whole {
+		c.note("action.code", whole, "")
+	}
+	return list
+}

@@ -1,0 +1,233 @@
+package history
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
+)
+
+// Bounds of what is kept of code that the session wrote and policy objected to.
+const (
+	maxWritten  = 16
+	kindsLength = 32 // bytes of the kinds of one file
+	rulesLength = 96 // bytes of the rules that object to it
+)
+
+// writtenCode is such a file. What a person agreed to is asked about no more, until
+// the file does something else.
+type writtenCode struct {
+	Key    string `json:"k"`
+	Kinds  string `json:"t"`           // with blanks between
+	Rules  string `json:"r,omitempty"` // with blanks between
+	Digest string `json:"d"`
+	N      int64  `json:"n"` // record of the call that wrote it
+	Agreed bool   `json:"y,omitempty"`
+}
+
+func (w *writtenCode) size() int {
+	return len(w.Key) + len(w.Kinds) + text(w.Rules) + len(w.Digest) + digits(w.N) + 45
+}
+
+// foldCode notes the code that a call writes, as if it had run: what policy objected
+// to, and files that it may have copied to other names.
+func (h *State) foldCode(r *engine.Record, a *engine.Action) {
+	h.carryCode(r.N, a)
+	for i := range a.Code {
+		c := &a.Code[i]
+		if c.Digest == "" && !c.Part && answered(r).Strictness() < engine.Ask.Strictness() {
+			h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool { return w.Key == truncateKey(c.Path) })
+		}
+		if v := verdictOf(r, c.Path); v != nil {
+			h.keepCode(writtenCode{Key: truncateKey(c.Path), Kinds: boundKey(strings.Join(c.Kinds, " "), kindsLength),
+				Rules: joinIDs(v.Rules), Digest: boundKey(c.Digest, digestLength), N: r.N}, c.Part)
+		}
+	}
+}
+
+func verdictOf(r *engine.Record, path string) *engine.CodeVerdict {
+	if r.Decision == nil {
+		return nil
+	}
+	for i := range r.Decision.Code {
+		if v := &r.Decision.Code[i]; v.Path == path {
+			return v
+		}
+	}
+	return nil
+}
+
+// joinIDs puts whole ids together, as many as there is room for.
+func joinIDs(ids []string) string {
+	var all string
+	for _, id := range ids {
+		if next := strings.TrimSpace(all + " " + id); plain(id) && len(next) <= rulesLength {
+			all = next
+		}
+	}
+	return all
+}
+
+// keepCode puts a file in the place of what was known of it. To a part, what is known
+// of the rest is added.
+func (h *State) keepCode(w writtenCode, part bool) {
+	if i := h.codeAt(w.Key); i >= 0 {
+		old := h.Code[i]
+		if w.Agreed = old.Agreed && old.Digest == w.Digest; part {
+			w.Rules = joinIDs(union(strings.Fields(old.Rules), strings.Fields(w.Rules)))
+		}
+		h.Code = slices.Delete(h.Code, i, i+1)
+	}
+	h.Code = append(h.Code, w)
+	if len(h.Code) > maxWritten {
+		i := max(0, slices.IndexFunc(h.Code, func(o writtenCode) bool { return o.Agreed }))
+		h.Code = slices.Delete(h.Code, i, i+1)
+	}
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+func (h *State) codeAt(key string) int {
+	return slices.IndexFunc(h.Code, func(w writtenCode) bool { return w.Key == key })
+}
+
+// carryCode follows code to another name: copied, moved, linked.
+func (h *State) carryCode(n int64, a *engine.Action) {
+	if len(h.Code) == 0 {
+		return
+	}
+	for _, w := range slices.Clone(h.Code) {
+		for i := range a.Effects {
+			if from := &a.Effects[i]; from.Command >= 0 && reaches(from, w.Key) {
+				h.copyCode(w, n, from, a)
+			}
+		}
+	}
+}
+
+// copyCode notes what the command writes that touches a file of code, but for those
+// that print or change text.
+func (h *State) copyCode(w writtenCode, n int64, from *engine.Effect, a *engine.Action) {
+	for i := range a.Effects {
+		to := &a.Effects[i]
+		key := truncateKey(to.Place())
+		if to.Kind != engine.EffectFileWrite || to.Command != from.Command || key == w.Key || key == "" {
+			continue
+		}
+		if to.Verb == "move" || to.Verb == "copy" || to.Verb == "link" || to.Verb == "write" {
+			if to.Entry == "dir" {
+				key = truncateKey(to.Place() + "/" + path.Base(w.Key))
+			}
+			moved := w
+			moved.Key, moved.N = key, n
+			h.keepCode(moved, false)
+		}
+	}
+}
+
+// dropCode forgets code that is gone, or that another text has taken the place of,
+// now that the call ran. Of a command line with several commands nobody can tell
+// which of them ran.
+func (h *State) dropCode(pre int64, a *engine.Action) {
+	if a == nil || len(a.Commands) > 1 {
+		return
+	}
+	h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool {
+		return w.N < pre && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+			return e.Certainty == engine.CertaintyExact && truncateKey(e.Place()) == w.Key && replaced(&e)
+		})
+	})
+}
+
+// replaced says that nothing of a file is left.
+func replaced(e *engine.Effect) bool {
+	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectFileWrite && (e.Verb == "write" || e.Verb == "truncate" || e.Verb == "rename")
+}
+
+// inherits lists the code of the session that an action may run and that nobody has
+// agreed to.
+func (h *State) inherits(a *engine.Action) []engine.Inherited {
+	var list []engine.Inherited
+	for i := range h.Code {
+		w := &h.Code[i]
+		if runs, named := w.runBy(a); runs && !w.Agreed {
+			list = append(list, engine.Inherited{Path: w.Key, Rules: orEmpty(strings.Fields(w.Rules)), Named: named})
+		}
+	}
+	return list
+}
+
+// agreeCode notes that a person let a call run that was asked about.
+func (h *State) agreeCode(a *engine.Action) {
+	if a == nil {
+		return
+	}
+	for i := range h.Code {
+		if runs, _ := h.Code[i].runBy(a); runs {
+			h.Code[i].Agreed = true
+		}
+	}
+}
+
+// runBy says that an action may run a file, and whether it names it.
+func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
+	kinds := strings.Fields(w.Kinds)
+	for _, what := range a.Loads {
+		name, module := strings.CutPrefix(what, "=")
+		runs = runs || what == engine.AnyKind && w.Kinds != engine.TextKind || slices.Contains(kinds, what)
+		named = named || module && w.goesBy(name)
+	}
+	named = named || (runs || slices.Contains(a.Loads, engine.Named)) && w.namedBy(a)
+	return runs || named, named
+}
+
+// goesBy says that a module of a name is the file, or lies in a folder of that name
+// as the file does.
+func (w *writtenCode) goesBy(name string) bool {
+	parts := strings.Split(w.Key, "/")
+	last := parts[len(parts)-1]
+	parts[len(parts)-1] = strings.TrimSuffix(last, path.Ext(last))
+	return slices.Contains(parts, name) || last == name
+}
+
+// namedBy says that a command has the file's name among its words, as it is or as a
+// pattern, or is called by it.
+func (w *writtenCode) namedBy(a *engine.Action) bool {
+	base := path.Base(w.Key)
+	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return w.readBy(a, &e) }) {
+		return true
+	}
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		if c.Name == base || slices.ContainsFunc(c.Operands, func(o string) bool { return names(o, base) }) ||
+			slices.ContainsFunc(c.Flags, func(f string) bool { return names(f, base) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// readBy says that a command without operands reads the file: at its input.
+func (w *writtenCode) readBy(a *engine.Action, e *engine.Effect) bool {
+	return e.Kind == engine.EffectFileRead && e.Command >= 0 && e.Command < len(a.Commands) && len(a.Commands[e.Command].Operands) == 0 &&
+		truncateKey(e.Place()) == w.Key
+}
+
+// names says that a word is a file's name, one without its extension, or a pattern.
+func names(word, base string) bool {
+	if _, value, ok := strings.Cut(word, "="); ok {
+		word = value
+	}
+	last := path.Base(word)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return last == base || strings.Contains(word, "/") && last == stem || strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
+}

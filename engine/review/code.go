@@ -1,0 +1,76 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+// maxCodeRules bounds how many rules are named of one file.
+const maxCodeRules = 3
+
+// judgeCode says what policy would say if the code ran that a call writes, and
+// keeps it where a person would be asked. So policy decides what counts as harm, by
+// the rules of today, and whoever runs the file later need not be read again.
+func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *history.State) error {
+	if r.Action == nil || r.Phase != engine.PhasePre {
+		return nil
+	}
+	for i := range r.Action.Code {
+		c := &r.Action.Code[i]
+		if len(c.Effects)+len(c.Signals) == 0 {
+			continue
+		}
+		of, err := p.codeVerdict(ctx, c, &v.Decision, r, h)
+		if err != nil {
+			return fmt.Errorf("judge the code of %s: %w", c.Path, err)
+		}
+		if of != nil {
+			v.Decision.Code = append(v.Decision.Code, *of)
+		}
+	}
+	if len(v.Decision.Code) == 0 {
+		return nil
+	}
+	return settle(&v.Decision)
+}
+
+// codeVerdict judges one file; nil: nobody would be asked about it. What is said of
+// the call that writes it, whatever it writes, is nothing against the code.
+func (p *Policy) codeVerdict(ctx context.Context, c *engine.Code, call *engine.Decision, r *engine.Record,
+	h *history.State) (*engine.CodeVerdict, error) {
+	run := Result{Input: history.NewInput(runOf(c, r), h, p.View)}
+	if err := p.judge(ctx, &run); err != nil {
+		return nil, err
+	}
+	d := &run.Decision
+	if d.Decision.Strictness() < engine.Ask.Strictness() {
+		return nil, nil
+	}
+	asking := slices.DeleteFunc(d.Rules, func(r engine.RuleResult) bool { return r.Decision.Strictness() < engine.Ask.Strictness() })
+	of := &engine.CodeVerdict{Path: c.Path, Decision: d.Decision}
+	said := call.RuleIDs()
+	for _, rule := range asking {
+		if !slices.Contains(said, rule.ID) && len(of.Rules) < maxCodeRules {
+			of.Rules = append(of.Rules, rule.ID)
+		}
+	}
+	if len(asking) > 0 && len(of.Rules) == 0 {
+		return nil, nil
+	}
+	return of, nil
+}
+
+// runOf is the record of a call that would run the code and nothing else.
+func runOf(c *engine.Code, r *engine.Record) *engine.Record {
+	run := *r
+	run.Call, run.SHA, run.Action = "", nil, c.Action()
+	run.Event = &engine.EventFacts{}
+	if r.Event != nil {
+		run.Event = &engine.EventFacts{Name: r.Event.Name, CWD: r.Event.CWD, Mode: r.Event.Mode, PromptID: r.Event.PromptID}
+	}
+	return &run
+}
