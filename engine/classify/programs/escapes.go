@@ -125,6 +125,7 @@ func elsewhere() map[string]func(*shell.Call) {
 		"dropsDatabase":    dropsDatabase,
 		"dropsRole":        dropsRole,
 		"resetsDatabase":   resetsDatabase,
+		"sqlScripts":       sqlScripts,
 		"restoresDatabase": restoresDatabase,
 		"stopsServer":      stopsServer,
 		"curl":             curl,

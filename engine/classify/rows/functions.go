@@ -14,7 +14,7 @@ func Functions() []string {
 		"makeFolders", "makeTargets", "manual", "mirror", "mongo", "move", "movedBy", "nameUpdates", "nodeInstall", "npm",
 		"otherSettings", "packageScripts", "parallel", "patch", "permit", "pours", "printFiles", "puts", "redis", "remoteShell",
 		"replacesGuard", "reports", "resetsDatabase", "restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed",
-		"sendsKey", "socat", "splitFilter", "sqlClient", "ssh", "stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands",
+		"sendsKey", "socat", "splitFilter", "sqlClient", "sqlScripts", "ssh", "stopsServer", "talks", "tarArchive", "tarPrograms", "taskCommands",
 		"tee", "terminal", "tlsConnects", "transfer", "translate", "trash", "unbounded", "wget", "whichProgram", "windowsShell",
 		"xargs", "zipTest",
 	}
