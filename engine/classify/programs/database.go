@@ -390,8 +390,8 @@ func restoresDatabase(c *shell.Call) {
 // resetsDatabase is a database that is built anew; forced where the command says
 // that the loss of its data is accepted.
 func resetsDatabase(c *shell.Call) {
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
-		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")}, configured(c).Target())
+	c.OnDatabase(configured(c), abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
+		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")})
 }
 
 // configured is the database of a project's own configuration: all that is

@@ -118,6 +118,7 @@ func elsewhere() map[string]func(*shell.Call) {
 		"browse":           browse,
 		"bucket":           bucket,
 		"composed":         composed,
+		"console":          console,
 		"container":        container,
 		"grantsRole":       grantsRole,
 		"kubeDelete":       kubeDelete,

@@ -3,7 +3,6 @@ package programs
 import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
-	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -14,7 +13,7 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 		Run:     runProgram,
 		Program: func(name string) bool { return known(set, name) },
 		Agent:   func(name string) bool { return kindOf(set, name) == rows.Agent },
-		Code:    languages.Extract,
+		Code:    extract,
 		Go:      escape,
 	}
 }

@@ -4,7 +4,7 @@ package rows
 // say. They are in the package programs.
 func Functions() []string {
 	return []string{
-		"ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "composed", "container", "convert", "copyFiles",
+		"ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "composed", "console", "container", "convert", "copyFiles",
 		"copyLinks", "coreutils", "crontab", "curl", "decodeBase64", "decodeHex", "destroysDisk", "dropsDatabase", "dropsRole",
 		"editorCommands", "editorInput", "editorScript", "endlessOutput", "fd", "fifo", "find", "formats", "ftp", "ghAPI",
 		"gitAliases", "gitApply", "gitCheckout", "gitClean", "gitClone", "gitConfig", "gitDeinit", "gitDiff", "gitDiscard",

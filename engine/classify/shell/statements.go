@@ -135,13 +135,14 @@ func (c *Call) Loses(d Database, verb, object string) {
 	} else if verb != "grant" && verb != "exec" && verb != "stop" {
 		c.Signal(engine.SignalDatabaseDrop)
 	}
-	c.onDatabase(d, e)
+	c.OnDatabase(d, e)
 }
 
-// onDatabase adds an effect on a database. One of another host is no part of the
-// container in which its client runs.
-func (c *Call) onDatabase(d Database, e abstract.RawEffect) {
-	if frame := c.Shell.Frame; frame.Isolated && d.Host.Text != "" && !place.Loopback(d.Host.Text) {
+// OnDatabase adds an effect on a database. One of another host, or of a project's
+// configuration, is no part of the container in which its client runs.
+func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
+	elsewhere := d.Host.Text != "" && !place.Loopback(d.Host.Text) || d.Scheme == "config" || d.Scheme == "sql"
+	if frame := c.Shell.Frame; frame.Isolated && elsewhere {
 		c.Shell.Frame.Isolated = false
 		defer func() { c.Shell.Frame = frame }()
 	}
@@ -155,7 +156,7 @@ func (c *Call) LoadsUnseen(d Database, text abstract.Arg) {
 	}
 	c.Shell.SignalIf(text.Taint&abstract.Fetched != 0, engine.SignalRemoteCode)
 	c.Shell.SignalIf(text.Taint&abstract.Decoded != 0, engine.SignalObfuscated)
-	c.onDatabase(d, abstract.RawEffect{Kind: engine.EffectProcess, Verb: "load", Object: "script"})
+	c.OnDatabase(d, abstract.RawEffect{Kind: engine.EffectProcess, Verb: "load", Object: "script"})
 }
 
 // sqlCommands takes the lines out of a script that are for the client and not
