@@ -341,14 +341,17 @@ func (r *reading) proxied(m map[string]any, depth int) {
 // maxProxies bounds tools that call tools that call tools.
 const maxProxies = 3
 
-// program is an argument that names a program, with its arguments beside it.
+// programBeside runs a program that one argument names, with the arguments that
+// stand beside it.
 func (r *reading) programBeside(m map[string]any) {
 	var program string
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		parts := strings.Join(operation.NameParts(key), "")
 		if text, ok := m[key].(string); ok && slices.Contains(r.in.Rows.Words(executables), parts) {
-			program = text
+			if program = text; m["args"] != nil && r.keyIs(key, commandWords) {
+				return // scanCommand runs it
+			}
 		} else if slices.Contains(r.in.Rows.Words(argumentLists), parts) {
 			if text, ok := m[key].(string); ok {
 				words = strings.Fields(text)
