@@ -96,7 +96,8 @@ func (r *reading) table() {
 // function returns what a row's go names, nil where it names nothing.
 func (r *reading) function(name string) func() {
 	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
-		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule, "exitWorktree": r.exitWorktree, "share": r.share, "patched": r.patches}[name]
+		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule,
+		"exitWorktree": r.exitWorktree, "share": r.share, "patched": r.patches}[name]
 }
 
 func (r *reading) argument(a toolArg, v any) {

@@ -127,7 +127,8 @@ func (r *reading) scanValue(m map[string]any, key string, v any, verb string, de
 func (r *reading) keyedCommand(m map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if verb, object := operation.WordsOf(r.in.Rows).Ending(key); verb != "" {
-			r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: cmp.Or(object, "item"), Target: abstract.Value{Text: r.server()}})
+			r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: cmp.Or(object, "item"),
+				Target: abstract.Value{Text: r.server()}})
 		}
 	}
 }

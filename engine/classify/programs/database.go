@@ -113,7 +113,8 @@ func sqlOperands(c *shell.Call, d shell.Database) []abstract.Arg {
 
 // sqlFiles are the scripts that a client is told to run. Some take @FILE.
 func sqlFiles(c *shell.Call) []abstract.Arg {
-	list := c.Opts.All("-f", "--file", "--input", "-i", "--queries-file", "--filename", "-init", "--init-file", "-r", "--sql-file", "-tvf", "-tf", "-svf", "-svtf")
+	list := c.Opts.All("-f", "--file", "--input", "-i",
+		"--queries-file", "--filename", "-init", "--init-file", "-r", "--sql-file", "-tvf", "-tf", "-svf", "-svtf")
 	for _, a := range c.Opts.Operands {
 		if file, ok := strings.CutPrefix(a.Text, "@"); ok && file != "" && !strings.Contains(file, "://") {
 			list = append(list, a.With(strings.TrimPrefix(file, "@")))
