@@ -225,8 +225,8 @@ func (c *rowCheck) toolStep(names string, s rows.Step, n *yaml.Node) {
 			c.p.wrong(nodes[key], "%s: %s stands for words of a command, which a tool does not have; name an argument", key, value)
 		}
 	}
-	s.Read, s.Write, s.Delete, s.Fetch, s.Send, s.Code, s.On = named(s.Read), named(s.Write), named(s.Delete), named(s.Fetch),
-		named(s.Send), named(s.Code), named(s.On)
+	s.Read, s.Write, s.Delete, s.Fetch, s.Send, s.Code, s.On, s.Run = named(s.Read), named(s.Write), named(s.Delete), named(s.Fetch),
+		named(s.Send), named(s.Code), named(s.On), named(s.Run)
 	c.step(names, s, n)
 }
 

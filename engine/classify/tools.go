@@ -25,11 +25,18 @@ type reading struct {
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
 	strange  bool              // the tool is not known
+	nested   int               // tools that have called this one
+	jsons    int               // texts of JSON around what is read
 }
 
 // read looks a tool up and turns its arguments into raw effects.
 func read(name string, args map[string]any, in shell.Input) *reading {
-	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name)}
+	return readNested(name, args, in, 0)
+}
+
+// readNested is read for a tool that others have called.
+func readNested(name string, args map[string]any, in shell.Input, nested int) *reading {
+	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name), nested: nested}
 	r.script.Signals = map[engine.Signal]bool{}
 	switch {
 	case strings.HasPrefix(name, "mcp__"):
@@ -39,6 +46,8 @@ func read(name string, args map[string]any, in shell.Input) *reading {
 		r.strange = true
 		r.opaque("tool", name)
 		r.scan(operation.WordsOf(r.in.Rows).Verb(name))
+		r.translated("", name)
+		r.setsGuard(name, r.args)
 	}
 	r.follow()
 	return r
@@ -89,7 +98,8 @@ func (r *reading) table() {
 // function returns what a row's go names, nil where it names nothing.
 func (r *reading) function(name string) func() {
 	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
-		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule, "exitWorktree": r.exitWorktree, "share": r.share}[name]
+		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule,
+		"exitWorktree": r.exitWorktree, "share": r.share, "patched": r.patches}[name]
 }
 
 func (r *reading) argument(a toolArg, v any) {

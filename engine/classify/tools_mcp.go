@@ -26,9 +26,11 @@ func (r *reading) mcp() {
 	r.tool.typ = cmp.Or(r.tool.typ, engine.TypeMCPCall)
 	words := operation.WordsOf(r.in.Rows)
 	r.scan(words.Verb(name))
+	r.setsGuard(server+"_"+name, r.args)
 	if r.tool.row.Do != nil || r.tool.row.Cases != nil {
 		return // a row says it, and not the tool's name
 	}
+	r.translated(server, name)
 	r.ends(server, name)
 	if noun := words.Sent(name); noun != "" {
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
@@ -91,6 +93,8 @@ func (r *reading) scanMap(m map[string]any, verb string, depth int) {
 		r.opaque("budget", "arguments")
 		return
 	}
+	r.proxied(m, depth)
+	r.programBeside(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if depth == 0 && slices.ContainsFunc(r.tool.args, func(a toolArg) bool { return a.name == key }) {
 			continue // a row says what it means
@@ -104,10 +108,13 @@ func (r *reading) scanValue(m map[string]any, key string, v any, verb string, de
 	case string:
 		r.scanText(m, key, v, verb)
 	case map[string]any:
+		if r.keyIs(key, commandWords) {
+			r.keyedCommand(v)
+		}
 		r.scanMap(v, verb, depth+1)
 	case []any:
-		if argv, ok := mask.StringList(v); ok && r.keyIs(key, commandWords) {
-			r.run(shell.Interpret(mask.QuoteAll(argv), r.in))
+		if argv, ok := mask.StringList(v); ok && (r.keyIs(key, commandWords) || r.runs(key, verb) && slices.ContainsFunc(argv, r.startsProgram)) {
+			r.commands(argv)
 			return
 		}
 		for _, item := range v {
@@ -116,23 +123,72 @@ func (r *reading) scanValue(m map[string]any, key string, v any, verb string, de
 	}
 }
 
+// keyedCommand is a command whose name is a key: {"dropDatabase": 1}.
+func (r *reading) keyedCommand(m map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if verb, object := operation.WordsOf(r.in.Rows).Ending(key); verb != "" {
+			r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: cmp.Or(object, "item"),
+				Target: abstract.Value{Text: r.server()}})
+		}
+	}
+}
+
+// commands runs the commands of a list, or the one of which it holds the words.
+func (r *reading) commands(list []string) {
+	if !r.separate(list) {
+		r.run(shell.Interpret(mask.QuoteAll(list), r.in))
+		return
+	}
+	r.run(shell.Interpret(strings.Join(list, "\n"), r.in))
+}
+
+// runs reports whether an argument is what a tool runs, or types in somewhere.
+func (r *reading) runs(key, verb string) bool {
+	return r.keyIs(key, inputWords) && (verb == "run" || r.isTerminal())
+}
+
+// isTerminal says that a tool is one of a terminal, by its name.
+func (r *reading) isTerminal() bool {
+	return slices.ContainsFunc(operation.NameParts(r.name), func(p string) bool {
+		return slices.Contains(r.in.Rows.Words("servers.terminals"), p)
+	})
+}
+
 func (r *reading) scanText(m map[string]any, key, text, verb string) {
 	switch {
 	case text == "":
+	case r.sqlIn(key, text):
+		r.scanSQL(text)
 	case abstract.WebURL(text):
 		r.scanURL(text, verb)
 		r.scanRequest(m, text)
 	case r.keyIs(key, commandWords):
 		r.scanCommand(m, text)
-	case r.keyIs(key, sqlWords) || lastWord(key, []string{"query"}) && r.isDatabase():
-		r.scanSQL(text)
 	case r.keyIs(key, codeWords) && r.isBrowser():
 		r.page(key, text)
 	case r.keyIs(key, codeWords) && verb == "run":
 		r.opaque("code", key)
-	case r.keyIs(key, pathWords) && pathLike(text):
-		r.scanPath(text, verb)
+	case r.keyIs(key, pathWords) && verb == "run" && strings.ContainsAny(text, "(;\n"):
+		r.opaque("code", key)
+	case (r.keyIs(key, pathWords) || r.keyIs(key, "arguments.targets") && strings.ContainsAny(text, "/~")) && pathLike(text):
+		r.scanPath(strings.TrimPrefix(text, "file://"), verb)
+	case r.keyIs(key, jsonWords) && r.scanJSON(key, text, verb):
+	case r.runs(key, verb) && r.startsProgram(text):
+		r.run(shell.Interpret(text, r.in))
+	default:
+		r.patched(text)
 	}
+}
+
+// scanJSON looks into the JSON that an argument's text holds.
+func (r *reading) scanJSON(key, text, verb string) bool {
+	v, ok := decodedJSON(text)
+	if ok && r.jsons < maxScan {
+		r.jsons++
+		r.scanValue(nil, key, v, verb, 1)
+		r.jsons--
+	}
+	return ok
 }
 
 // keyIs reports whether the last word of an argument's name is in a list of the
@@ -206,6 +262,13 @@ func (r *reading) scanCommand(m map[string]any, text string) {
 // own effects are left out: no program is started here.
 func (r *reading) scanSQL(text string) {
 	r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
+}
+
+// sqlIn reports whether an argument is SQL: by its name, or because the tool asks
+// a database.
+func (r *reading) sqlIn(key, text string) bool {
+	return !r.keyIs(key, commandWords) && r.keyIs(key, sqlWords) && !abstract.WebURL(text) ||
+		r.keyIs(key, "arguments.queries") && r.isDatabase()
 }
 
 func (r *reading) isDatabase() bool {

@@ -156,6 +156,8 @@ func (r *reading) step(s rows.Step) {
 		for _, text := range r.selected(value) {
 			r.run(shell.Interpret(text.Text, r.in))
 		}
+	case "run":
+		r.templated(value)
 	case "read", "write", "delete", "fetch", "send":
 		r.onTargets(key, value, e)
 	default:

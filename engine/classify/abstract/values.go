@@ -34,6 +34,7 @@ const (
 	Decoded                       // was encoded, or is put together from pieces
 	Filed                         // holds what is in a local file
 	Picked                        // holds lines of a local file, or of a text that is known
+	Vouched                       // holds what version control holds of a file
 )
 
 // AsFile reports whether all that a text holds comes from files of this machine.

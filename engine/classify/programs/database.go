@@ -68,38 +68,129 @@ func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	return a
 }
 
-// sqlClient runs the SQL of its options, its operands (sqlite) and its input.
+// sqlClient runs the SQL of its options, its operands (sqlite) and its input. The
+// word operands in the row says that all operands are SQL, rest that those behind
+// the first are.
 func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
 	d := opened(c)
-	code := o.All("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "-cmd")
-	if d.Scheme == "sqlite" && len(o.Operands) > 0 {
-		code = append(code, o.Operands[1:]...)
-		if !d.InMemory() {
-			c.Reads(o.Operand(0))
-		}
+	code := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
+	if d.Scheme == "sqlite" && !d.InMemory() {
+		c.Reads(o.Operands[:min(1, len(o.Operands))]...)
 	}
+	code = append(code, sqlOperands(c, d)...)
 	given := len(code) > 0
-	for _, f := range append(o.All("-f", "--file", "-i", "--queries-file", "-init"), o.All("-r")...) {
-		if text, ok := sqlFile(c, f); ok {
+	code = readableOf(c, d, code)
+	for _, f := range sqlFiles(c) {
+		if text, ok := clientFile(c, d, f, "sql"); ok {
 			code = append(code, text)
 		}
-		if !f.Is("-") {
+		if given = true; !f.Is("-", "/dev/stdin") {
 			c.Reads(f)
+		} else if text, ok := clientInput(c, d); ok {
+			code = append(code, text)
 		}
 	}
-	if in := c.Shell.Frame.Stdin; in != nil && (!given || len(o.All("-f", "--file")) > 0) {
-		code = append(code, *in)
+	if text, ok := clientInput(c, d); ok && !given {
+		code = append(code, text)
 	}
 	c.SqlAt(d, joinLines(code))
 	c.Writes("write", o.All("-o", "--output")...)
 }
 
-// sqlFile is the script in a file: of the call itself, or of the disk.
-func sqlFile(c *shell.Call, f abstract.Arg) (abstract.Arg, bool) {
-	code, ok := c.Shell.CodeIn(f, "sql")
+// sqlOperands are the operands that are SQL.
+func sqlOperands(c *shell.Call, d shell.Database) []abstract.Arg {
+	list := c.Opts.Operands
+	switch {
+	case slices.Contains(c.Words, "operands"):
+		return list[min(len(c.Subs), len(list)):]
+	case d.Scheme == "sqlite" || slices.Contains(c.Words, "rest"):
+		return list[min(1, len(list)):]
+	}
+	return nil
+}
+
+// sqlFiles are the scripts that a client is told to run. Some take @FILE.
+func sqlFiles(c *shell.Call) []abstract.Arg {
+	list := c.Opts.All("-f", "--file", "--input", "-i",
+		"--queries-file", "--filename", "-init", "--init-file", "-r", "--sql-file", "-tvf", "-tf", "-svf", "-svtf")
+	for _, a := range c.Opts.Operands {
+		if file, ok := strings.CutPrefix(a.Text, "@"); ok && file != "" && !strings.Contains(file, "://") {
+			list = append(list, a.With(strings.TrimPrefix(file, "@")))
+		}
+	}
+	return list
+}
+
+// clientFile is the script in a file: of the call itself, or of the disk. What
+// nobody can tell is said to be so; what version control holds the team has seen.
+func clientFile(c *shell.Call, d shell.Database, f abstract.Arg, lang string) (abstract.Arg, bool) {
+	if f.From != nil {
+		return readable(c, d, *f.From)
+	}
+	code, ok := c.Shell.CodeIn(f, lang)
+	if !ok && !f.Is("-", "/dev/stdin", "/dev/null") && !c.Shell.Vouched(f) {
+		c.LoadsUnseen(d, f)
+	}
 	return code.Text, ok
+}
+
+// clientInput is the script that a client reads on its standard input.
+func clientInput(c *shell.Call, d shell.Database) (abstract.Arg, bool) {
+	if c.Shell.Frame.Stdin == nil {
+		return abstract.Arg{}, false
+	}
+	return readable(c, d, *c.Shell.Frame.Stdin)
+}
+
+// readable is what is known of a script. Where that is nothing, it is
+// said to be unseen.
+func readable(c *shell.Call, d shell.Database, text abstract.Arg) (abstract.Arg, bool) {
+	switch known := strings.Trim(text.Text, abstract.Holes+" \t\r\n;") != ""; {
+	case text.Part != nil:
+		return abstract.Concat(abstract.Concat(text, abstract.Word(";\n")), *text.Part), true
+	case text.Known():
+		return text, true
+	case known:
+		return text, true
+	case text.Taint&abstract.Vouched == 0:
+		c.LoadsUnseen(d, text)
+	}
+	return abstract.Arg{}, false
+}
+
+// readableOf are those pieces of code of which something is known.
+func readableOf(c *shell.Call, d shell.Database, list []abstract.Arg) (some []abstract.Arg) {
+	for _, text := range list {
+		if text, ok := readable(c, d, text); ok {
+			some = append(some, text)
+		}
+	}
+	return some
+}
+
+// sqlScripts judges what a tool sends to its database that takes SQL in some other
+// way: from the files of the options that the row names, from its last operand
+// (last), or from its input where neither is given.
+func sqlScripts(c *shell.Call) {
+	d := shell.Database{Scheme: "sql"}
+	var files []abstract.Arg
+	for _, word := range c.Words {
+		if n := len(c.Opts.Operands); word == "last" && n > 0 {
+			files = append(files, c.Opts.Operands[n-1])
+		}
+		files = append(files, c.Opts.All(word)...)
+	}
+	for _, f := range files {
+		if text, ok := clientFile(c, d, f, "sql"); ok {
+			c.Sql(text)
+		}
+		c.Reads(f)
+	}
+	if text, ok := clientInput(c, d); ok && len(files) == 0 {
+		c.Sql(text)
+	}
 }
 
 // joinLines puts pieces of code behind each other: one session runs them all.
@@ -141,17 +232,46 @@ func mongo(c *shell.Call) {
 		d.Name = c.Opts.Operand(0)
 	}
 	code := c.Opts.All("--eval")
-	for _, f := range append(c.Opts.All("--file"), c.Opts.Operands...) {
-		if text, ok := c.Shell.Written(f); ok {
-			code = append(code, text)
+	given := len(code) > 0
+	for _, f := range append(c.Opts.All("--file", "-f"), c.Opts.Operands...) {
+		if !f.Is(c.Opts.Operand(0).Text) || strings.HasSuffix(f.Text, "js") {
+			given = true
+			code = append(code, mongoScript(c, d, f)...)
 		}
 	}
-	if in := c.Shell.Frame.Stdin; in != nil {
-		code = append(code, *in)
+	if text, ok := clientInput(c, d); ok && !given {
+		code = append(code, text)
 	}
-	for _, text := range code {
-		mongoCode(c, d, languages.Tokenize(text.Text, languages.SyntaxNode))
+	for i := 0; i < len(code) && i < shell.MaxCodeFiles; i++ {
+		tokens := languages.Tokenize(code[i].Text, languages.SyntaxNode)
+		mongoCode(c, d, tokens)
+		for _, f := range loadedFiles(tokens) {
+			code = append(code, mongoScript(c, d, f)...)
+		}
+		if code[i].Known() {
+			c.Extract("node", code[i], c.Name+"-e") // its shell is one of JavaScript, with all that Node has
+		}
 	}
+}
+
+// mongoScript is the code in a file.
+func mongoScript(c *shell.Call, d shell.Database, f abstract.Arg) []abstract.Arg {
+	c.Reads(f)
+	if text, ok := clientFile(c, d, f, "node"); ok {
+		return []abstract.Arg{text}
+	}
+	return nil
+}
+
+// loadedFiles are the files that code loads: load("a.js").
+func loadedFiles(tokens []languages.Token) (list []abstract.Arg) {
+	for i, t := range tokens {
+		if t.Kind == languages.TokenName && t.Text == "load" && i+2 < len(tokens) && tokens[i+1].Text == "(" &&
+			tokens[i+2].Kind == languages.TokenString {
+			list = append(list, abstract.Word(tokens[i+2].Text))
+		}
+	}
+	return list
 }
 
 func mongoCode(c *shell.Call, d shell.Database, tokens []languages.Token) {
@@ -197,14 +317,22 @@ func redis(c *shell.Call) {
 		_, rest, _ := strings.Cut(u.Text, "://")
 		d.Host, d.Name = shell.SplitAddress(u.With(rest))
 	}
-	lines := [][]abstract.Arg{c.Opts.Operands}
-	if in := c.Shell.Frame.Stdin; in != nil {
-		for _, l := range strings.Split(in.Text, "\n") {
-			lines = append(lines, fieldsOf(abstract.Word(l)))
+	redisCommand(c, d, c.Opts.Operands)
+	if f, ok := c.Opts.Get("--eval"); ok {
+		if text, ok := clientFile(c, d, f, "lua"); ok {
+			redisCommand(c, d, []abstract.Arg{abstract.Word("EVAL"), text})
 		}
+		return
 	}
-	for _, l := range lines {
-		redisCommand(c, d, l)
+	if text, ok := clientInput(c, d); ok && (len(c.Opts.Operands) == 0 || !c.Opts.Has("-x", "-X")) {
+		redisLines(c, d, text.Text)
+	}
+}
+
+// redisLines are the commands of a script, a line each.
+func redisLines(c *shell.Call, d shell.Database, text string) {
+	for l := range strings.SplitSeq(strings.ReplaceAll(text, `\r`, ""), "\n") {
+		redisCommand(c, d, fieldsOf(abstract.Word(strings.Trim(l, "\r\"' "))))
 	}
 }
 
@@ -213,7 +341,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 		return
 	}
 	switch strings.ToUpper(words[0].Text) {
-	case "FLUSHALL", "FLUSHDB":
+	case "FLUSHALL", "FLUSHDB", "FLUSH_ALL":
 		c.Loses(d, "truncate", "database")
 	case "SWAPDB":
 		c.Loses(d, "alter", "database")
@@ -221,7 +349,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 		c.Loses(d, "delete", "rows")
 	case "SHUTDOWN", "DEBUG":
 		c.System("stop", abstract.Word("database"))
-	case "EVAL":
+	case "EVAL", "EVAL_RO", "FUNCTION", "SCRIPT":
 		if len(words) > 1 && strings.Contains(strings.ToUpper(words[1].Text), "FLUSH") {
 			c.Loses(d, "truncate", "database")
 		}
@@ -263,8 +391,8 @@ func restoresDatabase(c *shell.Call) {
 // resetsDatabase is a database that is built anew; forced where the command says
 // that the loss of its data is accepted.
 func resetsDatabase(c *shell.Call) {
-	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
-		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")}, configured(c).Target())
+	c.OnDatabase(configured(c), abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
+		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")})
 }
 
 // configured is the database of a project's own configuration: all that is

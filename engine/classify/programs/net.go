@@ -239,10 +239,16 @@ func handsShell(c *shell.Call) {
 	}
 }
 
+// flushes finds what empties a store of keys in its own protocol.
+var flushes = engine.Regexp(`(?im)^['"]?(flushall|flushdb|flush_all|swapdb|config\s+set)\b`)
+
 // talks is a connection: what goes in leaves, and what comes out has been fetched.
 func talks(c *shell.Call) {
 	c.Sends("send", c.Opts.Operand(0))
 	pours(c)
+	if in := c.Shell.Frame.Stdin; in != nil && flushes().MatchString(in.Text) {
+		redisLines(c, shell.Database{Scheme: "redis", Host: c.Opts.Operand(0)}, in.Text)
+	}
 	c.Out.Taint |= abstract.Fetched
 }
 
@@ -263,6 +269,9 @@ func socat(c *shell.Call) {
 			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("0.0.0.0"))
 		case strings.HasPrefix(kind, "tcp") || strings.HasPrefix(kind, "udp") || strings.HasPrefix(kind, "openssl") || strings.HasPrefix(kind, "ssl"):
 			host, _, _ := strings.Cut(rest, ":")
+			if in := c.Shell.Frame.Stdin; in != nil && flushes().MatchString(in.Text) {
+				redisLines(c, shell.Database{Scheme: "redis", Host: a.With(host)}, in.Text)
+			}
 			c.Sends("send", a.With(host))
 		case kind == "file" || kind == "open":
 			c.Reads(a.With(rest))

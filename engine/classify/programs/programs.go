@@ -3,7 +3,6 @@ package programs
 import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
-	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -14,18 +13,9 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 		Run:     runProgram,
 		Program: func(name string) bool { return known(set, name) },
 		Agent:   func(name string) bool { return kindOf(set, name) == rows.Agent },
-		Code:    code,
+		Code:    extract,
 		Go:      escape,
 	}
-}
-
-// code notes what code in another language does.
-func code(c *shell.Call, lang string, text abstract.Arg) {
-	if lang == rows.Unread {
-		foreign(c, text)
-		return
-	}
-	languages.Extract(c, lang, text)
 }
 
 // known reports whether it is known what a program does.

@@ -67,9 +67,9 @@ func Hides(role string) bool { return Has("none text private code page", role) }
 
 // ToolOps lists the keys of which a step of a tool's row has one. Their values,
 // and what on, if, unless, recursive, forced and confirmed name, are arguments,
-// =text, or unknown.
+// =text, or unknown; of run it is a command in which $NAME stands for an argument.
 func ToolOps() []string {
-	return strings.Fields("read write delete fetch send code network system process end signal")
+	return strings.Fields("read write delete fetch send code run network system process end signal")
 }
 
 // ToolKeys lists the other keys of such a step.
@@ -79,7 +79,7 @@ func ToolKeys() []string {
 
 // ToolFunctions lists the functions in Go that a tool's row may name.
 func ToolFunctions() []string {
-	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor schedule search share workflow")
+	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor patched schedule search share workflow")
 }
 
 // Arg takes an entry of args apart.

@@ -40,6 +40,7 @@ type codeFile struct {
 	text   string
 	found  bool // text is code that nobody has vouched for
 	over   bool // there is more than the limits let look at
+	clean  bool // version control holds it as it lies there
 	Own    bool // it lies in the workspace or in a temporary directory: the work of the session
 	output bool // a tool made it: it lies in such a tool's folder, and git ignores it
 }
@@ -85,7 +86,7 @@ func (d *Disk) look(real string) codeFile {
 	location := d.res.Location(real)
 	f.Own = location == engine.LocationInside || location == engine.LocationWorktree || location == engine.LocationTemp
 	state := d.state(real)
-	if state == "clean" && !d.lately(real) {
+	if f.clean = state == "clean" && !d.lately(real); f.clean {
 		return f
 	}
 	f.output = state == "ignored" && d.res.Generated(d.res.Below(path.Dir(real)))

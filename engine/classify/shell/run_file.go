@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -40,6 +41,20 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 		}
 	}
 	return all, all.Via != ""
+}
+
+// Vouched reports whether version control holds a file as it lies there.
+func (s *Machine) Vouched(target abstract.Arg) bool {
+	if s.In.Disk == nil || !s.here() || target.From != nil {
+		return false
+	}
+	for _, dir := range s.Scope.Dirs {
+		v := abstract.JoinDir(dir, target)
+		if v.Sure != abstract.Literal || !strings.HasPrefix(v.Text, "/") || !s.In.Disk.file(v.Text, dir.Text).clean {
+			return false
+		}
+	}
+	return len(s.Scope.Dirs) > 0
 }
 
 // or is the code of two files, any one of which may run.
@@ -231,20 +246,33 @@ func (s *Machine) Shown(target abstract.Arg) (abstract.Arg, bool) {
 	}
 	f, ok := s.CodeIn(target, "shell")
 	f.Text.Taint |= abstract.Filed
+	if !ok && s.Vouched(target) {
+		return abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed | abstract.Vouched}, true
+	}
 	return f.Text, ok
 }
 
-// interprets tells whether the code names an interpreter anywhere.
+// interprets tells whether the code names an interpreter, or a client that runs
+// scripts, anywhere.
 func (s *Machine) interprets() bool {
 	found := false
 	for _, st := range s.Out.Tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
 			if w, ok := n.(*syntax.Word); ok {
 				name := BaseName(w.Lit())
-				found = found || name == "eval" || name == "source" || name == "." || Language(name) != ""
+				found = found || name == "eval" || name == "source" || name == "." || Language(name) != "" || s.client(name)
 			}
 			return !found
 		})
 	}
 	return found
+}
+
+// client tells whether a program runs scripts against a database.
+func (s *Machine) client(name string) bool {
+	if name == "" || s.In.Rows == nil {
+		return false
+	}
+	p, known, _ := s.In.Rows.Program(name)
+	return known && p.Kind == rows.Database
 }

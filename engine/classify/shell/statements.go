@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
@@ -99,7 +100,29 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 			c.Reads(what)
 		case "write":
 			c.Writes("write", what)
+		case "script":
+			c.includes(d, what)
+		case "unseen":
+			c.LoadsUnseen(d, what)
 		}
+	}
+}
+
+// includes judges the script in a file that another script has the client run.
+func (c *Call) includes(d Database, file abstract.Arg) {
+	s := c.Shell
+	c.Reads(file)
+	code, ok := s.CodeIn(file, "sql")
+	switch {
+	case !ok && !s.Vouched(file):
+		c.LoadsUnseen(d, file)
+	case ok && s.Frame.Depth >= MaxDepth:
+		s.OverBudget(c.Name)
+	case ok:
+		c.Child(func() Outcome {
+			s.inFile(code, file, func() { c.SqlAt(d, code.Text) })
+			return Outcome{}
+		})
 	}
 }
 
@@ -112,41 +135,96 @@ func (c *Call) Loses(d Database, verb, object string) {
 	} else if verb != "grant" && verb != "exec" && verb != "stop" {
 		c.Signal(engine.SignalDatabaseDrop)
 	}
+	c.OnDatabase(d, e)
+}
+
+// OnDatabase adds an effect on a database. One of another host, or of a project's
+// configuration, is no part of the container in which its client runs.
+func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
+	elsewhere := d.Host.Text != "" && !place.Loopback(d.Host.Text) || d.Scheme == "config" || d.Scheme == "sql"
+	if frame := c.Shell.Frame; frame.Isolated && elsewhere {
+		c.Shell.Frame.Isolated = false
+		defer func() { c.Shell.Frame = frame }()
+	}
 	c.Emit(e, d.Target())
+}
+
+// LoadsUnseen is a script that a client runs and that nobody can read beforehand.
+func (c *Call) LoadsUnseen(d Database, text abstract.Arg) {
+	if d.InMemory() {
+		return
+	}
+	c.Shell.SignalIf(text.Taint&abstract.Fetched != 0, engine.SignalRemoteCode)
+	c.Shell.SignalIf(text.Taint&abstract.Decoded != 0, engine.SignalObfuscated)
+	c.OnDatabase(d, abstract.RawEffect{Kind: engine.EffectProcess, Verb: "load", Object: "script"})
 }
 
 // sqlCommands takes the lines out of a script that are for the client and not
 // for the server: those of psql and mysql that begin with a backslash, those of
 // sqlite that begin with a dot.
 func (c *Call) sqlCommands(d Database, text abstract.Arg) (string, []sql.Code) {
-	if !strings.ContainsAny(text.Text, `\.`) && !strings.Contains(text.Text, "system ") {
+	if !strings.ContainsAny(text.Text, `\.!@`) && !hasClientWord().MatchString(text.Text) {
 		return text.Text, nil
 	}
 	var own []sql.Code
 	var rest []string
 	for line := range strings.SplitSeq(text.Text, "\n") {
-		if codes, ok := clientCommand(d, strings.TrimSpace(line)); ok {
-			own = append(own, codes...)
-		} else {
+		codes, ok := clientCommand(d, strings.TrimSpace(line))
+		if own = append(own, codes...); !ok {
 			rest = append(rest, line)
 		}
 	}
 	return strings.Join(rest, "\n"), own
 }
 
+// hasClientWord finds the words of clients that stand for themselves.
+var hasClientWord = engine.Regexp(`(?i)(^|[;\n])\s*(system|source|start|host|run|:r)\b`)
+
+// sourced finds a script that mysql, cqlsh and others run in the middle of a line.
+var sourced = engine.Regexp(`(?i)(?:^|;)\s*(?:source|\\\.)\s+['"]?([^;'"\s]+)['"]?\s*(?:;|$)`)
+
 func clientCommand(d Database, line string) ([]sql.Code, bool) {
 	line = strings.TrimLeft(strings.TrimPrefix(line, ";"), " ")
 	name, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
+	lower := strings.ToLower(name)
+	if m := sourced().FindStringSubmatch(line); m != nil && d.Scheme != "postgres" && d.Scheme != "sqlite" {
+		return []sql.Code{{What: "script", Text: m[1]}}, lower == "source" || lower == `\.`
+	}
 	switch {
 	case strings.HasPrefix(line, `\!`):
 		return []sql.Code{{What: "shell", Text: line[2:]}}, true
+	case strings.HasPrefix(line, "!!") || strings.HasPrefix(line, ":!!"): // sqlcmd
+		return []sql.Code{{What: "shell", Text: strings.TrimLeft(line, ":!")}}, true
+	case lower == ":r": // sqlcmd
+		return []sql.Code{{What: "script", Text: strings.Trim(rest, `'" `)}}, true
+	case d.Scheme == "oracle":
+		return oracleCommand(lower, line, rest)
 	case strings.HasPrefix(name, "."):
 		return dotCommand(name, rest), true
-	case name == "system" && d.Dialect == "mysql":
+	case lower == "system" && d.Dialect == "mysql":
 		return []sql.Code{{What: "shell", Text: rest}}, true
 	case strings.HasPrefix(name, `\`):
 		return backslashCommand(name, rest), true
+	case strings.HasSuffix(line, `\gexec`): // what the statement prints is run
+		return []sql.Code{{What: "unseen", Text: abstract.HoleText}}, false
+	}
+	return nil, false
+}
+
+// oracleCommand is what sqlplus does itself.
+func oracleCommand(name, line, rest string) ([]sql.Code, bool) {
+	switch {
+	case strings.HasPrefix(line, "@"):
+		file, _, _ := strings.Cut(strings.TrimLeft(line, "@ "), " ")
+		return []sql.Code{{What: "script", Text: strings.TrimSuffix(file, ";")}}, true
+	case name == "start" && rest != "" && !strings.Contains(strings.ToLower(rest), "transaction"):
+		file, _, _ := strings.Cut(rest, " ")
+		return []sql.Code{{What: "script", Text: file}}, true
+	case name == "host":
+		return []sql.Code{{What: "shell", Text: rest}}, true
+	case strings.HasPrefix(line, "!"):
+		return []sql.Code{{What: "shell", Text: line[1:]}}, true
 	}
 	return nil, false
 }
@@ -163,7 +241,7 @@ func backslashCommand(name, rest string) []sql.Code {
 	case `\o`, `\out`, `\g`, `\gx`, `\w`, `\write`:
 		return []sql.Code{pipeOrFile("write", rest)}
 	case `\i`, `\ir`, `\include`, `\.`, `\source`:
-		return []sql.Code{pipeOrFile("read", rest)}
+		return []sql.Code{pipeOrFile("script", rest)}
 	case `\set`, `\setenv`:
 		if _, code, ok := strings.Cut(rest, "`"); ok {
 			return []sql.Code{{What: "shell", Text: strings.TrimSuffix(code, "`")}}
@@ -179,7 +257,9 @@ func dotCommand(name, rest string) []sql.Code {
 		return []sql.Code{{What: "shell", Text: rest}}
 	case ".output", ".once", ".excel", ".log", ".backup", ".save", ".clone":
 		return []sql.Code{pipeOrFile("write", lastField(rest))}
-	case ".read", ".import", ".load", ".restore", ".open":
+	case ".read":
+		return []sql.Code{pipeOrFile("script", rest)}
+	case ".import", ".load", ".restore", ".open":
 		return []sql.Code{pipeOrFile("read", rest)}
 	}
 	return nil
@@ -197,7 +277,7 @@ func pipeOrFile(what, text string) sql.Code {
 	if code, ok := strings.CutPrefix(text, "|"); ok {
 		return sql.Code{What: "shell", Text: code}
 	}
-	if what == "read" {
+	if what == "read" || what == "script" {
 		text, _, _ = strings.Cut(text, " ")
 	}
 	if text == "" {

@@ -70,6 +70,19 @@ speaks contains "database_rows" if {
 	not _rehearsal(e)
 }
 
+# METADATA
+# title: A script that nobody has seen is run against a database
+# custom:
+#   id: database_unseen
+speaks contains "database_unseen" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.object == "script"
+	not _rehearsal(e)
+}
+
 _loses(e) if {
 	e.kind == "system_call"
 	e.object

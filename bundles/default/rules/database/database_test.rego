@@ -8,7 +8,7 @@ _sql(patch) := given.call({"action": {"types": ["system_command"], "effects": [o
 	patch,
 )]}})
 
-_database_rules := {"database_destructive", "database_forced", "database_change", "database_code", "database_rows"}
+_database_rules := {"database_destructive", "database_forced", "database_change", "database_code", "database_rows", "database_unseen"}
 
 _database_cases := {
 	"no host": {"effect": {}, "speaks": {"database_destructive"}},
@@ -39,6 +39,12 @@ _database_cases := {
 	"a volume": {"effect": {"verb": "wipe", "object": "volume", "target": "data"}, "speaks": set()},
 	"rows": {"effect": {"kind": "process", "verb": "delete", "object": "rows"}, "speaks": {"database_rows"}},
 	"rows for tests": {"effect": {"kind": "process", "verb": "delete", "object": "rows", "target": "postgres:///test"}, "speaks": set()},
+	"a script that nobody has seen": {"effect": {"kind": "process", "verb": "load", "object": "script"}, "speaks": {"database_unseen"}},
+	"a script that nobody has seen, for tests": {
+		"effect": {"kind": "process", "verb": "load", "object": "script", "target": "postgres:///test"},
+		"speaks": set(),
+	},
+	"a script of another kind": {"effect": {"verb": "load", "object": "script", "target": "x"}, "speaks": {"database_change"}},
 	"no database": {"effect": {"kind": "network", "target": "https://example.com/tables/1"}, "speaks": set()},
 	"rows by a call to the system": {"effect": {"verb": "delete", "object": "rows"}, "speaks": {"database_destructive"}},
 	"a table of a program's own": {"effect": {"kind": "process"}, "speaks": set()},
@@ -69,5 +75,5 @@ test_database_whatever_has_happened[name] if {
 test_database_by_the_type_of_the_action[name] if {
 	some name, case in _database_cases
 	said := spoken.speaks with input as object.union(_sql(case.effect), {"action": {"types": ["file_read"]}})
-	case.speaks & {"database_rows"} == said & _database_rules
+	case.speaks & {"database_rows", "database_unseen"} == said & _database_rules
 }

@@ -24,8 +24,15 @@ speaks contains "power_suspend" if {
 speaks contains "system_delete" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	"delete" in _system_verbs
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb == "delete"
+	not _of_database(e)
 }
+
+# What is deleted in a database has rules of its own.
+_of_database(e) if regex.match(`^(sqlite:|[a-z]+://)`, e.target)
 
 # METADATA
 # title: The trash is emptied

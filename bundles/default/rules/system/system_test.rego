@@ -13,6 +13,7 @@ _system_rules := {"power_suspend", "system_delete", "trash_emptied", "mount_chan
 _machine_cases := {
 	"sleeps": {"effect": {"verb": "suspend"}, "speaks": {"power_suspend"}},
 	"loses what is no file": {"effect": {"verb": "delete"}, "speaks": {"system_delete"}},
+	"loses what is in a database": {"effect": {"verb": "delete", "object": "table", "target": "postgres:///shop_test"}, "speaks": set()},
 	"a request that deletes": {"effect": {"verb": "delete", "kind": "process"}, "speaks": set()},
 	"trash": {"effect": {"verb": "empty"}, "speaks": {"trash_emptied"}},
 	"a file system": {"effect": {"verb": "mount"}, "speaks": {"mount_change"}},
