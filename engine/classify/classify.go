@@ -109,10 +109,10 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
 	in := c.shellInput(e)
-	in.Secret = m.HoldsSecret
+	in.Secret, in.Tokens = m.HoldsSecret, m.Tokens
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
-	in.Disk = shell.NewDisk(res)
+	in.Disk, in.Class = shell.NewDisk(res), res.Class
 	r := read(e.Tool, args, in)
 	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
@@ -276,6 +276,10 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 		if e.Kind == engine.EffectNetwork {
 			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
 		}
+	}
+	for i := range a.Flows {
+		f := &a.Flows[i]
+		f.Name, f.Host = m.Text(f.Name), m.Host(folded, f.Host)
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)

@@ -65,6 +65,8 @@ type Script struct {
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
 	Waits    bool // code in it sleeps
+	Secrets  []Secret
+	Flows    []RawFlow
 }
 
 // Origin is where in the code a command stands, so that it can be changed

@@ -26,7 +26,7 @@ const (
 const MaxText = 64 << 10
 
 // Taint says where a text comes from, as a set of bits.
-type Taint uint8
+type Taint uint64
 
 const (
 	Substituted Taint = 1 << iota // output of a command, not known beforehand
@@ -34,6 +34,7 @@ const (
 	Decoded                       // was encoded, or is put together from pieces
 	Filed                         // holds what is in a local file
 	Picked                        // holds lines of a local file, or of a text that is known
+	Partial                       // of the secret in it only lines or fields are left
 )
 
 // AsFile reports whether all that a text holds comes from files of this machine.

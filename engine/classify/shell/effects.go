@@ -202,6 +202,11 @@ func (s *Machine) Note(kind engine.EffectKind, verb string, targets ...abstract.
 func (c *Call) Emit(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Command = c.Index
 	c.Shell.emit(e, targets...)
+	if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
+		for _, t := range targets {
+			c.hands(t.Value())
+		}
+	}
 }
 
 // Reads notes that files are read.

@@ -22,6 +22,8 @@ type Input struct {
 	Knows   Knowledge                          // of programs and of other languages
 	Rows    *rows.Set                          // of the policy; nil: it has none
 	Secret  func(text string) bool             // reports whether a text holds a secret; nil: not known
+	Tokens  func(text string) []string         // kinds of the tokens of known issuers in a text; nil: not known
+	Class   func(path string) engine.Class     // what kind of file an absolute path is; nil: not known
 	Disk    *Disk                              // code in files; nil: is not looked into
 	later   int                                // how deep it is in code that runs later
 }
@@ -67,6 +69,7 @@ type Machine struct {
 	traps      bool                      // a signal that ends things is caught
 	unset      bool                      // variables without a value are empty, and not those of the environment
 	leaving    bool                      // what traps do is running
+	sourced    engine.Class              // of the file whose variables were taken over: any that is not set may be of it
 }
 
 // Frame is how the code that runs now came to run.
