@@ -91,7 +91,9 @@ type Flow struct {
 	Name     string   `json:"name"`               // place of the file; name of the variable or the program; kind of the token
 	Class    Class    `json:"class,omitempty"`    // of the file: credential or env_file
 	Host     string   `json:"host,omitempty"`     // host or service; empty: not known
+	Image    string   `json:"image,omitempty"`    // of the container that gets it, instead of a host
 	Loopback bool     `json:"loopback,omitempty"` // the host is this machine
+	Own      bool     `json:"own,omitempty"`      // the host is of who issued it (words flows.owners), or of the name of the variable
 	Part     bool     `json:"part,omitempty"`     // lines or fields that were picked out of a file
 	Login    bool     `json:"login,omitempty"`    // it stands where a client says who asks: a header of its own, a password
 	Command  int      `json:"command"`            // index into Commands; -1: the tool itself

@@ -279,7 +279,7 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	}
 	for i := range a.Flows {
 		f := &a.Flows[i]
-		f.Name, f.Host = m.Text(f.Name), m.Host(folded, f.Host)
+		f.Name, f.Host, f.Image = m.Text(f.Name), m.Host(folded, f.Host), m.Text(f.Image)
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)

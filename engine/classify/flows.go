@@ -7,6 +7,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // maxFlows bounds the flows of one action.
@@ -16,13 +18,13 @@ const maxFlows = 16
 func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 	var list []engine.Flow
 	for _, raw := range slices.Concat(r.script.Flows, r.ownFlows()) {
-		f := engine.Flow{What: raw.What, Name: raw.Name, Class: raw.Class, Host: flowHost(raw.To), Part: raw.Part, Login: raw.Login,
+		f := engine.Flow{What: raw.What, Name: raw.Name, Class: raw.Class, Host: raw.To, Image: raw.Image, Part: raw.Part, Login: raw.Login,
 			Command: raw.Command}
 		if raw.What == engine.FlowFile {
 			e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Target: raw.Path, Dir: r.in.Cwd, Command: raw.Command})
 			f.Name = e.Place()
 		}
-		f.Loopback = place.Loopback(f.Host)
+		f.Loopback, f.Own = place.Loopback(f.Host), belongs(r.in.Rows, raw.Secret, f.Host)
 		if len(list) < maxFlows && !slices.Contains(list, f) {
 			list = append(list, f)
 		}
@@ -30,15 +32,39 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 	return list
 }
 
-// flowHost is the host, or the name of the service, that gets something.
-func flowHost(to abstract.Value) string {
-	if h := place.HostOf(to); h != "" {
-		return h
+// belongs says that a host belongs to who issued a secret: the list of owners says so
+// of kinds of tokens, variables and programs. A variable that is in no such list
+// is of the host whose domain it names: SHOP_API_TOKEN of api.shop.example.
+func belongs(set *rows.Set, s abstract.Secret, host string) bool {
+	listed := false
+	for _, pair := range set.Words("flows.owners") {
+		pattern, domain, _ := strings.Cut(pair, "=")
+		if wildcard.Text(pattern, s.Name) {
+			listed = true
+			if host == domain || strings.HasSuffix(host, "."+domain) {
+				return true
+			}
+		}
 	}
-	if to.Sure == abstract.Literal {
-		return strings.ToLower(to.Text)
+	if listed || s.What != engine.FlowVariable {
+		return false
 	}
-	return ""
+	name := domainName(set, host)
+	return name != "" && strings.Contains("_"+strings.ToLower(s.Name)+"_", "_"+name+"_")
+}
+
+// domainName is the part of a host by which its owner is called: shop of
+// api.shop.example and of www.shop.co.uk.
+func domainName(set *rows.Set, host string) string {
+	labels := strings.Split(host, ".")
+	n := len(labels) - 2
+	if n > 0 && slices.Contains(set.Words("flows.second_level"), labels[n]) {
+		n--
+	}
+	if n < 0 || slices.Contains(set.Words("flows.common"), labels[n]) {
+		return ""
+	}
+	return strings.ReplaceAll(labels[n], "-", "_")
 }
 
 // ownFlows are the tokens in the arguments of a tool that is no shell: of one
@@ -61,18 +87,18 @@ func (r *reading) ownFlows() []abstract.RawFlow {
 
 // listeners are who gets what stands in a tool's arguments, as far as the tool
 // is not one that runs code.
-func (r *reading) listeners() []abstract.Value {
-	var to []abstract.Value
+func (r *reading) listeners() []string {
+	var to []string
 	for _, e := range r.script.Effects {
 		if e.Kind == engine.EffectNetwork && e.Verb != "listen" && e.Command < 0 {
-			to = append(to, e.Target)
+			to = append(to, place.HostOf(e.Target))
 		}
 	}
 	if len(to) > 0 || strings.HasPrefix(r.tool.action, "code.") {
 		return to
 	}
 	if r.tool.typ == engine.TypeMCPCall || r.tool.action == "agent.message" {
-		to = append(to, abstract.Value{Text: r.server()})
+		to = append(to, r.server())
 	}
 	return to
 }

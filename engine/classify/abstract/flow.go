@@ -27,8 +27,9 @@ type Secret struct {
 // RawFlow says that a command hands something of a secret to another host.
 type RawFlow struct {
 	Secret
-	To      Value // as the target of a network effect
-	Part    bool  // picked out of a file: one line, one field
-	Login   bool  // where a client says who asks
+	To      string // host or service; empty: not known
+	Image   string // of the container that gets it; empty: none
+	Part    bool   // picked out of a file: one line, one field
+	Login   bool   // where a client says who asks
 	Command int
 }

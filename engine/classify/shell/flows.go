@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
@@ -179,26 +180,124 @@ func (s *Machine) picks(program abstract.Arg) bool {
 	return slices.Contains(s.In.Rows.Words("flows.pickers"), BaseName(program.Text))
 }
 
-// hands notes what of secrets goes to another host with the words of a command,
-// and with what it reads at its standard input.
-func (c *Call) hands(to abstract.Value) {
+// Hands notes what of secrets goes to another host with the words of a command,
+// and with what it reads at its standard input. A word that is an address goes to
+// the host that it names.
+func (c *Call) Hands(to string) {
 	s := c.Shell
-	words := c.Args
-	for i, w := range words {
-		login := c.login(i)
-		s.flow(c.Index, to, w, login)
-		if w.From != nil {
-			s.flow(c.Index, to, *w.From, login)
+	for i, w := range c.Args {
+		login, at := c.login(i), to
+		if host := addressHost(w.Text); host != "" {
+			at = host
 		}
-		s.file(c, to, w)
+		s.flow(c.Index, at, w, login)
+		s.flow(c.Index, at, fromOf(w), login)
+		s.file(c, at, w)
 	}
 	if in := s.Frame.Stdin; in != nil {
-		s.flow(c.Index, to, *in, slices.ContainsFunc(words, func(a abstract.Arg) bool { return a.Is("--password-stdin", "--with-token", "--token-stdin") }))
+		s.flow(c.Index, to, *in, slices.ContainsFunc(c.Args, func(a abstract.Arg) bool {
+			return a.Is("--password-stdin", "--with-token", "--token-stdin")
+		}))
 	}
 }
 
+// addressHost is the host of an address in a word, though what stands before an @
+// or behind the host is not known; empty: the word holds no address.
+func addressHost(text string) string {
+	_, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return knownHost(rest)
+}
+
+// knownHost is the name of a host, or the known end of it: who answers for that
+// end learns what stands before.
+func knownHost(text string) string {
+	text = text[strings.LastIndexByte(text, '@')+1:]
+	if i := strings.LastIndexAny(text, abstract.Holes); i >= 0 {
+		text = strings.TrimLeft(strings.TrimLeft(text[i:], abstract.Holes), ".")
+	}
+	return place.HostOf(abstract.Value{Text: text})
+}
+
+// hostOf is the host, or the name of the service, that a network effect names.
+func hostOf(to abstract.Arg) string {
+	if host := addressHost(to.Text); host != "" {
+		return host
+	}
+	host, _, _ := strings.Cut(to.Text, "/")
+	if host = knownHost(host); host != "" {
+		return host
+	}
+	return strings.ToLower(to.Value().Text)
+}
+
+// Strangers notes what a program that is not known to talk to any host hands to
+// those that its own words name; any: a host of another word counts, too.
+func (c *Call) Strangers(anyWord bool) {
+	if c.Index < 0 || !c.holdsSecret() || c.talks() || c.Shell.picks(c.Path) {
+		return
+	}
+	options := c.Shell.In.Rows.Words("flows.host_options")
+	for i, w := range c.Args {
+		host := addressHost(w.Text)
+		name, value, glued := strings.Cut(w.Text, "=")
+		switch {
+		case glued && slices.Contains(options, name):
+			host = knownHost(strings.TrimPrefix(value[strings.Index(value, "://")+1:], "//"))
+		case i > 0 && slices.Contains(options, c.Args[i-1].Text) && host == "":
+			host = knownHost(w.Text)
+		case anyWord && host == "" && bareHost(w):
+			host = knownHost(w.Text)
+		}
+		if (anyWord || w.Taint&abstract.Secrets != 0) && (strings.Contains(host, ".") || place.Loopback(host)) {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, abstract.Word(host))
+		}
+	}
+}
+
+// talks says that a command is known to talk to a host.
+func (c *Call) talks() bool {
+	return slices.ContainsFunc(c.Shell.Out.Effects, func(e abstract.RawEffect) bool {
+		return e.Kind == engine.EffectNetwork && e.Command == c.Index
+	})
+}
+
+// bareHost says that a word looks like the name of a host, and like no file.
+func bareHost(w abstract.Arg) bool {
+	name := w.Text[strings.LastIndexByte(w.Text, '@')+1:]
+	name, _, _ = strings.Cut(name, ":")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return strings.Count(name, ".") >= 2 && !strings.ContainsAny(name, "/ ") && len(last) > 1 &&
+		strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// holdsSecret says that more than a variable by which a client signs in is in the
+// words of a command.
+func (c *Call) holdsSecret() bool {
+	words := c.Args
+	if in := c.Shell.Frame.Stdin; in != nil {
+		words = append(words[:len(words):len(words)], *in)
+	}
+	for _, w := range words {
+		if len(w.Text) >= leastToken && c.Shell.In.Tokens != nil && len(c.Shell.In.Tokens(w.Text)) > 0 {
+			return true
+		}
+		for _, secret := range c.Shell.secretsIn(w.Taint | fromOf(w).Taint) {
+			if secret.What != engine.FlowVariable {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // flow notes the secrets of one text, and the tokens that stand in it.
-func (s *Machine) flow(command int, to abstract.Value, a abstract.Arg, login bool) {
+func (s *Machine) flow(command int, to string, a abstract.Arg, login bool) {
 	f := abstract.RawFlow{To: to, Part: a.Taint&abstract.Partial != 0, Login: login, Command: command}
 	for _, f.Secret = range s.secretsIn(a.Taint) {
 		s.flows(f)
@@ -227,7 +326,7 @@ func (s *Machine) flows(f abstract.RawFlow) {
 
 // file notes a file with secrets that a word has the program send, as clients
 // write it: @FILE, name=@FILE, name@FILE.
-func (s *Machine) file(c *Call, to abstract.Value, w abstract.Arg) {
+func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 	before, name, ok := strings.Cut(w.Text, "@")
 	if !ok || strings.ContainsAny(before, "/:. ") || name == "" {
 		return
@@ -236,6 +335,25 @@ func (s *Machine) file(c *Call, to abstract.Value, w abstract.Arg) {
 	if class := s.classOf(s.Scope.Dirs[0], target); class != "" {
 		path := abstract.JoinDir(s.Scope.Dirs[0], target.Arg())
 		s.flows(abstract.RawFlow{Secret: abstract.Secret{What: engine.FlowFile, Path: path, Class: class}, To: to, Command: c.Index})
+	}
+}
+
+// HandsImage notes the secrets that a container is given: files with secrets among
+// those that it can read, and words that hold what was read.
+func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
+	s := c.Shell
+	for _, f := range files {
+		dir := s.Scope.Dirs[0]
+		if class := s.classOf(dir, f.Value()); class != "" {
+			s.flows(abstract.RawFlow{Secret: abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(dir, f), Class: class}, Image: image, Command: c.Index})
+		}
+	}
+	for _, w := range words {
+		for _, secret := range s.secretsIn(w.Taint) {
+			if secret.What != engine.FlowVariable {
+				s.flows(abstract.RawFlow{Secret: secret, Image: image, Part: w.Taint&abstract.Partial != 0, Command: c.Index})
+			}
+		}
 	}
 }
 
@@ -270,7 +388,7 @@ func (c *Call) codeFlows(since int, code abstract.Arg) {
 	}
 	for _, e := range s.Out.Effects[min(since, len(s.Out.Effects)):] {
 		if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
-			s.flow(c.Index, e.Target, abstract.Arg{Text: code.Text, Taint: t}, false)
+			s.flow(c.Index, hostOf(e.Target.Arg()), abstract.Arg{Text: code.Text, Taint: t}, false)
 		}
 	}
 }
