@@ -112,7 +112,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	in.Secret, in.Tokens = m.HoldsSecret, m.Tokens
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
-	in.Disk, in.Class = shell.NewDisk(res), res.Class
+	in.Disk, in.Class, in.Remotes = shell.NewDisk(res), res.Class, res.Remotes
 	r := read(e.Tool, args, in)
 	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())

@@ -369,6 +369,7 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 		if as.Name == nil {
 			flag := s.Single(as.Value)
 			s.subscripts(flag)
+			s.takenOver([]abstract.Arg{flag})
 			printed = printed && flag.Is("-p", "-x", "-px")
 			refers = refers || flag.HasPrefix("-") && strings.Contains(flag.Text, "n")
 			continue

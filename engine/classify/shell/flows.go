@@ -109,10 +109,13 @@ func (s *Machine) watched(argv []abstract.Arg, run func() Outcome) Outcome {
 // takesOver notes that a command makes variables of what a file with secrets
 // holds: export $(cat FILE), eval "$(cat FILE)".
 func (s *Machine) takesOver(argv []abstract.Arg) {
-	if !argv[0].Is("export", "declare", "typeset", "local", "eval", "set", "source", ".") {
-		return
+	if argv[0].Is("export", "declare", "typeset", "local", "eval", "set", "source", ".") {
+		s.takenOver(argv[1:])
 	}
-	for _, a := range argv[1:] {
+}
+
+func (s *Machine) takenOver(words []abstract.Arg) {
+	for _, a := range words {
 		for _, secret := range s.secretsIn(a.Taint | fromOf(a).Taint) {
 			if secret.What == engine.FlowFile && !strings.Contains(a.Text, "=") {
 				s.sourced = secret.Class
@@ -253,11 +256,30 @@ func (c *Call) Strangers(anyWord bool) {
 			host = knownHost(w.Text)
 		case anyWord && host == "" && bareHost(w):
 			host = knownHost(w.Text)
+		case anyWord && host == "":
+			host = connectionHost(w.Text)
 		}
 		if (anyWord || w.Taint&abstract.Secrets != 0) && (strings.Contains(host, ".") || place.Loopback(host)) {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, abstract.Word(host))
+			c.sendsTo(host)
 		}
 	}
+	if in := c.Shell.Frame.Stdin; in != nil && addressHost(in.Text) != "" && in.Taint&abstract.Secrets != 0 {
+		c.sendsTo(addressHost(in.Text))
+	}
+}
+
+func (c *Call) sendsTo(host string) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, abstract.Word(host))
+}
+
+// connectionHost is the host of a database's connection string: host=db user=a.
+func connectionHost(text string) string {
+	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ';' }) {
+		if name, value, ok := strings.Cut(field, "="); ok && slices.Contains([]string{"host", "hostaddr", "server"}, strings.ToLower(name)) {
+			return knownHost(value)
+		}
+	}
+	return ""
 }
 
 // talks says that a command is known to talk to a host.
@@ -328,6 +350,10 @@ func (s *Machine) flows(f abstract.RawFlow) {
 // write it: @FILE, name=@FILE, name@FILE.
 func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 	before, name, ok := strings.Cut(w.Text, "@")
+	if _, path, given := strings.Cut(w.Text, "src="); given { // --secret id=NAME,src=FILE
+		path, _, _ = strings.Cut(path, ",")
+		before, name, ok = "", path, true
+	}
 	if !ok || strings.ContainsAny(before, "/:. ") || name == "" {
 		return
 	}
