@@ -24,7 +24,7 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 			e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Target: raw.Path, Dir: r.in.Cwd, Command: raw.Command})
 			f.Name = e.Place()
 		}
-		f.Loopback, f.Own = place.Loopback(f.Host), belongs(r.in.Rows, raw.Secret, f.Host)
+		f.Loopback, f.Own = place.Loopback(f.Host), belongs(r.in.Rows, raw, f.Host)
 		if len(list) < maxFlows && !slices.Contains(list, f) {
 			list = append(list, f)
 		}
@@ -35,7 +35,7 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 // belongs says that a host belongs to who issued a secret: the list of owners says so
 // of kinds of tokens, variables and programs. A variable that is in no such list
 // is of the host whose domain it names: SHOP_API_TOKEN of api.shop.example.
-func belongs(set *rows.Set, s abstract.Secret, host string) bool {
+func belongs(set *rows.Set, s abstract.RawFlow, host string) bool {
 	listed := false
 	for _, pair := range set.Words("flows.owners") {
 		pattern, domain, _ := strings.Cut(pair, "=")
@@ -49,8 +49,19 @@ func belongs(set *rows.Set, s abstract.Secret, host string) bool {
 	if listed || s.What != engine.FlowVariable {
 		return false
 	}
+	if s.Login && namesLabel(set, s.Name, host) {
+		return true
+	}
 	name := domainName(set, host)
 	return name != "" && strings.Contains("_"+strings.ToLower(s.Name)+"_", "_"+name+"_")
+}
+
+// namesLabel says that a variable with which a client signs in begins with the name
+// of the very machine: REGISTRY_PASSWORD of registry.shop.example.
+func namesLabel(set *rows.Set, variable, host string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(variable), "_")
+	label, _, dotted := strings.Cut(host, ".")
+	return dotted && label == first && !slices.Contains(set.Words("flows.common"), label)
 }
 
 // domainName is the part of a host by which its owner is called: shop of

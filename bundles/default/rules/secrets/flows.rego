@@ -36,7 +36,13 @@ speaks contains "secret_elsewhere" if {
 _host_known(f) if _listed(f.host)
 
 _goes_elsewhere_as(f) if {
-	f.what in {"file", "environment", "store"}
+	f.what in {"file", "environment"}
+	not _into_store(f)
+}
+
+_goes_elsewhere_as(f) if {
+	f.what == "store"
+	not _signs_in(f)
 	not _into_store(f)
 }
 
@@ -49,8 +55,14 @@ _goes_elsewhere_as(f) if {
 _goes_elsewhere_as(f) if {
 	f.what == "token"
 	not contains(object.get(f, "host", ""), ".")
-	not f.login
+	not _signs_in(f)
 	not _into_store(f)
+}
+
+# At the service that a program speaks to anyway.
+_signs_in(f) if {
+	f.login
+	not contains(object.get(f, "host", ""), ".")
 }
 
 _goes_elsewhere_as(f) if {
