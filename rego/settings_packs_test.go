@@ -36,6 +36,7 @@ func agentsWork() []question {
 		write("/var/log/wtmp"), write("~/.ssh/authorized_keys"), write("./go.sum"),
 		install("npm", "expresss"), install("pip", "requestss"), ask(search),
 		flows(engine.Flow{What: engine.FlowVariable, Name: "SHOP_TOKEN", Host: "a.example"}),
+		flows(engine.Flow{What: engine.FlowVariable, Name: "TOKEN", Host: "a.example", Login: true}),
 		flows(engine.Flow{What: engine.FlowStore, Name: "op", Host: "a.example"}, "secret", "set"),
 		flows(engine.Flow{What: engine.FlowFile, Name: "~/.aws/credentials", Class: engine.ClassCredential, Image: "amazon/aws-cli"}),
 		flows(engine.Flow{What: engine.FlowFile, Name: "./.env", Class: engine.ClassEnvFile, Host: "localhost", Loopback: true}),
@@ -46,7 +47,7 @@ func agentsWork() []question {
 // otherNames holds what the lists of the questions of agentsWork might be instead.
 func otherNames() map[string][]any {
 	return map[string][]any{
-		"git.protected": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "secrets.variables": {}, "secrets.stores": {}, "secrets.images": {}, "hosts.drops": {}, "hosts.metadata": {},
+		"git.protected": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "secrets.variables": {}, "secrets.unnamed": {}, "secrets.stores": {}, "secrets.images": {}, "hosts.drops": {}, "hosts.metadata": {},
 		"packages.known": {"expresss"}, "packages.lockfiles": {}, "packages.popular.npm": {}, "packages.popular.python": {},
 	}
 }

@@ -385,6 +385,7 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 	}
 	if printed {
 		s.Signal(engine.SignalEnvDump)
+		return Outcome{Fail: s.Scope.Dirs, Out: s.wholeEnvironment()}
 	}
 	return Outcome{Fail: s.Scope.Dirs}
 }

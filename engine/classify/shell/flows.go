@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -87,6 +88,9 @@ func (s *Machine) watched(argv []abstract.Arg, run func() Outcome) Outcome {
 	t := s.read(before, argv)
 	s.restore(saved)
 	s.takesOver(argv)
+	if argv[0].Is("set") && t != 0 {
+		o.Out = s.wholeEnvironment()
+	}
 	if o.Out.Text == "" {
 		return o
 	}
@@ -132,6 +136,11 @@ func fromOf(a abstract.Arg) abstract.Arg {
 	return *a.From
 }
 
+// wholeEnvironment is what a shell prints of all its variables.
+func (s *Machine) wholeEnvironment() abstract.Arg {
+	return abstract.Arg{Text: abstract.HoleText, Taint: s.secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})}
+}
+
 // asked takes two signals away while a command runs, so that it is seen whether
 // this command gives them.
 func (s *Machine) asked() [2]bool {
@@ -151,7 +160,7 @@ func (s *Machine) restore(saved [2]bool) {
 func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 	t := s.filesRead(since)
 	if s.Out.Signals[engine.SignalEnvDump] {
-		t |= s.secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})
+		t |= s.wholeEnvironment().Taint
 	}
 	if s.Out.Signals[engine.SignalCredential] && t == 0 {
 		t |= s.secret(abstract.Secret{What: engine.FlowStore, Name: BaseName(argv[0].Text)})
@@ -247,19 +256,23 @@ func (c *Call) Strangers(anyWord bool) {
 	}
 	options := c.Shell.In.Rows.Words("flows.host_options")
 	for i, w := range c.Args {
-		host := addressHost(w.Text)
+		host, named := addressHost(w.Text), true
 		name, value, glued := strings.Cut(w.Text, "=")
 		switch {
 		case glued && slices.Contains(options, name):
-			host = knownHost(strings.TrimPrefix(value[strings.Index(value, "://")+1:], "//"))
-		case i > 0 && slices.Contains(options, c.Args[i-1].Text) && host == "":
-			host = knownHost(w.Text)
+			host = cmp.Or(addressHost(value), knownHost(value))
+		case i > 0 && slices.Contains(options, c.Args[i-1].Text):
+			host = cmp.Or(host, knownHost(w.Text))
+		default:
+			named = false
+		}
+		switch {
 		case anyWord && host == "" && bareHost(w):
 			host = knownHost(w.Text)
 		case anyWord && host == "":
 			host = connectionHost(w.Text)
 		}
-		if (anyWord || w.Taint&abstract.Secrets != 0) && (strings.Contains(host, ".") || place.Loopback(host)) {
+		if (anyWord || named || w.Taint&abstract.Secrets != 0) && (strings.Contains(host, ".") || place.Loopback(host)) {
 			c.sendsTo(host)
 		}
 	}
@@ -410,18 +423,42 @@ func (c *Call) codeFlows(since int, code abstract.Arg) {
 	}
 	t |= s.environment(code.Text)
 	if s.Out.Signals[engine.SignalEnvDump] {
-		t |= s.secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})
+		t |= s.wholeEnvironment().Taint
 	}
+	talks := false
 	for _, e := range s.Out.Effects[min(since, len(s.Out.Effects)):] {
 		if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
+			talks = true
 			s.flow(c.Index, hostOf(e.Target.Arg()), abstract.Arg{Text: code.Text, Taint: t}, false)
 		}
 	}
+	if t&abstract.Secrets != 0 && !talks && callIn().MatchString(code.Text) {
+		s.flow(c.Index, codeHost(code.Text), abstract.Arg{Taint: t}, false)
+	}
+}
+
+// callIn finds that code asks another host, where the call itself is not
+// understood.
+var callIn = engine.Regexp(`gethostby|getaddrinfo|getaddress|\bdns\b|HTTP::|LWP::|UserAgent|Net::|URI\.open|fetch\(|urlopen|fsockopen|[Ss]ocket\b`)
+
+// hostIn finds the name of a host in a string of code.
+var hostIn = engine.Regexp(`["'/.@]([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})["'/:?]`)
+
+// codeHost is the host that code names first.
+func codeHost(code string) string {
+	if host := addressHost(code); host != "" {
+		return host
+	}
+	if m := hostIn().FindStringSubmatch(code); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // variableIn finds the variables of the environment that code of other languages
 // names: os.environ["A"], process.env.A, ENV["A"], $ENV{A}, getenv("A").
-var variableIn = engine.Regexp(`(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\.fetch\(|\[|\{)|process\.env\[|env::var\(|env\.get\()\s*["']?(\w+)|process\.env\.(\w+)`)
+var variableIn = engine.Regexp(`(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\.fetch\(|\[|\{)|process\.env\[|env::var\(|env\.get\()\s*["']?(\w+)|process\.env\.(\w+)|` +
+	`\{([\w, ]+)\}\s*=\s*process\.env`)
 
 // wholeIn finds that code takes all variables of the environment.
 var wholeIn = engine.Regexp(`(?:^|[^=:\s]|[^v][=:])\s*(?:os\.environ\s*[),}\]]|os\.environ\.(?:items|copy|values)\(|process\.env\s*[),}\]]|` +
@@ -432,10 +469,12 @@ var wholeIn = engine.Regexp(`(?:^|[^=:\s]|[^v][=:])\s*(?:os\.environ\s*[),}\]]|o
 func (s *Machine) environment(code string) abstract.Taint {
 	var t abstract.Taint
 	for _, m := range variableIn().FindAllStringSubmatch(code, abstract.MaxSecrets) {
-		t |= s.variable(m[1] + m[2])
+		for name := range strings.SplitSeq(m[1]+m[2]+m[3], ",") {
+			t |= s.variable(strings.TrimSpace(name))
+		}
 	}
 	if wholeIn().MatchString(code) {
-		t |= abstract.Partial | s.secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})
+		t |= abstract.Partial | s.wholeEnvironment().Taint
 	}
 	return t
 }

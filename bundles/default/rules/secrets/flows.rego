@@ -69,6 +69,23 @@ _goes_elsewhere_as(f) if {
 	f.what == "variable"
 	contains(object.get(f, "host", ""), ".")
 	_secret_variable(f)
+	not _unnamed_login(f)
+}
+
+# What a commit says is read by others.
+_goes_elsewhere_as(f) if {
+	f.what == "variable"
+	f.host == "git"
+	some pattern in data.reviewer.secrets.variables
+	regex.match(pattern, f.name)
+}
+
+# A variable whose name does not say whose it is, where a client says who asks:
+# there is no telling that it is not for that host.
+_unnamed_login(f) if {
+	f.login
+	some pattern in data.reviewer.secrets.unnamed
+	regex.match(pattern, f.name)
 }
 
 # A variable is a secret by its name, by the file that sets it, or as far as
