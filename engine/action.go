@@ -84,6 +84,11 @@ const (
 	FlowToken       FlowKind = "token"       // a token that stands in the action, of an issuer that is known
 )
 
+// FlowKinds lists every FlowKind.
+func FlowKinds() []string {
+	return []string{string(FlowEnvironment), string(FlowFile), string(FlowStore), string(FlowToken), string(FlowVariable)}
+}
+
 // Flow says that something of a secret is in what a command, or a tool, hands to
 // another host.
 type Flow struct {

@@ -24,7 +24,11 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 			e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Target: raw.Path, Dir: r.in.Cwd, Command: raw.Command})
 			f.Name = e.Place()
 		}
-		f.Loopback, f.Own = place.Loopback(f.Host), belongs(r.in.Rows, raw, f.Host)
+		f.Loopback = place.Loopback(f.Host)
+		owned := false
+		if f.Own, owned = belongs(r.in.Rows, raw, f.Host); raw.What == engine.FlowToken && !owned {
+			continue // nobody knows to whom it belongs: the tokens that services make for themselves
+		}
 		if len(list) < maxFlows && !slices.Contains(list, f) {
 			list = append(list, f)
 		}
@@ -34,26 +38,26 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 
 // belongs says that a host belongs to who issued a secret: the list of owners says so
 // of kinds of tokens, variables and programs. A variable that is in no such list
-// is of the host whose domain it names: SHOP_API_TOKEN of api.shop.example.
-func belongs(set *rows.Set, s abstract.RawFlow, host string) bool {
-	listed := false
+// is of the host whose domain it names: SHOP_API_TOKEN of api.shop.example. listed
+// says that it is in the list.
+func belongs(set *rows.Set, s abstract.RawFlow, host string) (own, listed bool) {
 	for _, pair := range set.Words("flows.owners") {
 		pattern, domain, _ := strings.Cut(pair, "=")
 		if wildcard.Text(pattern, s.Name) {
 			listed = true
 			if host == domain || strings.HasSuffix(host, "."+domain) {
-				return true
+				return true, true
 			}
 		}
 	}
 	if listed || s.What != engine.FlowVariable {
-		return false
+		return false, listed
 	}
 	if s.Login && namesLabel(set, s.Name, host) {
-		return true
+		return true, false
 	}
 	name := domainName(set, host)
-	return name != "" && strings.Contains("_"+strings.ToLower(s.Name)+"_", "_"+name+"_")
+	return name != "" && strings.Contains("_"+strings.ToLower(s.Name)+"_", "_"+name+"_"), false
 }
 
 // namesLabel says that a variable with which a client signs in begins with the name

@@ -287,7 +287,7 @@ func (m *Masker) Tokens(text string) []string {
 		if kind == KindMasked {
 			kind = maskedKind(text[s.Start:s.End])
 		}
-		if !slices.Contains(kinds, kind) {
+		if m.formats().issuers[kind] && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}

@@ -375,7 +375,7 @@ func gitPushes(c *shell.Call) {
 		url, changed = c.Shell.GitRemotes["origin"]
 	}
 	switch {
-	case changed && known.Has(url.Text):
+	case changed && (known.Has(url.Text) || !known.Known && to.Is("", "origin") && repositoryHost(c, place.RemoteHost(url.Text))):
 		return
 	case changed, isRemote(to) && !known.Has(to.Text):
 	case isRemote(to) || to.Is("", "origin") || !to.Known() || strings.Contains(to.Text, "/") || known.Seen(to.Text):

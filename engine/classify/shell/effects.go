@@ -469,13 +469,19 @@ func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
 	if f.verb != "read" && f.stdout {
 		s.flow(s.first, host, out, false)
-		s.SignalIf(!out.Known() && cmd != nil, engine.SignalPipeExternal)
+		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
 	}
-	if call, ok := cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-		if name := call.Args[0].Lit(); IsShell(BaseName(name)) || name == "exec" {
-			s.Signal(engine.SignalReverseShell)
-		}
+	s.SignalIf(startsShell(cmd), engine.SignalReverseShell)
+}
+
+// startsShell says that a command is a shell, or is to become one.
+func startsShell(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
 	}
+	name := call.Args[0].Lit()
+	return name == "exec" || IsShell(BaseName(name))
 }
 
 // HarmlessDevice reports whether a word is a device whose writing changes

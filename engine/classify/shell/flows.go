@@ -178,9 +178,12 @@ func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 func (s *Machine) filesRead(since int) abstract.Taint {
 	var t abstract.Taint
 	for _, e := range s.Out.Effects[min(since, len(s.Out.Effects)):] {
-		if e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList && !e.Guessed {
+		if e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList {
 			if c := s.classOf(e.Dir, e.Target); c != "" {
 				t |= s.secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(e.Dir, e.Target.Arg()), Class: c})
+				if e.Guessed {
+					t |= abstract.Partial // whatever it makes of it
+				}
 			}
 		}
 	}

@@ -12,8 +12,8 @@ speaks contains "git_remote_new" if {
 }
 
 # METADATA
-# title: A remote of the repository is pointed elsewhere
-# description: What is pushed from then on goes there.
+# title: The repository goes to a place that it had no remote of
+# description: A remote is pointed elsewhere, and what is pushed from then on goes there.
 # custom:
 #   id: git_remote_new
 speaks contains "git_remote_new" if {
@@ -36,6 +36,6 @@ speaks contains "git_secret_staged" if {
 	_holds_secrets(e)
 }
 
-_holds_secrets(e) if e["class"] in {"credential", "env_file"}
+_holds_secrets(e) if e.class in {"credential", "env_file"}
 
 _holds_secrets(e) if e.location in {"self", "ancestor"}
