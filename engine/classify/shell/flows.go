@@ -57,7 +57,8 @@ func (s *Machine) plainName(name string) bool {
 func (s *Machine) settles(name string, a abstract.Arg) abstract.Arg {
 	for i, secret := range s.Out.Secrets {
 		bit := abstract.SecretBit(i)
-		if secret.What == engine.FlowFile && a.Taint&bit != 0 && (a.Taint&abstract.Partial != 0 || secret.Class == engine.ClassCredential) {
+		one := a.Taint&abstract.Partial != 0 || secret.Class == engine.ClassCredential
+		if secret.What == engine.FlowFile && a.Taint&bit != 0 && one {
 			a.Taint = a.Taint&^bit | s.secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: secret.Class})
 		}
 	}
@@ -180,7 +181,8 @@ func (s *Machine) filesRead(since int) abstract.Taint {
 	for _, e := range s.Out.Effects[min(since, len(s.Out.Effects)):] {
 		if e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList {
 			if c := s.classOf(e.Dir, e.Target); c != "" {
-				t |= s.secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(e.Dir, e.Target.Arg()), Class: c})
+				file := abstract.JoinDir(e.Dir, e.Target.Arg())
+				t |= s.secret(abstract.Secret{What: engine.FlowFile, Path: file, Class: c})
 				if e.Guessed {
 					t |= abstract.Partial // whatever it makes of it
 				}
@@ -210,9 +212,8 @@ func (c *Call) Hands(to string) {
 		s.file(c, at, w)
 	}
 	if in := s.Frame.Stdin; in != nil {
-		s.flow(c.Index, to, *in, slices.ContainsFunc(c.Args, func(a abstract.Arg) bool {
-			return a.Is("--password-stdin", "--with-token", "--token-stdin")
-		}))
+		login := func(a abstract.Arg) bool { return a.Is("--password-stdin", "--with-token", "--token-stdin") }
+		s.flow(c.Index, to, *in, slices.ContainsFunc(c.Args, login))
 	}
 }
 
@@ -375,8 +376,8 @@ func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 	}
 	target := w.With(strings.TrimPrefix(name, "@")).Value()
 	if class := s.classOf(s.Scope.Dirs[0], target); class != "" {
-		path := abstract.JoinDir(s.Scope.Dirs[0], target.Arg())
-		s.flows(abstract.RawFlow{Secret: abstract.Secret{What: engine.FlowFile, Path: path, Class: class}, To: to, Command: c.Index})
+		file := abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(s.Scope.Dirs[0], target.Arg()), Class: class}
+		s.flows(abstract.RawFlow{Secret: file, To: to, Command: c.Index})
 	}
 }
 
@@ -387,7 +388,8 @@ func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 	for _, f := range files {
 		dir := s.Scope.Dirs[0]
 		if class := s.classOf(dir, f.Value()); class != "" {
-			s.flows(abstract.RawFlow{Secret: abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(dir, f), Class: class}, Image: image, Command: c.Index})
+			file := abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(dir, f), Class: class}
+			s.flows(abstract.RawFlow{Secret: file, Image: image, Command: c.Index})
 		}
 	}
 	for _, w := range words {
@@ -460,7 +462,8 @@ func codeHost(code string) string {
 
 // variableIn finds the variables of the environment that code of other languages
 // names: os.environ["A"], process.env.A, ENV["A"], $ENV{A}, getenv("A").
-var variableIn = engine.Regexp(`(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\.fetch\(|\[|\{)|process\.env\[|env::var\(|env\.get\()\s*["']?(\w+)|process\.env\.(\w+)|` +
+var variableIn = engine.Regexp(
+	`(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\.fetch\(|\[|\{)|process\.env\[|env::var\(|env\.get\()\s*["']?(\w+)|process\.env\.(\w+)|` +
 	`\{([\w, ]+)\}\s*=\s*process\.env`)
 
 // wholeIn finds that code takes all variables of the environment.
