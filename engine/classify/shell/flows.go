@@ -444,7 +444,8 @@ func (c *Call) codeFlows(since int, code abstract.Arg) {
 
 // callIn finds that code asks another host, where the call itself is not
 // understood.
-var callIn = engine.Regexp(`gethostby|getaddrinfo|getaddress|\bdns\b|HTTP::|LWP::|UserAgent|Net::|URI\.open|fetch\(|urlopen|fsockopen|[Ss]ocket\b`)
+var callIn = engine.Regexp(`gethostby|getaddrinfo|getaddress|\bdns\b|HTTP::|LWP::|UserAgent|Net::|` +
+	`URI\.open|fetch\(|urlopen|fsockopen|[Ss]ocket\b`)
 
 // hostIn finds the name of a host in a string of code.
 var hostIn = engine.Regexp(`["'/.@]([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})["'/:?]`)
@@ -464,10 +465,11 @@ func codeHost(code string) string {
 // names: os.environ["A"], process.env.A, ENV["A"], $ENV{A}, getenv("A").
 var variableIn = engine.Regexp(
 	`(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\.fetch\(|\[|\{)|process\.env\[|env::var\(|env\.get\()\s*["']?(\w+)|process\.env\.(\w+)|` +
-	`\{([\w, ]+)\}\s*=\s*process\.env`)
+		`\{([\w, ]+)\}\s*=\s*process\.env`)
 
 // wholeIn finds that code takes all variables of the environment.
-var wholeIn = engine.Regexp(`(?:^|[^=:\s]|[^v][=:])\s*(?:os\.environ\s*[),}\]]|os\.environ\.(?:items|copy|values)\(|process\.env\s*[),}\]]|` +
+var wholeIn = engine.Regexp(`(?:^|[^=:\s]|[^v][=:])\s*(?:os\.environ\s*[),}\]]|os\.environ\.(?:items|copy|values)\(|` +
+	`process\.env\s*[),}\]]|` +
 	`ENV\.(?:to_\w+|inspect|map|each)|%ENV\b|\$_ENV\s*[),]|getenv\(\s*\)|env::vars\()`)
 
 // environment is the taint of code that reads variables of the environment. What
