@@ -74,11 +74,44 @@ type Action struct {
 	Carries     []Label                 `json:"carries,omitempty"`     // labels of what it shares with earlier outputs; joined from history
 	SecretsOut  []WayOut                `json:"secrets_out,omitempty"` // ways in which something of a secret that was read reaches another machine by it; joined from history
 	Terminals   *Terminals              `json:"terminals,omitempty"`   // what is typed into terminals and has not run yet, where it types into one
+	Flows       []Flow                  `json:"flows,omitempty"`       // what of secrets it hands to other hosts, as far as its own words say so; at most 16
 	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored
 	Detected    map[string]int64        `json:"detected,omitempty"`    // id of a detector of the policy -> how often it was found in the raw texts
 	Code        []Code                  `json:"code,omitempty"`        // code that it writes into files, and what that would do
 	Loads       []string                `json:"loads,omitempty"`       // what its programs may run of the files around, sorted: kinds of code, any, named (files that it names), =NAME (a module of that name)
 	Inherits    []Inherited             `json:"inherits,omitempty"`    // code that the session wrote, that policy objected to and that this may run; joined from history
+}
+
+// FlowKind is what kind of secret is handed to another host.
+type FlowKind string
+
+// The kinds of secrets that an action may hand on.
+const (
+	FlowFile        FlowKind = "file"        // what a file with credentials holds
+	FlowEnvironment FlowKind = "environment" // all variables of the environment
+	FlowStore       FlowKind = "store"       // what a program shows that keeps secrets
+	FlowVariable    FlowKind = "variable"    // a variable from outside, which the action does not set
+	FlowToken       FlowKind = "token"       // a token that stands in the action, of an issuer that is known
+)
+
+// FlowKinds lists every FlowKind.
+func FlowKinds() []string {
+	return []string{string(FlowEnvironment), string(FlowFile), string(FlowStore), string(FlowToken), string(FlowVariable)}
+}
+
+// Flow says that something of a secret is in what a command, or a tool, hands to
+// another host.
+type Flow struct {
+	What     FlowKind `json:"what"`
+	Name     string   `json:"name"`               // place of the file; name of the variable or the program; kind of the token
+	Class    Class    `json:"class,omitempty"`    // of the file: credential or env_file
+	Host     string   `json:"host,omitempty"`     // host or service; empty: not known
+	Image    string   `json:"image,omitempty"`    // of the container that gets it, instead of a host
+	Loopback bool     `json:"loopback,omitempty"` // the host is this machine
+	Own      bool     `json:"own,omitempty"`      // the host is of who issued it (words flows.owners), or of the name of the variable
+	Part     bool     `json:"part,omitempty"`     // lines or fields that were picked out of a file
+	Login    bool     `json:"login,omitempty"`    // it stands where a client says who asks: a header of its own, a password
+	Command  int      `json:"command"`            // index into Commands; -1: the tool itself
 }
 
 // Command is one simple command after wrappers were taken off.

@@ -197,6 +197,8 @@ func Values(t reflect.Type) []string {
 		return ConstraintKinds()
 	case reflect.TypeFor[Label]():
 		return Labels()
+	case reflect.TypeFor[FlowKind]():
+		return FlowKinds()
 	case reflect.TypeFor[WayOut]():
 		return WaysOut()
 	case reflect.TypeFor[Verdict]():

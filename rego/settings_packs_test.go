@@ -22,6 +22,11 @@ func agentsWork() []question {
 		a.Hosts = []string{host}
 		return ask(a)
 	}
+	flows := func(f engine.Flow, sub ...string) question {
+		a := commanded(engine.Command{Name: "x", Sub: sub}, engine.EffectNetwork, nil)
+		a.Flows = []engine.Flow{f}
+		return ask(a)
+	}
 	unverified := commanded(engine.Command{Name: "git", Sub: []string{"commit"}, Flags: []string{"--no-verify"}}, engine.EffectProcess, nil, engine.SignalGitNoVerify)
 	forced := commanded(engine.Command{Name: "git", Sub: []string{"push"}, Flags: []string{"--force"}, Operands: []string{"origin", "main"}},
 		engine.EffectNetwork, nil, engine.SignalGitForcePush)
@@ -30,6 +35,11 @@ func agentsWork() []question {
 		ask(export), ask(forced), ask(unverified, withFinding("git_no_verify", "")),
 		write("/var/log/wtmp"), write("~/.ssh/authorized_keys"), write("./go.sum"),
 		install("npm", "expresss"), install("pip", "requestss"), ask(search),
+		flows(engine.Flow{What: engine.FlowVariable, Name: "SHOP_TOKEN", Host: "a.example"}),
+		flows(engine.Flow{What: engine.FlowVariable, Name: "TOKEN", Host: "a.example", Login: true}),
+		flows(engine.Flow{What: engine.FlowStore, Name: "op", Host: "a.example"}, "secret", "set"),
+		flows(engine.Flow{What: engine.FlowFile, Name: "~/.aws/credentials", Class: engine.ClassCredential, Image: "amazon/aws-cli"}),
+		flows(engine.Flow{What: engine.FlowFile, Name: "./.env", Class: engine.ClassEnvFile, Host: "localhost", Loopback: true}),
 		sent("pastebin.com", "send"), sent("169.254.169.254", "fetch"),
 	}
 }
@@ -37,7 +47,7 @@ func agentsWork() []question {
 // otherNames holds what the lists of the questions of agentsWork might be instead.
 func otherNames() map[string][]any {
 	return map[string][]any{
-		"git.protected": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "hosts.drops": {}, "hosts.metadata": {},
+		"git.protected": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "secrets.variables": {}, "secrets.unnamed": {}, "secrets.stores": {}, "secrets.images": {}, "hosts.drops": {}, "hosts.metadata": {},
 		"packages.known": {"expresss"}, "packages.lockfiles": {}, "packages.popular.npm": {}, "packages.popular.python": {},
 	}
 }

@@ -36,6 +36,7 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 	}
 	keepMoves(a.Effects)
 	sortEffects(a.Effects)
+	a.Flows = flowsOf(r, res)
 	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
 	signals := r.script.Signals
 	derive(a, res, signals)

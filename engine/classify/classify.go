@@ -109,10 +109,10 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
 	in := c.shellInput(e)
-	in.Secret = m.HoldsSecret
+	in.Secret, in.Tokens = m.HoldsSecret, m.Tokens
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
-	in.Disk = shell.NewDisk(res)
+	in.Disk, in.Class, in.Remotes = shell.NewDisk(res), res.Class, res.Remotes
 	in.Disk.Since(e.Began)
 	r := read(e.Tool, args, in)
 	r.nameSent()
@@ -282,6 +282,10 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 			l := &a.Terminals.Lines[i]
 			l.Terminal, l.Before, l.Parts = m.Text(l.Terminal), m.Text(l.Before), m.Texts(l.Parts)
 		}
+	}
+	for i := range a.Flows {
+		f := &a.Flows[i]
+		f.Name, f.Host, f.Image = m.Text(f.Name), m.Host(folded, f.Host), m.Text(f.Image)
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)

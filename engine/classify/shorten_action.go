@@ -28,6 +28,7 @@ func (c *cutter) commands(a *engine.Action) (dropped bool) {
 		dropped = dropped || at[i] < 0 && !onlyPrints(cmd.Name)
 	}
 	a.Commands, a.Effects = list, pointed(a.Effects, at)
+	pointFlows(a.Flows, at)
 	return dropped
 }
 
@@ -68,6 +69,16 @@ func (c *cutter) joinCommands(a *engine.Action) {
 		at[i] = n
 	}
 	a.Commands, a.Effects = list, pointed(a.Effects, at)
+	pointFlows(a.Flows, at)
+}
+
+// pointFlows is for flows what pointed is for effects.
+func pointFlows(list []engine.Flow, at []int) {
+	for i := range list {
+		if n := list[i].Command; n >= 0 && n < len(at) {
+			list[i].Command = at[n]
+		}
+	}
 }
 
 // commandForm is equal for commands that differ only in their operands.

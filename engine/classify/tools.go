@@ -193,6 +193,12 @@ func (r *reading) run(s abstract.Script) {
 		}
 		r.script.Effects = append(r.script.Effects, e)
 	}
+	for _, f := range s.Flows {
+		if f.Command >= 0 {
+			f.Command += base
+		}
+		r.script.Flows = append(r.script.Flows, f)
+	}
 	for id, on := range s.Signals {
 		if on {
 			r.script.Signals[id] = true

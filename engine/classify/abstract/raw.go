@@ -71,6 +71,8 @@ type Script struct {
 	PossibleSignals map[engine.Signal]bool // the same
 	Written         []Text                 // what it puts into files, as far as that is known
 	Modules         []string               // names of modules that code in it asks for
+	Secrets         []Secret
+	Flows           []RawFlow
 }
 
 // Text is what some code puts into a file.

@@ -26,7 +26,7 @@ const (
 const MaxText = 64 << 10
 
 // Taint says where a text comes from, as a set of bits.
-type Taint uint8
+type Taint uint64
 
 const (
 	Substituted Taint = 1 << iota // output of a command, not known beforehand
@@ -35,6 +35,7 @@ const (
 	Filed                         // holds what is in a local file
 	Picked                        // holds lines of a local file, or of a text that is known
 	Vouched                       // holds what version control holds of a file
+	Partial                       // of the secret in it only lines or fields are left
 )
 
 // AsFile reports whether all that a text holds comes from files of this machine.

@@ -215,6 +215,8 @@ func awkProgram(c *shell.Call, p abstract.Arg) {
 			})
 		case t.Kind == TokenString && next(1).Text == "|" && next(2).Text == "getline":
 			awkCode(c, p, tokens[i:])
+		case t.Kind == TokenName && t.Text == "getline" && awkReads(tokens[i+1:]) != "":
+			c.Reads(p.With(awkReads(tokens[i+1:])))
 		case t.Kind == tokenPunct && (t.Text == ">" || t.Text == ">>") && next(1).Kind == TokenString && awkPrints(tokens[:i]):
 			c.Writes("write", p.With(next(1).Text))
 		}
@@ -235,6 +237,17 @@ func awkSocket(c *shell.Call, p abstract.Arg, name string) {
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, host)
 	c.Signal(engine.SignalPipeExternal)
+}
+
+// awkReads is the file of getline [variable] < "file".
+func awkReads(tokens []Token) string {
+	if len(tokens) > 2 && tokens[0].Kind == TokenName {
+		tokens = tokens[1:]
+	}
+	if len(tokens) > 1 && tokens[0].Text == "<" && tokens[1].Kind == TokenString {
+		return tokens[1].Text
+	}
+	return ""
 }
 
 // awkCode runs the expression that begins tokens as shell code: strings are

@@ -281,6 +281,22 @@ func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
 // the same before and after masking.
 func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 
+// Tokens returns the kinds of the tokens in a text whose form tells who issued
+// them, masked or not, each once.
+func (m *Masker) Tokens(text string) []string {
+	var kinds []string
+	for _, s := range m.formats().appendTokens(m.formats().appendMasked(nil, text), text) {
+		kind := s.Kind
+		if kind == KindMasked {
+			kind = maskedKind(text[s.Start:s.End])
+		}
+		if m.formats().issuers[kind] && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
 // maskedKind returns the kind of a replacement: REDACTED_kind_tag.
 func maskedKind(s string) string {
 	s = strings.TrimPrefix(s, Redacted)

@@ -222,6 +222,7 @@ type Formats struct {
 	finders   []func(found []span, s string) []span
 	exclusive []string        // prefixes that nobody but their issuers use
 	kinds     map[string]bool // what a replacement may be named after
+	issuers   map[string]bool // of them, those of the rows
 }
 
 // FormatsOf returns the forms that a policy's rows and those of least say: what
@@ -246,7 +247,7 @@ func FormatsOf(set, least *rows.Set) *Formats {
 var noFormats = sync.OnceValue(newFormats)
 
 func newFormats() *Formats {
-	f := &Formats{kinds: map[string]bool{}}
+	f := &Formats{kinds: map[string]bool{}, issuers: map[string]bool{}}
 	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret",
 		"password", "registry_login", "kubernetes_secret", "wallet_key", "jwk_private_key"} {
 		f.kinds[k] = true
@@ -266,7 +267,7 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 		if !rows.TokenKind(kind) {
 			continue
 		}
-		f.kinds[kind] = true
+		f.kinds[kind], f.issuers[kind] = true, true
 		for _, text := range e.Row.Forms {
 			if form, err := rows.ParseForm(text); err == nil && (!e.Adds || form.Narrow() == nil) {
 				f.addForm(kind, form, e.Adds)

@@ -50,7 +50,12 @@ func browse(c *shell.Call) {
 // givesSecrets notes the arguments of a program of which nothing is known: it
 // may read the files that they name, which is worth a word if those hold secrets.
 func givesSecrets(c *shell.Call) {
-	for _, a := range c.Opts.Operands {
+	mayRead(c, c.Opts.Operands)
+}
+
+// mayRead notes words of a command as files that it may read.
+func mayRead(c *shell.Call, words []abstract.Arg) {
+	for _, a := range words {
 		if a.Known() && !abstract.IsURL(a) && strings.ContainsAny(a.Text, "./") {
 			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Guessed: true}, a)
 		}

@@ -22,6 +22,7 @@ func operandsOf(c *shell.Call) []abstract.Arg {
 func container(c *shell.Call) {
 	c.Process()
 	argv, p := containerOf(c)
+	givesImage(c, p.Mounts)
 	if p.Reaches {
 		c.Signal(engine.SignalContainerHost)
 		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec", Object: "host"}, abstract.Word(c.Name))
@@ -36,6 +37,7 @@ func container(c *shell.Call) {
 func composed(c *shell.Call) {
 	c.Process()
 	argv, p := containerOf(c)
+	givesImage(c, p.Mounts)
 	p.Wrapper, p.Isolated = "compose", p.Isolated && c.Opts.Has("--rm")
 	inContainer(c, p, argv)
 }
@@ -47,6 +49,22 @@ func inContainer(c *shell.Call, p shell.Venue, argv []abstract.Arg) {
 			c.Shell.Invoke(argv, c.Node)
 		})
 	}
+}
+
+// givesImage notes the secrets that a new container gets: by mounts, by variables
+// and by files of variables. Those of a composition are the project's own.
+func givesImage(c *shell.Call, mounts []shell.Mount) {
+	operands := operandsOf(c)
+	if len(operands) == 0 || c.Subs[len(c.Subs)-1] == "exec" {
+		return
+	}
+	var files []abstract.Arg
+	for _, m := range mounts {
+		if m.On == c.Shell.Frame.Host {
+			files = append(files, m.Host)
+		}
+	}
+	c.HandsImage(operands[0].Show(), append(files, c.Opts.All("--env-file")...), c.Opts.All("-e", "--env"))
 }
 
 // containerOf is the place of docker run and docker exec, and what is run there.

@@ -91,6 +91,8 @@ func elsewhere() map[string]func(*shell.Call) {
 		"gitClean":         gitClean,
 		"gitClone":         gitClone,
 		"gitConfig":        gitConfig,
+		"gitPushes":        gitPushes,
+		"gitRemote":        gitRemote,
 		"gitDeinit":        gitDeinit,
 		"gitDiff":          gitDiff,
 		"gitDiscard":       gitDiscard,

@@ -45,6 +45,12 @@ func everyAddress(text string) bool {
 	return text == "::"
 }
 
+// publishes says that a command puts its words where others will read them, though
+// it talks to nobody yet: the message of a commit is pushed later.
+func publishes(c *shell.Call) bool {
+	return len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0])
+}
+
 // unchecked notes that git takes what comes from anybody.
 func unchecked(c *shell.Call) {
 	words := strings.ReplaceAll(strings.ToLower(textOf(c.Args)), " ", "=")

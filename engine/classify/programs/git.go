@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -144,10 +145,20 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 			c.Child(func() shell.Outcome { return c.Shell.Embed(v.With(code), "git-config", false) })
 			return true
 		}
+	case strings.HasPrefix(k, "url.") && strings.HasSuffix(k, "insteadof"):
+		redirects(c, v.With(key[len("url."):max(len("url."), strings.LastIndexByte(key, '.'))]), true)
+		return strings.HasSuffix(k, ".insteadof")
+	case strings.HasPrefix(k, "remote.") && (strings.HasSuffix(k, ".url") || strings.HasSuffix(k, ".pushurl")):
+		c.Shell.GitRemotes[k[len("remote."):strings.LastIndexByte(k, '.')]] = v
+		redirects(c, v, false)
+	case k == "remote.pushdefault" || strings.HasPrefix(k, "branch.") && strings.HasSuffix(k, ".pushremote"):
+		if isRemote(v) || !remotes(c).Seen(v.Text) {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "redirect", Object: "remote"}, v)
+		}
 	case !stored && (k == "include.path" || k == "init.templatedir" || k == "sendemail.smtpserver" && strings.Contains(v.Text, "/")):
 		c.Signal(engine.SignalEnvInjected) // hooks, settings or a program from a file
 		return true
-	case k == "include.path", k == "init.templatedir", strings.HasSuffix(k, ".insteadof"), strings.HasSuffix(k, ".proxy"):
+	case k == "include.path", k == "init.templatedir", strings.HasSuffix(k, ".proxy"):
 		return true
 	}
 	return false
@@ -361,4 +372,72 @@ func gitFetchesModule(c *shell.Call) {
 		from = remoteHost(c.Opts.Operand(2))
 	}
 	c.Fetches(from)
+}
+
+// remotes are those of the repository in which a command runs, before it does.
+func remotes(c *shell.Call) place.Remotes {
+	dir := c.Shell.Scope.Dirs[0]
+	if at, ok := c.Opts.Get("-C"); ok {
+		dir = abstract.JoinDir(dir, at)
+	}
+	if c.Shell.In.Remotes == nil || dir.Sure != abstract.Literal {
+		return place.Remotes{}
+	}
+	return c.Shell.In.Remotes(dir.Text)
+}
+
+// repositoryHost says that a host is one of a service that keeps repositories.
+func repositoryHost(c *shell.Call, host string) bool {
+	return slices.Contains(c.Shell.In.Rows.Words("services.repository"), host)
+}
+
+// redirects notes that a remote of a repository will be at another address: one
+// that none of its remotes has. Of the beginning of addresses the host tells.
+func redirects(c *shell.Call, to abstract.Arg, prefix bool) {
+	known, host := remotes(c), place.RemoteHost(to.Text)
+	switch {
+	case !isRemote(to) || known.Has(to.Text) || place.Loopback(host):
+	case (prefix || !known.Known) && (known.HasHost(host) || repositoryHost(c, host)):
+	default:
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "redirect", Object: "remote"}, to)
+	}
+}
+
+// gitRemote is git remote add and set-url.
+func gitRemote(c *shell.Call) {
+	sub, name, url := c.Opts.Operand(1), c.Opts.Operand(2), c.Opts.Operand(3)
+	if url.Text == "" {
+		return
+	}
+	c.Shell.GitRemotes[strings.ToLower(name.Text)] = url
+	if sub.Is("set-url") {
+		redirects(c, url, false)
+	}
+}
+
+// gitPushes notes that what is pushed goes to an address that the repository had
+// no remote of, or to a remote that nothing came from and nothing went to.
+func gitPushes(c *shell.Call) {
+	to := c.Opts.Operand(1)
+	if repo, ok := c.Opts.Get("--repo", "--remote"); ok {
+		to = repo
+	}
+	known := remotes(c)
+	url, changed := c.Shell.GitRemotes[strings.ToLower(to.Text)]
+	if to.Text == "" {
+		url, changed = c.Shell.GitRemotes["origin"]
+	}
+	switch {
+	case changed && (known.Has(url.Text) || !known.Known && to.Is("", "origin") && repositoryHost(c, place.RemoteHost(url.Text))):
+		return
+	case changed, isRemote(to) && !known.Has(to.Text):
+	case isRemote(to) || to.Is("", "origin") || !to.Known() || strings.Contains(to.Text, "/") || known.Seen(to.Text):
+		return
+	}
+	if changed {
+		to = url
+	}
+	if !place.Loopback(place.RemoteHost(to.Text)) {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "new remote", Egress: true, Reversible: engine.R5}, to)
+	}
 }

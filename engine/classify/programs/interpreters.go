@@ -111,6 +111,7 @@ func shellFile(c *shell.Call, args []abstract.Arg) {
 		if !ok || !c.RunsCode(code, args) {
 			c.Process()
 		}
+		mayRead(c, args[1:])
 	}
 }
 
@@ -128,6 +129,7 @@ func runLanguage(c *shell.Call, p rows.Program) {
 		languageInput(c, lang)
 	default:
 		languageFile(c, lang, c.Opts.Operands[0])
+		mayRead(c, c.Opts.Operands[1:])
 	}
 	if lang == "perl" || lang == "ruby" {
 		inPlace(c, c.Opts, found)

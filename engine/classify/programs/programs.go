@@ -59,6 +59,10 @@ func runProgram(c *shell.Call) shell.Outcome {
 		adds(c, converted)
 	}
 	addRows(c, k.Added)
+	c.Strangers(!c.Known || k.Kind == "database")
+	if publishes(c) {
+		c.Hands(c.Name)
+	}
 	c.Finish()
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
 }

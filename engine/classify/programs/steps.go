@@ -235,6 +235,9 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 		}
 	}
 	switch {
+	case e.Verb == "stage":
+		e.Kind = engine.EffectFileRead
+		r.Emit(e, files...)
 	case e.Verb == engine.VerbList:
 		r.Lists(files...)
 	case e.Recursive:

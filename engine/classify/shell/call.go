@@ -99,6 +99,12 @@ func (s *Machine) Invoke(argv []abstract.Arg, x *syntax.CallExpr) Outcome {
 	if !c.resolve() {
 		return c.unknown()
 	}
+	return s.watched(argv, c.started)
+}
+
+// started runs a command whose name is known.
+func (c *Call) started() Outcome {
+	s := c.Shell
 	if bodies := s.Scope.function(c.Path.Text); bodies != nil {
 		return s.function(bodies, c)
 	}

@@ -108,6 +108,9 @@ func (c *Call) sourceFile() Outcome {
 		return Outcome{Fail: s.Scope.Dirs}
 	}
 	file := c.Args[0]
+	if class := s.classOf(s.Scope.Dirs[0], file.Value()); class != "" {
+		s.sourced = class
+	}
 	switch code, ok := s.CodeIn(file, "shell"); {
 	case file.From != nil:
 		return s.Embed(*file.From, "source", true)
@@ -251,10 +254,12 @@ func (c *Call) Extract(lang string, code abstract.Arg, via string) {
 	s.Parsed += len(code.Text)
 	s.Out.Modules = append(s.Out.Modules, modules(code.Text)...)
 	c.Record()
+	since := len(s.Out.Effects)
 	c.Child(func() Outcome {
 		s.Frame.Via = AppendText(s.Frame.Via, via)
 		s.In.Knows.Code(c, lang, code)
 		return Outcome{}
 	})
+	c.codeFlows(since, code)
 	c.Out = abstract.Arg{Text: abstract.HoleText}
 }

@@ -203,6 +203,11 @@ func (s *Machine) Note(kind engine.EffectKind, verb string, targets ...abstract.
 func (c *Call) Emit(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Command = c.Index
 	c.Shell.emit(e, targets...)
+	if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
+		for _, t := range targets {
+			c.Hands(hostOf(t))
+		}
+	}
 }
 
 // Reads notes that files are read.
@@ -399,6 +404,9 @@ func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 	} else if known, ok := s.Shown(target); ok {
 		text = known
 	}
+	if class := s.classOf(s.Scope.Dirs[0], target.Value()); class != "" && target.From == nil {
+		text.Taint |= s.secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(s.Scope.Dirs[0], target), Class: class})
+	}
 	s.supply(r, x, text)
 	r.files = append(r.files, redirected{target: target, verb: "read"})
 }
@@ -430,7 +438,7 @@ func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 
 func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) {
 	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
-		s.socket(f, cmd)
+		s.socket(f, o.Out, cmd)
 		return
 	}
 	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" &&
@@ -469,15 +477,26 @@ func (s *Machine) readsItself(f redirected, r redirs) bool {
 // commands have been seen already.
 func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
 
-// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself.
-func (s *Machine) socket(f redirected, cmd syntax.Command) {
+// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself. What a
+// command prints leaves by it, as by the body of a request.
+func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
 	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
-	if call, ok := cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-		if name := call.Args[0].Lit(); IsShell(BaseName(name)) || name == "exec" {
-			s.Signal(engine.SignalReverseShell)
-		}
+	if f.verb != "read" && f.stdout {
+		s.flow(s.first, host, out, false)
+		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
 	}
+	s.SignalIf(startsShell(cmd), engine.SignalReverseShell)
+}
+
+// startsShell says that a command is a shell, or is to become one.
+func startsShell(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "exec" || IsShell(BaseName(name))
 }
 
 // HarmlessDevice reports whether a word is a device whose writing changes

@@ -395,6 +395,7 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 		if as.Name == nil {
 			flag := s.Single(as.Value)
 			s.subscripts(flag)
+			s.takenOver([]abstract.Arg{flag})
 			printed = printed && flag.Is("-p", "-x", "-px")
 			refers = refers || flag.HasPrefix("-") && strings.Contains(flag.Text, "n")
 			hidden = hidden || flag.HasPrefix("+x") || flag.HasPrefix("-n") && c.Variant.Value == "export"
@@ -414,6 +415,7 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 	}
 	if printed {
 		s.Signal(engine.SignalEnvDump)
+		return Outcome{Fail: s.Scope.Dirs, Out: s.wholeEnvironment()}
 	}
 	return Outcome{Fail: s.Scope.Dirs}
 }

@@ -127,15 +127,17 @@ func (s *Machine) value(p *syntax.ParamExp, name string) abstract.Arg {
 		}
 		return abstract.UnknownArg()
 	}
+	out := a
 	switch {
 	case p.Slice != nil:
-		return s.slice(p.Slice, a)
+		out = s.slice(p.Slice, a)
 	case p.Repl != nil:
-		return s.replace(p.Repl, a)
+		out = s.replace(p.Repl, a)
 	case p.Exp != nil:
-		return s.operate(p.Exp, name, a, set)
+		out = s.operate(p.Exp, name, a, set)
 	}
-	return a
+	out.Taint |= a.Taint & abstract.Secrets // a part of a secret is one
+	return out
 }
 
 // words walks the words below an expansion that is not understood, for the

@@ -141,7 +141,7 @@ func (s *Machine) ambient(name string) abstract.Arg {
 	if s.unset {
 		return abstract.Arg{}
 	}
-	return abstract.Word(abstract.VacancyText)
+	return abstract.Arg{Text: abstract.VacancyText, Taint: s.variable(name)}
 }
 
 // assign carries out x=v, x+=v, x[i]=v and x=(…).
@@ -168,6 +168,9 @@ func (s *Machine) assign(as *syntax.Assign) {
 	case as.Append:
 		s.Scope.SetText(name, appended(s.Read(name), alts)...)
 	default:
+		for i, a := range alts {
+			alts[i] = s.settles(name, a)
+		}
 		s.Scope.SetText(name, alts...)
 	}
 	for _, a := range alts {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -22,6 +23,9 @@ type Input struct {
 	Knows     Knowledge                          // of programs and of other languages
 	Rows      *rows.Set                          // of the policy; nil: it has none
 	Secret    func(text string) bool             // reports whether a text holds a secret; nil: not known
+	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: not known
+	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: not known
+	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: not known
 	Disk      *Disk                              // code in files; nil: is not looked into
 	Terminals *engine.Terminals                  // what was typed into terminals before
 	later     int                                // how deep it is in code that runs later
@@ -57,6 +61,7 @@ type Machine struct {
 	Links      map[string]abstract.Value // symbolic links that it has made
 	programs   map[string]string         // copies and links of programs that it has made
 	GitAliases map[string]abstract.Arg   // short forms that it has taught git
+	GitRemotes map[string]abstract.Arg   // addresses of the remotes that it has added or changed
 	MadeTrees  []abstract.Value          // working trees that it has made with git
 	startups   map[string]bool           // code of it that runs later and was looked into
 	sought     bool                      // it has asked for the numbers of the guard's processes
@@ -70,6 +75,7 @@ type Machine struct {
 	traps      bool                      // a signal that ends things is caught
 	unset      bool                      // variables without a value are empty, and not those of the environment
 	leaving    bool                      // what traps do is running
+	sourced    engine.Class              // of the file whose variables were taken over: any that is not set may be of it
 }
 
 // Frame is how the code that runs now came to run.
@@ -130,6 +136,7 @@ func New(in Input) *Machine {
 		programs:   map[string]string{},
 		trees:      map[string][]*syntax.Stmt{},
 		GitAliases: map[string]abstract.Arg{},
+		GitRemotes: map[string]abstract.Arg{},
 		first:      -1,
 	}
 	s.Scope = &scope{vars: map[string]variable{}, Dirs: []abstract.Value{in.Cwd}}

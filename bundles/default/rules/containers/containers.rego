@@ -50,3 +50,40 @@ _for_tests(e) if {
 	some text in _said(e)
 	_marked(text, data.reviewer.markers.test)
 }
+
+# METADATA
+# title: Secrets are put into a container
+# description: >-
+#   Keys and logins by a mount, whatever the image is, but those that secrets.images
+#   lists; a file of variables only into an image of somebody else.
+# custom:
+#   id: container_secrets
+speaks contains "container_secrets" if {
+	input.phase == "pre"
+	some f in input.action.flows
+	f.image
+	not _trusted_image(f.image)
+	_too_much(f)
+}
+
+_too_much(f) if object.get(f, "class", "credential") != "env_file"
+
+# What has no name of an owner is built here, or is one of the registry's own.
+_too_much(f) if {
+	contains(f.image, "/")
+	not _named_after_workspace(f.image)
+}
+
+_too_much(f) if f.what != "file"
+
+_trusted_image(image) if {
+	some known in data.reviewer.secrets.images
+	name := split(split(image, "@")[0], ":")[0]
+	endswith(concat("", ["/", name]), concat("", ["/", known]))
+}
+
+_named_after_workspace(image) if {
+	some part in split(split(image, ":")[0], "/")
+	some own in split(input.session.workspace, "/")
+	part == own
+}

@@ -7,7 +7,7 @@ import data.reviewer.scores
 # custom:
 #   id: upload_broad
 speaks contains "upload_broad" if {
-	"external_network" in input.facts
+	"network_request" in input.action.types
 	input.phase == "pre"
 	some sent in input.action.effects
 	_leaves(sent)
@@ -23,7 +23,7 @@ speaks contains "upload_broad" if {
 # custom:
 #   id: upload_outside
 speaks contains "upload_outside" if {
-	"external_network" in input.facts
+	"network_request" in input.action.types
 	input.phase == "pre"
 	input.session.workspace != ""
 	some sent in input.action.effects
@@ -38,7 +38,7 @@ _leaves(e) if {
 	e.kind == "network"
 	e.egress
 	e.verb == "send"
-	not e.loopback
+	_leaves_here(e)
 }
 
 # The same command reads and sends, or one hands on what another has read.

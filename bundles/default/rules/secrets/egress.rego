@@ -48,8 +48,13 @@ _shows(e) if _displaced(e)
 _away(e) if {
 	e.kind == "network"
 	e.egress
-	not e.loopback
+	_leaves_here(e)
 }
+
+# What goes to this machine itself stays here, unless whoever listens may hand it on.
+_leaves_here(e) if not e.loopback
+
+_leaves_here(_) if not data.reviewer.hosts.trust_loopback
 
 _takes_along(sent, _) if sent.verb != "exec"
 

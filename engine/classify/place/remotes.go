@@ -1,0 +1,85 @@
+package place
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// Remotes is what a repository knows of others before a call.
+type Remotes struct {
+	Known bool // the repository's settings could be read
+	urls  []string
+	seen  func(name string) bool
+}
+
+// Has says that a repository has a remote of an address, however it is written.
+func (m Remotes) Has(url string) bool { return slices.Contains(m.urls, plainRemote(url)) }
+
+// HasHost says that one of the remotes is on a host.
+func (m Remotes) HasHost(host string) bool {
+	return host != "" && slices.ContainsFunc(m.urls, func(u string) bool { return strings.HasPrefix(u, host+"/") })
+}
+
+// Seen says that something was fetched from a remote of that name, or pushed to it.
+func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
+
+// Remotes are the remotes of the repository that holds a directory.
+func (r *Resolver) Remotes(dir string) Remotes {
+	if r.World.ReadFile == nil || r.World.Lstat == nil || !strings.HasPrefix(dir, "/") {
+		return Remotes{}
+	}
+	common := r.settingsDir(dir)
+	config, err := r.World.ReadFile(Join(common, "config"), maxGitFile<<4)
+	if common == "" || err != nil {
+		return Remotes{}
+	}
+	packed, _ := r.World.ReadFile(Join(common, "packed-refs"), maxGitFile<<8)
+	m := Remotes{Known: true, seen: func(name string) bool {
+		return r.Lstat(Join(common, "refs/remotes/"+name)) != nil || strings.Contains(string(packed), " refs/remotes/"+name+"/")
+	}}
+	for line := range strings.SplitSeq(string(config), "\n") {
+		key, value, ok := strings.Cut(line, "=")
+		if key = strings.ToLower(strings.TrimSpace(key)); ok && (key == "url" || key == "pushurl") {
+			m.urls = append(m.urls, plainRemote(strings.Trim(strings.TrimSpace(value), `"`)))
+		}
+	}
+	return m
+}
+
+// settingsDir is the folder that holds the settings of the repository of a
+// directory: also of a linked working tree, and of a submodule.
+func (r *Resolver) settingsDir(dir string) string {
+	if common := r.commonDir(dir); common != "" {
+		return common
+	}
+	for ; dir != "/" && dir != "."; dir = path.Dir(dir) {
+		if to, ok := strings.CutPrefix(r.line(Join(dir, ".git")), "gitdir:"); ok {
+			return path.Clean(absoluteIn(dir, strings.TrimSpace(to)))
+		}
+	}
+	return ""
+}
+
+// plainRemote is an address of a repository as host and path, whatever the way to
+// it: https://me@host/a/b.git and git@host:a/b are one.
+func plainRemote(url string) string {
+	url = strings.ToLower(url)
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	} else {
+		url = strings.Replace(url, ":", "/", 1)
+	}
+	if i := strings.IndexByte(url, '/'); i >= 0 {
+		url = url[strings.LastIndexByte(url[:i], '@')+1:]
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
+}
+
+// RemoteHost is the host of a repository's address.
+func RemoteHost(url string) string {
+	host, _, _ := strings.Cut(plainRemote(url), "/")
+	return HostOf(abstract.Value{Text: host})
+}
