@@ -42,6 +42,9 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	b.cur.Part = abstract.JoinParts(b.cur.Part, a.Part)
 	if len(b.cur.Text)+len(a.Text) > abstract.MaxText {
 		a.Text = abstract.HoleText
+		if strings.HasSuffix(b.cur.Text, abstract.HoleText) {
+			a.Text = "" // it says already that more is there
+		}
 	}
 	b.cur.Text += a.Text
 	if a.Spare {
@@ -235,16 +238,17 @@ func (b *builder) literal(text string, quoted bool) {
 		}
 		return
 	}
-	var plain strings.Builder
-	emit := func(q bool) {
-		if plain.Len() > 0 {
-			b.add(plain.String(), q)
-			plain.Reset()
+	var plain, escaped strings.Builder // one of them is empty
+	emit := func(from *strings.Builder, q bool) {
+		if from.Len() > 0 {
+			b.add(from.String(), q)
+			from.Reset()
 		}
 	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c != '\\' || i+1 == len(text) || quoted && !strings.ContainsRune("$`\"\\\n", rune(text[i+1])) {
+			emit(&escaped, true)
 			plain.WriteByte(c)
 			continue
 		}
@@ -252,10 +256,11 @@ func (b *builder) literal(text string, quoted bool) {
 		if text[i] == '\n' {
 			continue
 		}
-		emit(quoted)
-		b.add(text[i:i+1], true)
+		emit(&plain, quoted)
+		escaped.WriteByte(text[i])
 	}
-	emit(quoted)
+	emit(&plain, quoted)
+	emit(&escaped, true)
 }
 
 func (b *builder) single(p *syntax.SglQuoted) {
