@@ -287,6 +287,7 @@ func ofRuns() []engine.Input {
 			in.Action.Effects = []engine.Effect{{Kind: engine.EffectFileRead, Untrusted: true}}
 		},
 		func(in *engine.Input) { in.Action.SecretsOut = []engine.WayOut{engine.OutText} },
+		func(in *engine.Input) { in.Action.Inherits = []engine.Inherited{{Path: "./a.py"}} },
 		func(in *engine.Input) { in.Session.Growing = []engine.Growth{{Resource: "files"}} },
 		func(in *engine.Input) { in.Goal.Known = true },
 		func(in *engine.Input) { in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead}} },
