@@ -174,8 +174,21 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 | route | what is done | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
+Further routes are T48 to T54: [what is typed](../bundles/default/cases/tampering/typed.yaml)
+into terminals of multiplexers and of the desktop, over several calls, and
+[the rest](../bundles/default/cases/tampering/remainder.yaml): patterns of command lines,
+programs that change programs, formatters and searches that reach the settings, the key
+and the locks of the log. A line is what was typed since the last Enter, in any pieces,
+under any name that may be the same terminal; what nobody can read off the keys is asked
+about.
+
 Touching the guard cannot be allowed by a bundle, a layer or ` + "`reviewer allow`" + `: a person
 changes settings in an editor or a terminal of their own.
+
+A denial tells the agent the reason, a safer way and what not to do, and neither its id nor
+what lifts it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`" + `,
+` + "`scope --add`" + ` and their like refuse where an agent is above them, in every multiplexer, and in
+a terminal whose program was started while an agent's session ran.
 
 ## Around a denial
 

@@ -260,6 +260,10 @@ The table is rendered from the one that ` + "`make e2e`" + ` tries against the r
 `
 
 const waysRest = `
+A system message of a hook is no secret (` + "`TestSystemMessageIsNoSecret`, 2.1.330" + `): of SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolBatch and Stop it is in no request
+to the model, and stands word by word in the transcript of the session, which every tool that reads files can read. So nothing that lifts a denial is sent that way, and a person's commands ask for a
+terminal of the person's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
+
 Not tool calls, and so not reviewed at all: what a person types behind ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, the commands of a status line or of a key helper, servers of MCP tools as they start,
 and a repository's own hooks. A program that a reviewed command started goes on unseen.
 `

@@ -255,7 +255,7 @@ func (r *codeReader) index(v codeValue, n int) (codeValue, int) {
 	if v.name == "Dir" && len(args) > 0 { // Ruby's Dir["*.json"]
 		v = argAt(args, 0).each(func(a abstract.Arg) abstract.Arg { a.Glob = true; return a })
 	}
-	if slices.ContainsFunc(v.texts(), func(a abstract.Arg) bool { return a.Glob }) {
+	if slices.ContainsFunc(v.texts(), func(a abstract.Arg) bool { return a.Glob && a.Known() }) {
 		return v, k // one of the names that fit the pattern
 	}
 	return codeValue{text: abstract.UnknownArg(), origin: v.origin}, k
