@@ -398,9 +398,9 @@ const (
 func extract(c *shell.Call, lang string, code abstract.Arg) {
 	if lang == rows.Unread {
 		foreign(c, code)
-		return
+	} else {
+		languages.Extract(c, lang, code)
 	}
-	languages.Extract(c, lang, code)
 	if slices.Contains(c.Shell.Frame.Via, "script") {
 		return // of a file, most calls are of functions that nobody calls now
 	}
