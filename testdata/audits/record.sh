@@ -25,7 +25,12 @@ out=$here/$2/home
 [ ! -e "$out" ] || { echo "$out is there already" >&2; exit 1; }
 mkdir -p "$out"
 reviewer() { HOME=/home/kim "$program" "$@" --home "$out"; }
-hook() { reviewer hook claude-code > /dev/null 2>&1 || true; }
+
+# Prompts are believed where the client itself reports them: a shell of its name does.
+client=$(mktemp -d)/claude
+trap 'rm -r "$(dirname "$client")"' EXIT
+cp "$(command -v bash)" "$client"
+hook() { HOME=/home/kim "$client" -c '"$0" hook claude-code --home "$1" > /dev/null 2>&1; true' "$program" "$out"; }
 
 while IFS= read -r event; do printf '%s' "$event" | hook; done < "$inputs"
 

@@ -404,7 +404,7 @@ func extract(c *shell.Call, lang string, code abstract.Arg) {
 	if slices.Contains(c.Shell.Frame.Via, "script") {
 		return // of a file, most calls are of functions that nobody calls now
 	}
-	p := plainCode{c: c, lang: lang, tokens: languages.Tokenize(code.Text, languages.SyntaxNode)}
+	p := plainCode{c: c, lang: lang, tokens: languages.Tokenize(code.Text, languages.SyntaxNode), holds: map[string]bool{}}
 	if p.any(callsFakes) || !p.opens() {
 		return
 	}
@@ -421,6 +421,7 @@ type plainCode struct {
 	lang   string
 	tokens []languages.Token
 	db     shell.Database
+	holds  map[string]bool // list of words -> a token of the code stands in it
 }
 
 func (p *plainCode) text(i int) string {
@@ -436,7 +437,12 @@ func (p *plainCode) listed(list, name string) bool {
 
 // any reports whether a name or a string of the code stands in a list.
 func (p *plainCode) any(list string) bool {
-	return slices.ContainsFunc(p.tokens, func(t languages.Token) bool { return p.listed(list, t.Text) })
+	holds, known := p.holds[list]
+	if !known {
+		holds = slices.ContainsFunc(p.tokens, func(t languages.Token) bool { return p.listed(list, t.Text) })
+		p.holds[list] = holds
+	}
+	return holds
 }
 
 // opens finds out which database the code opens: by an address in it, or else by
@@ -514,9 +520,10 @@ func (p *plainCode) named(i int) shell.Database {
 }
 
 // chained reports whether one of the methods before i, in the same expression, is
-// in a list.
+// in a list. An expression of that many tokens is none that somebody writes.
 func (p *plainCode) chained(i int, list string) bool {
-	for k := i - 1; k >= 0 && p.text(k) != ";" && p.text(k) != "\n"; k-- {
+	const most = 128
+	for k := i - 1; k >= max(0, i-most) && p.text(k) != ";" && p.text(k) != "\n"; k-- {
 		if p.tokens[k].Kind == languages.TokenName && p.listed(list, p.text(k)) {
 			return true
 		}
