@@ -41,7 +41,7 @@ func TestRowsOfKinds(t *testing.T) {
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  go: serch\n", `did you mean "search"`},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  type: mesage\n", `did you mean "message"`},
 		{Organisation, "tools/a.yaml", "mcp__*__refund:\n  do: []\n", "at the end only"},
-		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{run: rest}]\n", "a step of a tool"},
+		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{aims: operands}]\n", "a step of a tool"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, write: b}]\n", "exactly one"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, size: b}]\n", "size: a step of a tool"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{end: purge, object: $0}]\n", "name an argument"},
