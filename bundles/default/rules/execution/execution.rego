@@ -38,9 +38,11 @@ speaks contains "unknown_tool" if {
 #   id: possible_command
 speaks contains "possible_command" if {
 	input.phase == "pre"
-	not "dry_run" in object.get(input.action, "possible_signals", [])
 	_harm_is_possible
+	not _only_tried
 }
+
+_only_tried if "dry_run" in input.action.possible_signals
 
 _harm_is_possible if {
 	some e in input.action.possible

@@ -90,7 +90,7 @@ _unnamed_login(f) if {
 
 # A variable is a secret by its name, by the file that sets it, or as far as
 # anybody knows after a file with secrets was read.
-_secret_variable(f) if f["class"]
+_secret_variable(f) if f.class
 
 _secret_variable(f) if {
 	some pattern in data.reviewer.secrets.variables
