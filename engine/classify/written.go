@@ -124,11 +124,11 @@ func (c *Classifier) judge(code *engine.Code, file, text string, r *reading, res
 	if len(a.Effects)+len(a.Signals) == 0 {
 		return
 	}
+	maskAction(a, m) // before anything is cut
 	code.Effects = a.Effects
 	keepTheirCommands(code, a.Commands)
 	a.Commands, a.Effects = code.Commands, code.Effects
 	a.Paths, a.Hosts = pathsOf(a.Effects), a.Hosts[:min(len(a.Hosts), maxCodeOfKind)]
-	maskAction(a, m)
 	code.Types, code.Intent, code.Hosts, code.Signals = typesOf(run, a), intentOf(run, typesOf(run, a)), a.Hosts, a.Signals
 	code.Digest = c.digestOf(code)
 }
