@@ -93,7 +93,8 @@ func heldUp(a *cli.App, id string) (*audit.Store, audit.Session, *engine.Record,
 	}
 	r, err := store.Find(id)
 	if err != nil {
-		return nil, s, nil, fmt.Errorf("%w: give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls", err, s.Key.Session)
+		return nil, s, nil, fmt.Errorf("%w: give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls",
+			err, s.Key.Session)
 	}
 	return store, s, r, allowable(s, r)
 }
@@ -107,7 +108,8 @@ func allowable(s audit.Session, r *engine.Record) error {
 		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session,
 			term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
-		return fmt.Errorf("record %s is no call but of kind %s: give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls",
+		return fmt.Errorf("record %s is no call but of kind %s: "+
+			"give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls",
 			r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
 		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(),

@@ -76,7 +76,8 @@ func heldUpCall(r *engine.Record) bool {
 
 func showDenial(w io.Writer, p term.Paint, s audit.Session, r *engine.Record) {
 	word, what, why := explaincmd.Summary(r)
-	fmt.Fprintf(w, "%s  %s  %s  in %s\n  %s\n", r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(s.Workspace, 60), term.OneLine(what, 200))
+	fmt.Fprintf(w, "%s  %s  %s  in %s\n  %s\n",
+		r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(s.Workspace, 60), term.OneLine(what, 200))
 	if why != "" {
 		fmt.Fprintf(w, "  %s\n", p.Faint(term.OneLine(why, 200)))
 	}

@@ -56,7 +56,9 @@ func askedFor(e *bundles.Effective, id string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.Rules(), func(r bundles.Rule) bool { return slices.Contains(r.Match.Detected, id) })
+	return slices.ContainsFunc(e.Rules(), func(r bundles.Rule) bool {
+		return slices.Contains(r.Match.Detected, id) || strings.Contains(r.When, `"`+id+`"`) || strings.Contains(r.When, `startsWith("`+family+`.")`)
+	})
 }
 
 // toolCall is an event of a tool, its arguments given as name, value.

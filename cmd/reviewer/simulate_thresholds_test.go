@@ -78,7 +78,19 @@ var nearCases = `
   events:
     - {Bash: "rm {n}.go", times: 25, result: ok, expect: {not_rules: [mass_deletion]}}
     - {Bash: rm 26.go, expect: {rules: [mass_deletion]}}
+- name: ports at which services listen
+  cases: [` + atPorts(22, 25, 53, 111, 139, 445, 631, 1433, 1521, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 5432, 5672, 6379, 6443,
+	9042, 9092, 10250, 11211, 15672, 27017) + `]
 `
+
+// atPorts are cases in which what listens at each of some ports is ended.
+func atPorts(ports ...int) string {
+	var list []string
+	for _, p := range ports {
+		list = append(list, fmt.Sprintf("{Bash: fuser -k %d/tcp, rules: [service_ended]}", p))
+	}
+	return strings.Join(list, ", ")
+}
 
 // fromOneTo is a list of a text with each of the numbers up to n in it.
 func fromOneTo(n int, text string) string {

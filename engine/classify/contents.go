@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -27,4 +28,17 @@ func Places(known engine.Rows) func(name, argument string) []engine.Place {
 		}
 		return []engine.Place{engine.PlaceArguments}
 	}
+}
+
+// Actions lists the dotted names that actions have. One that ends in * stands
+// for all that begin so: the tools of MCP servers, and those that are not known.
+func Actions(known engine.Rows) []string {
+	set := setOf(known)
+	names := map[string]bool{"mcp.*": true, "unknown.*": true}
+	for _, name := range set.NamesIn(rows.ToolsFolder) {
+		if action := toolOf(set, name).action; action != "" {
+			names[action] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }

@@ -312,7 +312,8 @@ func (r *reading) textAt(list []writing, m map[string]any, key, file, old string
 		return r.textsIn(list, m[key], file, old, depth+1)
 	case file == "" || text == "" || text == file || r.keyIs(key, "arguments.replaced"):
 	case r.keyIs(key, "arguments.texts"):
-		return append(list, writing{path: file, old: old, text: text, edit: old != "" || strings.Contains(key, "new") || r.name == "NotebookEdit"})
+		edit := old != "" || strings.Contains(key, "new") || r.name == "NotebookEdit"
+		return append(list, writing{path: file, old: old, text: text, edit: edit})
 	}
 	return list
 }
@@ -443,7 +444,9 @@ func (l *loader) command(c *engine.Command, starts bool) {
 		}
 	case known.Language != "":
 		l.found[engine.Named] = true
-		if !inline(c, known.Code) && slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" }) || slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") }) {
+		file := slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" })
+		module := slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") })
+		if file && !inline(c, known.Code) || module {
 			l.found[kindOfLanguage(known.Language)] = true
 		}
 	}

@@ -150,7 +150,8 @@ func (h *State) dropCode(pre int64, a *engine.Action) {
 
 // replaced says that nothing of a file is left.
 func replaced(e *engine.Effect) bool {
-	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectFileWrite && (e.Verb == "write" || e.Verb == "truncate" || e.Verb == "rename")
+	return e.Kind == engine.EffectFileDelete ||
+		e.Kind == engine.EffectFileWrite && (e.Verb == "write" || e.Verb == "truncate" || e.Verb == "rename")
 }
 
 // inherits lists the code of the session that an action may run and that nobody has
@@ -229,5 +230,6 @@ func names(word, base string) bool {
 	}
 	last := path.Base(word)
 	stem := strings.TrimSuffix(base, path.Ext(base))
-	return last == base || strings.Contains(word, "/") && last == stem || strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
+	return last == base || strings.Contains(word, "/") && last == stem ||
+		strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
 }

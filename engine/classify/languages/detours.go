@@ -74,7 +74,8 @@ func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, na
 // builds says that a text of objects calls functions when it is read, or that nobody
 // can tell.
 func builds(text abstract.Arg) bool {
-	return !text.Known() || strings.Contains(text.Text, "system") || strings.Contains(text.Text, "!!python/") || strings.Contains(text.Text, "py/") ||
+	return !text.Known() || strings.Contains(text.Text, "system") ||
+		strings.Contains(text.Text, "!!python/") || strings.Contains(text.Text, "py/") ||
 		strings.Contains(text.Text, "subprocess") || strings.Contains(text.Text, "exec") || strings.Contains(text.Text, "popen")
 }
 

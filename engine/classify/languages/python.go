@@ -599,7 +599,3 @@ func (r *codeReader) runs(v codeValue, lang string) {
 	}
 	r.c.Extract(lang, v.text, "eval")
 }
-
-func kills(c *shell.Call, targets ...abstract.Arg) {
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, targets...)
-}

@@ -1,7 +1,9 @@
 package languages
 
 import (
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // processObject is an object of psutil, which stands for a process that runs
@@ -25,4 +27,8 @@ func endsProcess(r *codeReader, fn codeValue) bool {
 		return true
 	}
 	return false
+}
+
+func kills(c *shell.Call, targets ...abstract.Arg) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, targets...)
 }

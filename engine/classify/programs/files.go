@@ -109,7 +109,8 @@ func copiesAs(c *shell.Call, verb string) {
 	}
 	for _, s := range sources {
 		for _, name := range hiddenFolders(c, s) {
-			c.WritesAs(e, dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+name), dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+name+"/settings.json"))
+			folder := strings.TrimSuffix(dest.Text, "/") + "/" + name
+			c.WritesAs(e, dest.With(folder), dest.With(folder+"/settings.json"))
 		}
 	}
 	for _, t := range landing(sources, dest, inDir) {

@@ -468,7 +468,8 @@ func (s *Machine) readsItself(f redirected, r redirs) bool {
 		return true
 	}
 	target := f.target.Value()
-	return target.Sure == abstract.Literal && slices.ContainsFunc(s.Out.Effects[min(r.begin, len(s.Out.Effects)):], func(e abstract.RawEffect) bool {
+	since := s.Out.Effects[min(r.begin, len(s.Out.Effects)):]
+	return target.Sure == abstract.Literal && slices.ContainsFunc(since, func(e abstract.RawEffect) bool {
 		return e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host && e.Target == target
 	})
 }

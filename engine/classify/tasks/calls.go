@@ -225,8 +225,8 @@ func (t *callText) does(name string) string {
 // what only turns a text into a path.
 func (c *openCall) passes() bool {
 	last := c.name[strings.LastIndexByte(c.name, '.')+1:]
-	return c.name == "" || slices.Contains([]string{"File", "Path", "String", "of", "get", "from", "to_string", "into", "PathBuf", "vec", "arrayOf",
-		"listOf", "List", "asList"}, last)
+	return c.name == "" || slices.Contains([]string{"File", "Path", "String", "of", "get", "from", "to_string", "into", "PathBuf",
+		"vec", "arrayOf", "listOf", "List", "asList"}, last)
 }
 
 // close ends the innermost bracket.

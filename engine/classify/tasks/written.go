@@ -304,13 +304,17 @@ func service(s map[string]any) string {
 	if s["privileged"] == true {
 		argv = append(argv, "--privileged")
 	}
-	for _, option := range []struct{ key, flag string }{{"pid", "--pid"}, {"network_mode", "--network"}, {"ipc", "--ipc"}, {"user", "--user"}} {
+	for _, option := range []struct{ key, flag string }{
+		{"pid", "--pid"}, {"network_mode", "--network"}, {"ipc", "--ipc"}, {"user", "--user"},
+	} {
 		if v, ok := s[option.key].(string); ok {
 			argv = append(argv, option.flag+"="+v)
 		}
 	}
 	for _, key := range []string{"volumes", "cap_add", "devices", "env_file", "security_opt"} {
-		flag := map[string]string{"volumes": "-v", "cap_add": "--cap-add", "devices": "--device", "env_file": "--env-file", "security_opt": "--security-opt"}[key]
+		flag := map[string]string{
+			"volumes": "-v", "cap_add": "--cap-add", "devices": "--device", "env_file": "--env-file", "security_opt": "--security-opt",
+		}[key]
 		for _, v := range listOf(s[key]) {
 			if text := mountText(v); text != "" {
 				argv = append(argv, flag, text)

@@ -373,6 +373,16 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 		return does((*psCall).newInstance)
 	case "remove-wmiobject", "remove-ciminstance":
 		return does((*psCall).removeInstance)
+	}
+	return psNetworkCommand(name)
+}
+
+// psNetworkCommand finds a cmdlet that talks to another machine; nil: it is none.
+func psNetworkCommand(name string) func(c *psCall) psValue {
+	does := func(f func(c *psCall)) func(c *psCall) psValue {
+		return func(c *psCall) psValue { f(c); return unknownPS() }
+	}
+	switch name {
 	case "install-module", "install-package", "install-script", "save-module", "install-psresource", "update-module":
 		return does(func(c *psCall) {
 			c.w.signal(engine.SignalPackageInstall)
