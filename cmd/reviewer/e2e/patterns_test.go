@@ -47,6 +47,8 @@ func TestPatternCheckEditCheck(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
 		s.must(writeFile(filepath.Join(s.Project, "main_test.go"), "package main\n\nfunc TestMug() { mug() }\n"))
+		s.git(s.Project, "add", "-A")
+		s.git(s.Project, "commit", "-q", "-m", "a test of mugs")
 		check := Shell("go vet ./...")
 		run := s.prompt(Script{
 			check, Shell("printf 'package main\\n\\nfunc TestMug() { cup() }\\n' > main_test.go"),
