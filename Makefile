@@ -22,7 +22,7 @@ demo: build ## a recorded session, gated call by call, then verified and replaye
 # of their time. They need no debug information, which is most of the linking.
 test fidelity: export GOGC = 800
 test fidelity: export GOMEMLIMIT = 2GiB
-test fidelity: TEST = $(GO) test -ldflags=-w -timeout 30m
+test fidelity: TEST = $(GO) test -ldflags=-w -timeout 60m
 
 test: ## every test that needs nothing but Go; of long sweeps a part
 	$(TEST) ./...
