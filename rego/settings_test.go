@@ -239,10 +239,11 @@ func softened() []question {
 	folder := func(q *question) { q.in.Action.Effects[0].Agreed = engine.AgreedFolder }
 	tool := func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }
 	here := func(q *question) { q.in.Session.Workspace = "/srv/shop" }
-	runs := types(engine.TypeFileRead)
-	runs.Inherits = []engine.Inherited{{Path: "./release.py", Rules: []string{"publish"}}}
+	runs := func(q *question) { // what is joined from history is set behind it
+		q.in.Action.Inherits = []engine.Inherited{{Path: "./release.py", Rules: []string{"publish"}}}
+	}
 	return []question{
-		ask(runs, withFact(engine.FactInherits)),
+		ask(types(engine.TypeFileRead), withFact(engine.FactInherits), runs),
 		ask(types(engine.TypeFileModification), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3), alone),

@@ -57,6 +57,7 @@ var unseenNumbers = map[string]string{
 	"rationality.low_threshold 0.3->0.2":    noCase + "no action is so much beside the point",
 	"rationality.low_threshold 0.3->0.4":    noCase + "no action is so much beside the point",
 	"deny_workaround critical 1->0":         "its measure is 1 wherever it speaks: whether it does is in its condition",
+	"refused_workaround medium 1->0":        "its measure is 1 wherever it speaks: whether it does is in its condition",
 	"goal_drift low 0.85->0.8":              noCase + "what drifts in them does so wholly, or not by 0.8",
 	"goal_drift low 0.85->0.9":              noCase + "what drifts in them does so wholly, or not by 0.8",
 	"resource_spiral high 0.8->0.75":        noCase + "no growth is that nearly exponential",

@@ -590,12 +590,3 @@ func argvs(list codeValue) [][]abstract.Arg {
 	}
 	return out
 }
-
-// runs is exec and eval: code in a string.
-func (r *codeReader) runs(v codeValue, lang string) {
-	if !v.known || !v.text.Known() {
-		r.c.Shell.Unseen(v.texts()[0], lang)
-		return
-	}
-	r.c.Extract(lang, v.text, "eval")
-}

@@ -32,3 +32,12 @@ func endsProcess(r *codeReader, fn codeValue) bool {
 func kills(c *shell.Call, targets ...abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, targets...)
 }
+
+// runs is exec and eval: code in a string.
+func (r *codeReader) runs(v codeValue, lang string) {
+	if !v.known || !v.text.Known() {
+		r.c.Shell.Unseen(v.texts()[0], lang)
+		return
+	}
+	r.c.Extract(lang, v.text, "eval")
+}

@@ -377,33 +377,6 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 	return psNetworkCommand(name)
 }
 
-// psNetworkCommand finds a cmdlet that talks to another machine; nil: it is none.
-func psNetworkCommand(name string) func(c *psCall) psValue {
-	does := func(f func(c *psCall)) func(c *psCall) psValue {
-		return func(c *psCall) psValue { f(c); return unknownPS() }
-	}
-	switch name {
-	case "install-module", "install-package", "install-script", "save-module", "install-psresource", "update-module":
-		return does(func(c *psCall) {
-			c.w.signal(engine.SignalPackageInstall)
-			c.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, abstract.Word("psgallery"))
-		})
-	case "send-mailmessage":
-		return does(func(c *psCall) {
-			if v, ok := c.get("attachments"); ok {
-				c.reads(v.items...)
-				c.w.signal(engine.SignalPipeExternal)
-			}
-			c.sends("send", c.operand(99, "smtpserver"))
-		})
-	case "enter-pssession", "new-pssession", "new-cimsession", "connect-pssession":
-		return does(func(c *psCall) { c.sends("connect", c.operand(0, "computername")) })
-	case "new-smbmapping", "new-psdrive":
-		return does((*psCall).drive)
-	}
-	return nil
-}
-
 // setService changes how a service starts, or whether it runs.
 func (c *psCall) setService() {
 	start := c.operand(99, "startuptype")
